@@ -1,0 +1,136 @@
+// Bundles apps: node tools/build.mjs apps/NAME [apps/NAME …] → dist/apps/NAME/*.js
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { repoRoot } from './lib/repo.mjs';
+import { script } from './lib/progress.mjs';
+
+const swcOptions = {
+  sourceMaps: 'inline',
+  jsc: {
+    target: 'es2022',
+    keepClassNames: true,
+    parser: { syntax: 'typescript', decorators: true },
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+    },
+  },
+  module: { type: 'es6' },
+};
+
+/** Bundles every app of the list in one process; `roots` are folders like apps/gateway. */
+export async function buildApps(roots) {
+  // Loaded here, so that this module can be imported before anything is installed.
+  const { build } = await import('esbuild');
+  const { transform } = await import('@swc/core');
+  await Promise.all(
+    roots.map(async (root) => {
+      const hash = sourceHash(root);
+      await build({
+        absWorkingDir: repoRoot,
+        entryPoints: entryPointsOf(root),
+        outdir: join('dist', root),
+        bundle: true,
+        platform: 'node',
+        target: 'node20',
+        format: 'cjs',
+        sourcemap: true,
+        keepNames: true,
+        packages: 'external',
+        alias: aliases(),
+        plugins: [decorators(transform)],
+        logLevel: 'warning',
+      });
+      mkdirSync(join(repoRoot, 'dist', root), { recursive: true });
+      writeFileSync(hashFile(root), hash);
+    }),
+  );
+}
+
+/** Builds what changed since its last build and says how many apps that were. */
+export async function buildStaleApps(roots) {
+  const stale = roots.filter((root) => !isFresh(root));
+  if (stale.length > 0) await buildApps(stale);
+  return stale.length;
+}
+
+function isFresh(root) {
+  return existsSync(hashFile(root)) && readFileSync(hashFile(root), 'utf8') === sourceHash(root);
+}
+
+const hashFile = (root) => join(repoRoot, 'dist', root, '.build-hash');
+
+/** Over the content of all that ends up in the bundle, so that a checkout or a touch changes nothing. */
+function sourceHash(root) {
+  const hash = createHash('sha256');
+  const files = [root, 'libs']
+    .flatMap((folder) =>
+      readdirSync(join(repoRoot, folder), { recursive: true }).map((f) => join(folder, f)),
+    )
+    .filter((file) => /[/\\]src[/\\].*\.(ts|json)$/.test(file))
+    .filter((file) => !/node_modules|\.(spec|faults|soak)\.ts$/.test(file))
+    .sort();
+  for (const file of [...files, 'package-lock.json', 'tsconfig.base.json', 'tools/build.mjs']) {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(repoRoot, file)))
+      .update('\0');
+  }
+  return hash.digest('hex');
+}
+
+function aliases() {
+  const config = JSON.parse(readFileSync(join(repoRoot, 'tsconfig.base.json'), 'utf8'));
+  return Object.fromEntries(
+    Object.entries(config.compilerOptions.paths).map(([name, [target]]) => [
+      name,
+      join(repoRoot, target),
+    ]),
+  );
+}
+
+/** An entry point is a file directly under src/ that starts something: main.ts and its siblings *.main.ts. */
+function entryPointsOf(root) {
+  return readdirSync(join(repoRoot, root, 'src'))
+    .filter((file) => file === 'main.ts' || file.endsWith('.main.ts'))
+    .map((file) => join(root, 'src', file));
+}
+
+/** esbuild drops decorator metadata, which TypeORM, Nest and class-validator live on. */
+function decorators(transform) {
+  return {
+    name: 'decorators',
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const source = await readFile(path, 'utf8');
+        if (!/^\s*@\w+\(/m.test(source)) return undefined;
+        const { code } = await transform(source, { filename: path, ...swcOptions });
+        return { contents: code, loader: 'js' };
+      });
+    },
+  };
+}
+
+const help = `
+usage: node tools/build.mjs apps/NAME [apps/NAME …]
+
+Bundles every entry point of the apps into dist/apps/NAME.`;
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await script(help, async (args) => {
+    if (args.length === 0) throw new Error('which app? e.g. node tools/build.mjs apps/gateway');
+    await buildApps(args);
+    console.log(`built ${args.map((root) => basename(root)).join(', ')}`);
+  });
+}
