@@ -1,0 +1,1 @@
+module.exports = { displayName: 'access', preset: '../../jest.preset.js' };

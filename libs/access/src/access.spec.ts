@@ -1,0 +1,102 @@
+import {
+  generateApiKey,
+  generateProxyKey,
+  grantFor,
+  holds,
+  isApiKey,
+  isProxyKey,
+  requirePermission,
+  type AccessRule,
+  type Principal,
+} from './index';
+
+const rule = (changes: Partial<AccessRule>): AccessRule => ({
+  description: 'a rule',
+  priority: 1,
+  container: '/',
+  transform: 'reveal',
+  permissions: ['token:read'],
+  ...changes,
+});
+const principal = (changes: Partial<Principal>): Principal => ({
+  applicationId: 'a',
+  tenantId: 't',
+  type: 'private',
+  permissions: [],
+  rules: [],
+  ...changes,
+});
+
+describe('an API key', () => {
+  it('is long, random and of one shape', () => {
+    const keys = Array.from({ length: 1_000 }, generateApiKey);
+    expect(new Set(keys).size).toBe(1_000);
+    for (const key of keys) expect(key).toMatch(/^key_[0-9A-Za-z]{33}$/);
+    expect(keys.every(isApiKey)).toBe(true);
+  });
+
+  it('is refused when one character is wrong', () => {
+    const key = generateApiKey();
+    for (let at = 4; at < key.length; at += 1) {
+      const typo = key.slice(0, at) + (key[at] === 'x' ? 'y' : 'x') + key.slice(at + 1);
+      expect(isApiKey(typo)).toBe(false);
+    }
+    expect(isApiKey('')).toBe(false);
+    expect(isApiKey(`${key} `)).toBe(false);
+  });
+});
+
+it('a proxy key has 22 base62 characters', () => {
+  expect(generateProxyKey()).toMatch(/^[0-9A-Za-z]{22}$/);
+  expect(isProxyKey(generateProxyKey())).toBe(true);
+  expect(isProxyKey('short')).toBe(false);
+});
+
+describe('which grant decides', () => {
+  it('the lowest priority wins over the more specific container', () => {
+    const rules = [
+      rule({ priority: 2, container: '/pci/high/', transform: 'redact' }),
+      rule({ priority: 1, container: '/pci/', transform: 'mask' }),
+    ];
+    expect(grantFor(principal({ rules }), 'token:read', '/pci/high/')).toBe('mask');
+  });
+
+  it('among equal priorities the most specific container wins', () => {
+    const rules = [
+      rule({ container: '/pci/', transform: 'mask' }),
+      rule({ container: '/pci/high/', transform: 'redact' }),
+    ];
+    expect(grantFor(principal({ rules }), 'token:read', '/pci/high/')).toBe('redact');
+    expect(grantFor(principal({ rules }), 'token:read', '/pci/low/')).toBe('mask');
+  });
+
+  it('a rule covers whole segments only', () => {
+    const rules = [rule({ container: '/pci/' })];
+    expect(grantFor(principal({ rules }), 'token:read', '/pcix/high/')).toBeUndefined();
+  });
+
+  it('a rule that does not list the permission decides nothing', () => {
+    const rules = [rule({ permissions: ['token:delete'], transform: 'redact' })];
+    const both = principal({ rules, permissions: ['token:read'] });
+    expect(grantFor(both, 'token:read', '/pci/high/')).toBe('mask');
+  });
+
+  it('plain permissions come last: they read under mask and use in the clear', () => {
+    const plain = principal({ permissions: ['token:read', 'token:use'] });
+    expect(grantFor(plain, 'token:read', '/general/high/')).toBe('mask');
+    expect(grantFor(plain, 'token:use', '/general/high/')).toBe('reveal');
+    expect(grantFor(plain, 'token:delete', '/general/high/')).toBeUndefined();
+  });
+});
+
+describe('an endpoint gate', () => {
+  it('is met by a plain permission or by any rule', () => {
+    expect(holds(principal({ permissions: ['token:read'] }), 'token:read')).toBe(true);
+    expect(holds(principal({ rules: [rule({ container: '/x/' })] }), 'token:read')).toBe(true);
+    expect(holds(principal({}), 'token:read')).toBe(false);
+  });
+
+  it('says which permission is missing', () => {
+    expect(() => requirePermission(principal({}), 'token:use')).toThrow(/token:use/);
+  });
+});

@@ -1,0 +1,20 @@
+export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
+export {
+  applicationTypes,
+  isPermission,
+  mayHold,
+  permissionCatalogue,
+  permissions,
+  type ApplicationType,
+  type Permission,
+} from './permissions';
+export {
+  grantFor,
+  grantsFor,
+  holds,
+  requirePermission,
+  type AccessRule,
+  type ContainerGrant,
+  type Principal,
+  type Transform,
+} from './principal';

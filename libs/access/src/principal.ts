@@ -1,0 +1,65 @@
+import { Problem } from '@glovebox/problems';
+import type { ApplicationType, Permission } from './permissions';
+
+export type Transform = 'reveal' | 'mask' | 'redact';
+
+export interface AccessRule {
+  readonly description: string;
+  readonly priority: number;
+  readonly container: string;
+  readonly transform: Transform;
+  readonly permissions: readonly Permission[];
+}
+
+/** Who acts: an application of a tenant, with what it may do. */
+export interface Principal {
+  readonly applicationId: string;
+  readonly tenantId: string;
+  readonly type: ApplicationType;
+  readonly permissions: readonly Permission[];
+  readonly rules: readonly AccessRule[];
+}
+
+/** An endpoint's own gate: the permission is listed plainly or in any rule. */
+export function holds(principal: Principal, permission: Permission): boolean {
+  return (
+    principal.permissions.includes(permission) ||
+    principal.rules.some((rule) => rule.permissions.includes(permission))
+  );
+}
+
+export function requirePermission(principal: Principal, permission: Permission): void {
+  if (holds(principal, permission)) return;
+  throw new Problem('permission_denied', { detail: `The permission ${permission} is needed.` });
+}
+
+export interface ContainerGrant {
+  readonly container: string;
+  readonly transform: Transform;
+}
+
+/**
+ * What decides for a token, the first that covers its container: rules that list the permission,
+ * lowest priority first and the most specific container among equals, then the plain permission.
+ */
+export function grantsFor(principal: Principal, permission: Permission): ContainerGrant[] {
+  const grants: ContainerGrant[] = principal.rules
+    .filter((rule) => rule.permissions.includes(permission))
+    .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length)
+    .map(({ container, transform }) => ({ container, transform }));
+  if (principal.permissions.includes(permission)) {
+    const transform = permission === 'token:use' ? 'reveal' : 'mask';
+    grants.push({ container: '/', transform });
+  }
+  return grants;
+}
+
+/** Containers end with a slash, so a prefix of the text is a prefix of whole segments. */
+export function grantFor(
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): Transform | undefined {
+  return grantsFor(principal, permission).find((grant) => container.startsWith(grant.container))
+    ?.transform;
+}

@@ -1,0 +1,77 @@
+import { Pool, type PoolClient } from 'pg';
+
+/** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
+export interface Sql {
+  query<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends Sql {
+  transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly app: string;
+  readonly connectionsMax: number;
+  /** Postgres ends a statement that takes longer. */
+  readonly statementTimeoutMs?: number;
+  /** What happens to a connection that nobody uses right now. */
+  readonly onIdleError?: (error: Error) => void;
+}
+
+export function connectDatabase(options: DatabaseOptions): Database {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const pool = new Pool({
+    connectionString: options.url,
+    application_name: options.app,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: 2_000,
+    statement_timeout: statementTimeoutMs,
+    // A half-open connection never answers: the client gives up a little later than the server would.
+    query_timeout: statementTimeoutMs + 1_000,
+    keepAlive: true,
+  });
+  pool.on('error', (error) => options.onIdleError?.(error));
+
+  return {
+    query: async <Row>(statement: string, values?: readonly unknown[]) =>
+      (await pool.query(statement, values as unknown[])).rows as Row[],
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+async function inTransaction<Result>(
+  pool: Pool,
+  work: (sql: Sql) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work(sqlOf(client));
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    broken = await client.query('ROLLBACK').then(
+      () => undefined,
+      (failure: unknown) => (failure instanceof Error ? failure : new Error('ROLLBACK failed')),
+    );
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+function sqlOf(client: PoolClient): Sql {
+  return {
+    query: async <Row>(statement: string, values?: readonly unknown[]) =>
+      (await client.query(statement, values as unknown[])).rows as Row[],
+  };
+}
+
+/** From here to the end of the transaction, row-level security shows this tenant's rows alone. */
+export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
+  await sql.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [tenantId]);
+}

@@ -1,0 +1,10 @@
+export { record, type AuditRecord } from './audit';
+export { dataKeyTable } from './data-keys';
+export {
+  connectDatabase,
+  enterTenant,
+  type Database,
+  type DatabaseOptions,
+  type Sql,
+} from './database';
+export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'definitions', preset: '../../jest.preset.js' };

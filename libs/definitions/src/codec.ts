@@ -1,0 +1,43 @@
+import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
+import type { Definition } from './definition';
+
+/** The shape of a payload. A change of it that old readers would misread raises the number. */
+const payloadVersion = 1;
+
+export class UnknownPayloadVersion extends Error {
+  constructor(version: unknown) {
+    super(
+      `A definition has the payload version ${String(version)}, which this process is too old for`,
+    );
+    this.name = 'UnknownPayloadVersion';
+  }
+}
+
+/** Sealed by the ring, so that a process can follow the log while Postgres is away. */
+export function sealDefinition(ring: KeyRing, definition: Definition): Buffer {
+  const payload = JSON.stringify({ v: payloadVersion, definition });
+  return sealWithRing(ring, placeOf(definition), payload);
+}
+
+export function openDefinition(
+  ring: KeyRing,
+  entry: { kind: string; id: string; tenantId: string; payload: Buffer },
+): Definition {
+  return parseDefinition(openWithRing(ring, placeOf(entry), entry.payload).toString('utf8'));
+}
+
+/** The one place where text becomes a definition: it was written and authenticated by us. */
+export function parseDefinition(text: string): Definition {
+  const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
+  if (v !== payloadVersion) throw new UnknownPayloadVersion(v);
+  return definition;
+}
+
+function placeOf(entry: { kind: string; id: string; tenantId: string }): Place {
+  return {
+    table: 'definition_log',
+    column: entry.kind,
+    tenantId: entry.tenantId,
+    record: entry.id,
+  };
+}

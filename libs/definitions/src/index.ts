@@ -1,0 +1,27 @@
+export { openDefinition, parseDefinition, sealDefinition, UnknownPayloadVersion } from './codec';
+export type {
+  ApplicationDefinition,
+  Definition,
+  DefinitionKind,
+  DefinitionOf,
+  FormulaDefinition,
+  Isolation,
+  ParameterType,
+  ProxyDefinition,
+  ReactorDefinition,
+  RequestParameter,
+  Runtime,
+  TenantDefinition,
+  TransformDefinition,
+} from './definition';
+export { DefinitionFollower, type FollowerOptions } from './follower';
+export {
+  appendDefinition,
+  appendDeletion,
+  readLog,
+  type Head,
+  type LogEntry,
+  type LogPart,
+} from './log';
+export { DefinitionRelay, type RelayOptions } from './relay';
+export { DefinitionSnapshot, principalOf } from './snapshot';

@@ -1,0 +1,65 @@
+import type { Principal } from '@glovebox/access';
+import type {
+  ApplicationDefinition,
+  Definition,
+  DefinitionKind,
+  DefinitionOf,
+  ProxyDefinition,
+} from './definition';
+
+/** Every definition, as of one version of the log. Look-ups ask nobody. */
+export class DefinitionSnapshot {
+  readonly #byId = new Map<string, Definition>();
+  readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
+  readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
+
+  find<Kind extends DefinitionKind>(
+    kind: Kind,
+    tenantId: string,
+    id: string,
+  ): DefinitionOf<Kind> | undefined {
+    const definition = this.#byId.get(name(kind, id));
+    return definition?.tenantId === tenantId ? (definition as DefinitionOf<Kind>) : undefined;
+  }
+
+  proxyByKeyHash(hash: string): ProxyDefinition | undefined {
+    return this.#proxyByKeyHash.get(hash);
+  }
+
+  principalByKeyHash(hash: string): Principal | undefined {
+    const application = this.#applicationByKeyHash.get(hash);
+    return application && principalOf(application);
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  set(definition: Definition): void {
+    this.delete(definition.kind, definition.id);
+    this.#byId.set(name(definition.kind, definition.id), definition);
+    if (definition.kind === 'proxy') this.#proxyByKeyHash.set(definition.keyHash, definition);
+    if (definition.kind === 'application') {
+      for (const { hash } of definition.keys) this.#applicationByKeyHash.set(hash, definition);
+    }
+  }
+
+  delete(kind: DefinitionKind, id: string): void {
+    const definition = this.#byId.get(name(kind, id));
+    if (!definition) return;
+    this.#byId.delete(name(kind, id));
+    if (definition.kind === 'proxy') this.#proxyByKeyHash.delete(definition.keyHash);
+    if (definition.kind === 'application') {
+      for (const { hash } of definition.keys) this.#applicationByKeyHash.delete(hash);
+    }
+  }
+}
+
+/** Who an application is when it acts, or undefined once it has expired. */
+export function principalOf(application: ApplicationDefinition): Principal | undefined {
+  const { id, tenantId, type, permissions, rules, expiresAt } = application;
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return undefined;
+  return { applicationId: id, tenantId, type, permissions, rules };
+}
+
+const name = (kind: DefinitionKind, id: string): string => `${kind}:${id}`;

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'expressions', preset: '../../jest.preset.js' };

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { jsonTemplate, limits, scan, valueTemplate } from './index';
+
+const card = { number: '4242424242424242', expiration_month: 12 };
+const id = 'card_token';
+const values = new Map<string, unknown>([
+  [id, card],
+  ['plain', 'a "quoted"\n{{ card_token }} \\ \u0000 value'],
+  ['amount', 42],
+  ['nothing', null],
+]);
+
+describe('an expression', () => {
+  it('is found with and without spaces around the id', () => {
+    expect(scan('a {{x_1}} b {{  x_2  }}').map((e) => e.tokenId)).toEqual(['x_1', 'x_2']);
+  });
+
+  it('without its closing braces is plain text', () => {
+    expect(scan('{{ open and { { never } } closed')).toEqual([]);
+  });
+
+  it('that is malformed is refused by position, and not echoed', () => {
+    expect(() => scan('four {{ 4111 1111 }}')).toThrow(
+      'The expression at character 5 is not valid.',
+    );
+    expect(() => scan('{{ab}}')).toThrow(/character 0/);
+    expect(() => scan(`{{${'x'.repeat(limits.expressionLength)}}}`)).toThrow(/character 0/);
+  });
+
+  it('names a UUID in either case', () => {
+    const uuid = randomUUID();
+    expect(scan(`{{${uuid.toUpperCase()}}}`)[0]?.tokenId).toBe(uuid);
+    expect(scan('{{MyToken}}')[0]?.tokenId).toBe('MyToken');
+  });
+
+  it('is scanned in time that grows with the text, not faster', () => {
+    const hostile = '{{'.repeat(1_000_000);
+    const startedAt = performance.now();
+    expect(scan(hostile)).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
+
+describe('in reactor arguments', () => {
+  it('a string that is exactly one expression becomes the value with its type', () => {
+    const template = valueTemplate({
+      card: `{{ ${id} }}`,
+      list: [1, '{{amount}}'],
+      none: '{{nothing}}',
+    });
+    expect(template.tokenIds).toEqual([id, 'amount', 'nothing']);
+    expect(template.render(values)).toEqual({ card, list: [1, 42], none: null });
+  });
+
+  it('longer text takes values as text, complex ones as JSON', () => {
+    const template = valueTemplate({ text: `pay {{amount}} with {{${id}}}` });
+    expect(template.render(values)).toEqual({ text: `pay 42 with ${JSON.stringify(card)}` });
+  });
+});
+
+describe('in a JSON body', () => {
+  it('a string that is exactly one expression makes room for an object', () => {
+    expect(jsonTemplate(`{"card":"{{${id}}}"}`).render(values)).toBe(
+      `{"card":${JSON.stringify(card)}}`,
+    );
+  });
+
+  it('a scalar stays text in its string', () => {
+    expect(jsonTemplate('{"a":"{{amount}}"}').render(values)).toBe('{"a":"42"}');
+  });
+
+  it('a value can neither leave its string nor be expanded again', () => {
+    const text = jsonTemplate('{"a":"<{{plain}}>","b":"{{plain}}"}').render(values);
+    expect(JSON.parse(text)).toEqual({
+      a: `<${String(values.get('plain'))}>`,
+      b: values.get('plain'),
+    });
+  });
+
+  it('every other byte stays as it was', () => {
+    const text = `{ "x" : 1.50, "y":"\\u00e4\\"{{amount}}" ,"z" :[ ] }`;
+    expect(jsonTemplate(text).render(values)).toBe(`{ "x" : 1.50, "y":"\\u00e4\\"42" ,"z" :[ ] }`);
+  });
+
+  it('an escaped quote does not make a whole string', () => {
+    const text = jsonTemplate(`{"a":"\\"{{${id}}}"}`).render(values);
+    expect(JSON.parse(text)).toEqual({ a: `"${JSON.stringify(card)}` });
+  });
+
+  it('outside of a string it is refused', () => {
+    expect(() => jsonTemplate('{"a":{{amount}}}')).toThrow(/outside of a JSON string/);
+  });
+});
+
+describe('limits', () => {
+  it('100 tokens pass, 101 do not', () => {
+    const expressions = (count: number): string[] =>
+      Array.from({ length: count }, (_, i) => `{{token-${i}}}`);
+    expect(valueTemplate(expressions(100)).tokenIds).toHaveLength(100);
+    expect(() => valueTemplate(expressions(101))).toThrow(/at most 100 tokens/);
+  });
+
+  it('1000 expressions pass, 1001 do not', () => {
+    const expressions = (count: number): string[] => Array<string>(count).fill('{{amount}}');
+    expect(valueTemplate(expressions(1_000)).tokenIds).toEqual(['amount']);
+    expect(() => valueTemplate(expressions(1_001))).toThrow(/at most 1000 expressions/);
+  });
+
+  it('an expansion above 10 MiB is refused', () => {
+    const megabyte = new Map([['amount', 'x'.repeat(1024 * 1024)]]);
+    expect(() => valueTemplate(Array(11).fill('{{amount}}')).render(megabyte)).toThrow(
+      expect.objectContaining({ status: 413 }),
+    );
+  });
+});

@@ -1,0 +1,2 @@
+export { isTokenId, limits, normalTokenId, scan, type Expression } from './scan';
+export { jsonTemplate, valueTemplate, type Template } from './template';

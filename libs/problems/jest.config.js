@@ -1,0 +1,1 @@
+module.exports = { displayName: 'problems', preset: '../../jest.preset.js' };

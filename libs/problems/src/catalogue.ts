@@ -1,0 +1,30 @@
+/** Every error that a caller can meet: its stable code, its HTTP status, its title. */
+export const problemCatalogue = {
+  validation_failed: { status: 400, title: 'One or more validation errors occurred.' },
+  invalid_json: { status: 400, title: 'The body is not valid JSON.' },
+  invalid_request: { status: 400, title: 'The request is malformed.' },
+  proxy_key_missing: { status: 400, title: 'The proxy key is missing.' },
+  invalid_expression: { status: 400, title: 'A detokenization expression is invalid.' },
+  unknown_token: { status: 400, title: 'A token cannot be found.' },
+  invalid_api_key: { status: 401, title: 'The API key is missing or not valid.' },
+  permission_denied: { status: 403, title: 'The API key does not permit this.' },
+  not_found: { status: 404, title: 'Not found.' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
+  conflict: { status: 409, title: 'The request conflicts with what is stored.' },
+  payload_too_large: { status: 413, title: 'The payload is too large.' },
+  unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
+  invalid_code: { status: 422, title: 'The code cannot be used.' },
+  rate_limited: { status: 429, title: 'Too many requests.' },
+  internal_error: { status: 500, title: 'Something went wrong on our side.' },
+  reactor_error: { status: 500, title: 'The reactor reported an error.' },
+  invalid_reactor_result: { status: 500, title: 'The reactor returned something unusable.' },
+  reactor_crashed: { status: 500, title: 'The reactor stopped before it answered.' },
+  run_interrupted: { status: 500, title: 'The run was interrupted after its code had started.' },
+  destination_unreachable: { status: 502, title: 'The destination cannot be reached.' },
+  no_capacity: { status: 503, title: 'No free capacity to run the code.' },
+  service_unavailable: { status: 503, title: 'The service is not available at the moment.' },
+  reactor_timeout: { status: 504, title: 'The reactor did not answer in time.' },
+  destination_timeout: { status: 504, title: 'The destination did not answer in time.' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problemCatalogue;

@@ -1,0 +1,60 @@
+import { problemCatalogue, type ProblemCode } from './catalogue';
+
+/** Property path → what is wrong with it. */
+export type ProblemErrors = Readonly<Record<string, readonly string[]>>;
+
+export interface ProblemBody {
+  title: string;
+  status: number;
+  code: ProblemCode;
+  detail?: string;
+  errors?: ProblemErrors;
+}
+
+export interface ProblemOptions {
+  /** Only where the catalogue's status is a default: a reactor's own error class sets it. */
+  status?: number;
+  detail?: string;
+  errors?: ProblemErrors;
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** An error with a place in the catalogue: what the caller sees, and nothing that only we may see. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly detail: string | undefined;
+  readonly errors: ProblemErrors | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    super(options.detail ?? problemCatalogue[code].title, { cause: options.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.status = options.status ?? problemCatalogue[code].status;
+    this.detail = options.detail;
+    this.errors = options.errors;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  body(): ProblemBody {
+    return {
+      title: problemCatalogue[this.code].title,
+      status: this.status,
+      code: this.code,
+      ...(this.detail === undefined ? {} : { detail: this.detail }),
+      ...(this.errors === undefined ? {} : { errors: this.errors }),
+    };
+  }
+}
+
+/** Whatever was thrown, as a problem. What we did not foresee says nothing about itself. */
+export function toProblem(thrown: unknown): Problem {
+  return thrown instanceof Problem ? thrown : new Problem('internal_error', { cause: thrown });
+}
+
+/** The one way to refuse input: a message for each member that is wrong. */
+export function invalid(errors: ProblemErrors): Problem {
+  return new Problem('validation_failed', { errors });
+}

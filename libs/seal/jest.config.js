@@ -1,0 +1,1 @@
+module.exports = { displayName: 'seal', preset: '../../jest.preset.js' };

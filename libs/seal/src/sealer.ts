@@ -1,0 +1,125 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { decrypt, encrypt, SealBroken, type Place } from './envelope';
+import type { KeyRing } from './key-ring';
+
+/** A data key as it is stored: wrapped by a master key, made for one tenant, purpose and period. */
+export interface WrappedDataKey {
+  readonly id: string;
+  readonly tenantId: string;
+  /** A month for sealing (`2026-11`), or the name of a key that lives for ever. */
+  readonly period: string;
+  readonly masterVersion: number;
+  readonly wrapped: Buffer;
+}
+
+export interface DataKeyStore {
+  byId(id: string): Promise<WrappedDataKey | undefined>;
+  /** Stores the key unless the tenant has one for that period, and returns the one that counts. */
+  claim(candidate: WrappedDataKey): Promise<WrappedDataKey>;
+}
+
+/** Key of the installation itself: no tenant owns it. */
+const systemTenantId = '00000000-0000-0000-0000-000000000000';
+const sealedByDataKey = 1;
+const sealedByRing = 2;
+const dataKeyHeaderBytes = 17;
+const ringHeaderBytes = 5;
+
+/** Seals what is stored. Data keys are fetched once per process; the values never are. */
+export class Sealer {
+  readonly #opened = new Map<string, Promise<Buffer>>();
+  readonly #current = new Map<string, Promise<{ id: string; key: Buffer }>>();
+
+  constructor(
+    private readonly ring: KeyRing,
+    private readonly store: DataKeyStore,
+    private readonly now: () => Date = () => new Date(),
+  ) {}
+
+  async seal(place: Place, plaintext: string | Uint8Array): Promise<Buffer> {
+    const period = this.now().toISOString().slice(0, 7);
+    const { id, key } = await this.#currentKey(place.tenantId, period);
+    return encrypt(key, dataKeyHeader(id), place, bytesOf(plaintext));
+  }
+
+  async open(place: Place, sealed: Buffer): Promise<Buffer> {
+    if (sealed[0] !== sealedByDataKey || sealed.length < dataKeyHeaderBytes) throw new SealBroken();
+    const key = await this.#keyById(uuidOf(sealed.subarray(1, dataKeyHeaderBytes)));
+    return decrypt(key, dataKeyHeaderBytes, place, sealed);
+  }
+
+  /** A secret of the installation that outlives every rotation: the key of keyed hashes. */
+  async lastingKey(name: string): Promise<Buffer> {
+    return (await this.#currentKey(systemTenantId, name)).key;
+  }
+
+  #currentKey(tenantId: string, period: string): Promise<{ id: string; key: Buffer }> {
+    return remember(this.#current, `${tenantId}/${period}`, async () => {
+      const candidate = this.#wrap(randomUUID(), tenantId, period, randomBytes(32));
+      const stored = await this.store.claim(candidate);
+      return { id: stored.id, key: this.#unwrap(stored) };
+    });
+  }
+
+  #keyById(id: string): Promise<Buffer> {
+    return remember(this.#opened, id, async () => {
+      const stored = await this.store.byId(id);
+      if (!stored) throw new SealBroken();
+      return this.#unwrap(stored);
+    });
+  }
+
+  #wrap(id: string, tenantId: string, period: string, key: Buffer): WrappedDataKey {
+    const wrapped = sealWithRing(this.ring, dataKeyPlace(id, tenantId), key);
+    return { id, tenantId, period, masterVersion: this.ring.currentVersion, wrapped };
+  }
+
+  #unwrap(stored: WrappedDataKey): Buffer {
+    return openWithRing(this.ring, dataKeyPlace(stored.id, stored.tenantId), stored.wrapped);
+  }
+}
+
+/** Sealed by the ring itself: for what must open without a look into the database. */
+export function sealWithRing(ring: KeyRing, place: Place, plaintext: string | Uint8Array): Buffer {
+  const header = Buffer.alloc(ringHeaderBytes);
+  header[0] = sealedByRing;
+  header.writeUInt32BE(ring.currentVersion, 1);
+  const key = ring.derive(ring.currentVersion, place.table, place.tenantId);
+  return encrypt(key, header, place, bytesOf(plaintext));
+}
+
+export function openWithRing(ring: KeyRing, place: Place, sealed: Buffer): Buffer {
+  if (sealed[0] !== sealedByRing || sealed.length < ringHeaderBytes) throw new SealBroken();
+  const key = ring.derive(sealed.readUInt32BE(1), place.table, place.tenantId);
+  return decrypt(key, ringHeaderBytes, place, sealed);
+}
+
+function dataKeyPlace(id: string, tenantId: string): Place {
+  return { table: 'data_keys', column: 'wrapped', tenantId, record: id };
+}
+
+function dataKeyHeader(id: string): Buffer {
+  return Buffer.concat([Buffer.of(sealedByDataKey), Buffer.from(id.replaceAll('-', ''), 'hex')]);
+}
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function bytesOf(plaintext: string | Uint8Array): Uint8Array {
+  return typeof plaintext === 'string' ? Buffer.from(plaintext, 'utf8') : plaintext;
+}
+
+/** One look-up however many ask; a failure is forgotten, so that the next caller tries again. */
+function remember<Value>(
+  known: Map<string, Promise<Value>>,
+  name: string,
+  make: () => Promise<Value>,
+): Promise<Value> {
+  const before = known.get(name);
+  if (before) return before;
+  const made = make();
+  known.set(name, made);
+  made.catch(() => known.delete(name));
+  return made;
+}

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'service-host', preset: '../../jest.preset.js' };

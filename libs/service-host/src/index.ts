@@ -1,0 +1,20 @@
+export {
+  ConfigError,
+  flag,
+  integer,
+  list,
+  loadConfig,
+  optionalText,
+  port,
+  requiredList,
+  requiredSecret,
+  requiredText,
+  text,
+  type Setting,
+} from './config';
+export { createLogger, describeError, type Logger } from './logger';
+export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
+export { closeServer, startOpsServer, type OpsServer, type Readiness } from './ops-server';
+export { Secret } from './secret';
+export { runService, type Service } from './service';
+export { decodeUtf8, parseStrictJson, type JsonLimits } from './strict-json';

@@ -1,0 +1,41 @@
+import { pino } from 'pino';
+import { Problem } from '@glovebox/problems';
+
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  fatal(fields: object, message: string): void;
+}
+
+/** The second layer only: data is never passed to the logger in the first place. */
+const redacted = ['key', 'apiKey', 'password', 'secret', 'token', 'data', 'args', 'configuration'];
+
+/** JSON lines on standard output. */
+export function createLogger(options: { app: string; level: string }): Logger {
+  return pino({
+    level: options.level,
+    base: { app: options.app, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: redacted.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
+  });
+}
+
+/**
+ * What may be logged of an error: its type, its code, where it came from. Not its message: drivers
+ * and parsers put the offending value in there.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const code = (error as { code?: unknown }).code;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    type: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    stack: frames.slice(0, 12).map((line) => line.trim()),
+    ...(error instanceof Problem && error.cause !== undefined
+      ? { cause: describeError(error.cause) }
+      : {}),
+  };
+}

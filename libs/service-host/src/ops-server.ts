@@ -1,0 +1,52 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Part → up, down, or a word more. */
+  readonly components: Readonly<Record<string, string>>;
+}
+
+export interface OpsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Liveness, readiness and metrics of one process, on a port of their own that is never public. */
+export async function startOpsServer(options: {
+  host: string;
+  port: number;
+  ready: () => Promise<Readiness>;
+  metrics: () => Promise<string>;
+}): Promise<OpsServer> {
+  const server = createServer((req, res) => {
+    const answer = (status: number, type: string, body: string): void => {
+      res.writeHead(status, { 'content-type': type }).end(body);
+    };
+    const json = (status: number, body: object): void =>
+      answer(status, 'application/json', JSON.stringify(body));
+    const fail = (): void => json(500, { status: 'failed' });
+
+    if (req.url === '/health/live') json(200, { status: 'ok' });
+    else if (req.url === '/health/ready') {
+      options.ready().then(({ ready, components }) => {
+        json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', components });
+      }, fail);
+    } else if (req.url === '/metrics') {
+      options.metrics().then((page) => answer(200, 'text/plain; version=0.0.4', page), fail);
+    } else json(404, { status: 'not found' });
+  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+}
+
+/** Stops accepting, ends idle connections, waits for the busy ones. */
+export async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  await closed;
+}

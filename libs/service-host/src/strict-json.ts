@@ -1,0 +1,112 @@
+import { Problem } from '@glovebox/problems';
+
+export interface JsonLimits {
+  readonly depthMax: number;
+}
+
+const defaults: JsonLimits = { depthMax: 64 };
+const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * JSON as a careful reader takes it: no duplicate members, no member that could reach a prototype,
+ * nothing nested deeper than the limit, no lone surrogate. Throws a Problem that names the place,
+ * never the text.
+ */
+export function parseStrictJson(text: string, limits: JsonLimits = defaults): unknown {
+  inspect(text, limits.depthMax);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Problem('invalid_json');
+  }
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw new Problem('invalid_json', { detail: 'The body is not valid UTF-8.' });
+  }
+}
+
+/** One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. */
+function inspect(text: string, depthMax: number): void {
+  const members: (Set<string> | null)[] = [];
+  let at = 0;
+  let expectsName = false;
+  while (at < text.length) {
+    const char = text[at];
+    if (char === '"') {
+      const end = endOfString(text, at);
+      const literal = text.slice(at, end);
+      rejectLoneSurrogates(literal, at);
+      const names = members.at(-1);
+      if (names && expectsName) {
+        rememberName(names, literal, at);
+        expectsName = false;
+      }
+      at = end;
+      continue;
+    }
+    if (char === '{' || char === '[') {
+      members.push(char === '{' ? new Set() : null);
+      expectsName = char === '{';
+      if (members.length > depthMax) {
+        throw new Problem('invalid_json', {
+          detail: `The JSON is nested deeper than ${depthMax} levels.`,
+        });
+      }
+    } else if (char === '}' || char === ']') {
+      members.pop();
+    } else if (char === ',') {
+      expectsName = members.at(-1) instanceof Set;
+    }
+    at += 1;
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  throw new Problem('invalid_json');
+}
+
+function rememberName(names: Set<string>, literal: string, at: number): void {
+  let name: string;
+  try {
+    name = JSON.parse(literal) as string;
+  } catch {
+    throw new Problem('invalid_json');
+  }
+  if (names.has(name)) {
+    throw new Problem('invalid_json', {
+      detail: `The JSON has a duplicate member at character ${at}.`,
+    });
+  }
+  if (poisoned.has(name)) {
+    throw new Problem('invalid_json', {
+      detail: `The JSON has a member with a reserved name at character ${at}.`,
+    });
+  }
+  names.add(name);
+}
+
+function rejectLoneSurrogates(literal: string, at: number): void {
+  const suspicious = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(literal);
+  if (!suspicious) return;
+  let value: string;
+  try {
+    value = JSON.parse(literal) as string;
+  } catch {
+    throw new Problem('invalid_json');
+  }
+  if (!value.isWellFormed()) {
+    throw new Problem('invalid_json', {
+      detail: `The JSON has half a surrogate pair at character ${at}.`,
+    });
+  }
+}

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'vault', preset: '../../jest.preset.js' };

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { ContainerGrant, Principal } from '@glovebox/access';
+import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { invalid } from '@glovebox/problems';
+import type { Place } from '@glovebox/seal';
+
+/** What a caller asks to store, as it came in. */
+export interface NewToken {
+  readonly id?: string | undefined;
+  readonly type?: string | undefined;
+  readonly data?: unknown;
+  readonly containers?: readonly string[] | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly expires_at?: string | undefined;
+}
+
+/** A token as callers see it. */
+export interface TokenView {
+  id: string;
+  tenant_id: string;
+  type: string;
+  data?: unknown;
+  containers: string[];
+  metadata?: Record<string, string>;
+  expires_at?: string;
+  created_by?: string;
+  created_at: string;
+  modified_by?: string;
+  modified_at?: string;
+}
+
+export interface TokenRow {
+  id: string;
+  tenantId: string;
+  type: string;
+  container: string;
+  metadata: Record<string, string> | null;
+  expiresAt: Date | null;
+  createdBy: string | null;
+  createdAt: Date;
+  modifiedBy: string | null;
+  modifiedAt: Date | null;
+}
+
+const containerOfType: Readonly<Record<string, string>> = { token: '/general/high/' };
+const dataBytesMax = 1024 * 1024;
+
+/** What is to be stored, once nothing is wrong with it. */
+export interface ValidToken {
+  readonly id: string;
+  readonly type: string;
+  readonly container: string;
+  readonly data: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly expiresAt: Date | null;
+}
+
+export function validateToken(input: NewToken): ValidToken {
+  const errors: Record<string, string[]> = {};
+  const type = input.type ?? 'token';
+  const defaultContainer = containerOfType[type];
+  if (defaultContainer === undefined) errors.type = ['is not a known token type'];
+  if (input.id !== undefined && !isTokenId(input.id)) {
+    errors.id = [
+      'must be 3 to 400 characters without white space and # / \\ + ? [ ] | & = % < > { } ^',
+    ];
+  }
+  if (input.data === undefined) errors.data = ['is required'];
+  const data = JSON.stringify(input.data ?? null);
+  if (Buffer.byteLength(data) > dataBytesMax) errors.data = ['must be at most 1 MiB as JSON'];
+  const [container, ...others] = input.containers ?? [];
+  if (others.length > 0) errors.containers = ['must name at most one container'];
+  if (container !== undefined && !isContainer(container)) {
+    errors.containers = ['must be a path of letters, digits, _ and -, such as /pci/high/'];
+  }
+  const expiresAt = input.expires_at === undefined ? null : new Date(input.expires_at);
+  if (expiresAt && !(expiresAt.getTime() > Date.now())) {
+    errors.expires_at = ['must be an ISO 8601 time in the future'];
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return {
+    id: input.id === undefined ? randomUUID() : normalTokenId(input.id),
+    type,
+    container: container?.toLowerCase() ?? defaultContainer ?? '/',
+    data,
+    metadata: input.metadata ?? {},
+    expiresAt,
+  };
+}
+
+/** `/a/b/`: segments between slashes, one at each end. */
+export function isContainer(text: string): boolean {
+  return /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
+}
+
+export function dataPlace(tenantId: string, id: string): Place {
+  return { table: 'tokens', column: 'data', tenantId, record: id };
+}
+
+/** Answers of create know of no change; all others do, even of none. */
+export function toTokenView(row: TokenRow, answer: 'created' | 'read'): TokenView {
+  const changedBy = row.modifiedBy ?? row.createdBy;
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    type: row.type,
+    containers: [row.container],
+    ...(row.metadata && Object.keys(row.metadata).length > 0 ? { metadata: row.metadata } : {}),
+    ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
+    ...(row.createdBy ? { created_by: row.createdBy } : {}),
+    created_at: row.createdAt.toISOString(),
+    ...(answer === 'read' && changedBy ? { modified_by: changedBy } : {}),
+    ...(answer === 'read'
+      ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() }
+      : {}),
+  };
+}
+
+export interface Actor {
+  readonly principal: Principal;
+  readonly traceId: string;
+}
+
+/** For a use only what may be revealed counts: there is nothing to inject in place of the value. */
+export function usable(grants: readonly ContainerGrant[]): {
+  container: string;
+  transform: string | null;
+}[] {
+  return grants.map(({ container, transform }) => ({
+    container,
+    transform: transform === 'reveal' ? transform : null,
+  }));
+}
