@@ -1,4 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
+import { asUnavailable } from './unavailable';
 
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
@@ -34,12 +35,23 @@ export function connectDatabase(options: DatabaseOptions): Database {
   });
   pool.on('error', (error) => options.onIdleError?.(error));
 
+  const run = <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      throw asUnavailable(error);
+    });
   return {
-    query: async <Row>(statement: string, values?: readonly unknown[]) =>
-      (await pool.query(statement, values as unknown[])).rows as Row[],
-    transaction: (work) => inTransaction(pool, work),
+    query: (statement, values) => run(rowsOf(pool, statement, values)),
+    transaction: (work) => run(inTransaction(pool, work)),
     close: () => pool.end(),
   };
+}
+
+async function rowsOf<Row>(
+  client: Pool | PoolClient,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return (await client.query(statement, values as unknown[])).rows as Row[];
 }
 
 async function inTransaction<Result>(
@@ -65,10 +77,7 @@ async function inTransaction<Result>(
 }
 
 function sqlOf(client: PoolClient): Sql {
-  return {
-    query: async <Row>(statement: string, values?: readonly unknown[]) =>
-      (await client.query(statement, values as unknown[])).rows as Row[],
-  };
+  return { query: (statement, values) => rowsOf(client, statement, values) };
 }
 
 /** From here to the end of the transaction, row-level security shows this tenant's rows alone. */

@@ -8,3 +8,4 @@ export {
   type Sql,
 } from './database';
 export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
+export { asUnavailable } from './unavailable';

@@ -1,4 +1,5 @@
 export { openDefinition, parseDefinition, sealDefinition, UnknownPayloadVersion } from './codec';
+export { connectDefinitions, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,
   Definition,

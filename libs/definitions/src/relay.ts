@@ -32,7 +32,7 @@ export class DefinitionRelay {
     this.#prefix = new RedisPrefix(options.redis);
   }
 
-  async start(): Promise<void> {
+  start(): void {
     this.options.subscriber.on('message', (channel, message) => {
       if (channel === acknowledgementChannel) this.#onAcknowledged(message);
     });
@@ -41,7 +41,6 @@ export class DefinitionRelay {
       this.options.onFault?.(error);
     });
     this.#loop = this.#run();
-    return Promise.resolve();
   }
 
   async stop(): Promise<void> {

@@ -58,7 +58,7 @@ export interface ValidToken {
 export function validateToken(input: NewToken): ValidToken {
   const errors: Record<string, string[]> = {};
   const type = input.type ?? 'token';
-  const defaultContainer = containerOfType[type];
+  const defaultContainer = Object.hasOwn(containerOfType, type) ? containerOfType[type] : undefined;
   if (defaultContainer === undefined) errors.type = ['is not a known token type'];
   if (input.id !== undefined && !isTokenId(input.id)) {
     errors.id = [
@@ -88,6 +88,16 @@ export function validateToken(input: NewToken): ValidToken {
   };
 }
 
+/** In a document to tokenize: an object that asks for a token of a type we know. */
+export function isTokenRequest(value: object): value is NewToken {
+  return (
+    'type' in value &&
+    typeof value.type === 'string' &&
+    'data' in value &&
+    Object.hasOwn(containerOfType, value.type)
+  );
+}
+
 /** `/a/b/`: segments between slashes, one at each end. */
 export function isContainer(text: string): boolean {
   return /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
@@ -110,9 +120,7 @@ export function toTokenView(row: TokenRow, answer: 'created' | 'read'): TokenVie
     ...(row.createdBy ? { created_by: row.createdBy } : {}),
     created_at: row.createdAt.toISOString(),
     ...(answer === 'read' && changedBy ? { modified_by: changedBy } : {}),
-    ...(answer === 'read'
-      ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() }
-      : {}),
+    ...(answer === 'read' ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() } : {}),
   };
 }
 

@@ -1,9 +1,17 @@
 import { grantFor, grantsFor, type Principal } from '@glovebox/access';
-import { readAndRecord, record, type SealedToken, type Sql, type Use } from '@glovebox/database';
-import { Problem } from '@glovebox/problems';
+import {
+  readAndRecord,
+  record,
+  type Database,
+  type SealedToken,
+  type Sql,
+  type Use,
+} from '@glovebox/database';
+import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import {
   dataPlace,
+  isTokenRequest,
   toTokenView,
   usable,
   validateToken,
@@ -12,6 +20,8 @@ import {
   type TokenRow,
   type TokenView,
 } from './token';
+
+const tokensPerDocument = 1_000;
 
 const columns = `id, tenant_id AS "tenantId", type, container, metadata, expires_at AS "expiresAt",
   created_by AS "createdBy", created_at AS "createdAt",
@@ -95,6 +105,38 @@ export class Vault {
     tokenIds: readonly string[],
   ): Promise<ReadonlyMap<string, unknown>> {
     return this.#open(sql, use, usable(grantsFor(principal, 'token:use')), tokenIds);
+  }
+
+  /**
+   * Stores what a document holds, all or nothing, and gives back the document with tokens in place
+   * of values: plain values become ids, `{type, data}` becomes a token.
+   */
+  async tokenize(database: Database, actor: Actor, document: unknown): Promise<unknown> {
+    let left = tokensPerDocument;
+    return database.transaction(async (sql) => {
+      const store = async (input: NewToken): Promise<TokenView> => {
+        left -= 1;
+        if (left < 0) {
+          throw invalid({ '': [`must hold at most ${tokensPerDocument} values to tokenize`] });
+        }
+        return this.createToken(sql, actor, input);
+      };
+      const walk = async (value: unknown): Promise<unknown> => {
+        if (value === null || value === undefined) return null;
+        if (typeof value !== 'object') return (await store({ type: 'token', data: value })).id;
+        if (isTokenRequest(value)) return store(value);
+        if (Array.isArray(value)) {
+          const items: unknown[] = [];
+          for (const item of value) items.push(await walk(item));
+          return items;
+        }
+        const members: [string, unknown][] = [];
+        for (const [name, member] of Object.entries(value))
+          members.push([name, await walk(member)]);
+        return Object.fromEntries(members);
+      };
+      return walk(document);
+    });
   }
 
   async #open(

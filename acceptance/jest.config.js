@@ -1,0 +1,1 @@
+module.exports = { displayName: 'acceptance', preset: '../jest.preset.js' };

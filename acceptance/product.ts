@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** What `npm start` says about the product that it started. */
+export interface Product {
+  readonly baseUrl: string;
+  readonly adminKey: string;
+  readonly privateKey: string;
+  readonly secondTenant: { readonly adminKey: string; readonly privateKey: string };
+  readonly pids: Readonly<Record<string, number>>;
+}
+
+export function runningProduct(): Product {
+  return JSON.parse(readFileSync(devFile(), 'utf8')) as Product;
+}
+
+/** The environment in which the product's own scripts find the running product. */
+export function scriptEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, GLOVEBOX_DIR: dirname(devFile()) };
+}
+
+function devFile(): string {
+  const file = process.env.ACCEPTANCE_DEV_JSON;
+  if (!file) throw new Error('Run these specs with `npm test`: they need a running product');
+  return file;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON: fails the test when it is none. */
+  readonly body: Record<string, unknown>;
+}
+
+export async function call(
+  method: string,
+  url: string,
+  options: { key?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      ...(options.key === undefined ? {} : { 'SVC-API-KEY': options.key }),
+      ...(options.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    redirect: 'manual',
+  });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    get body() {
+      return JSON.parse(text) as Record<string, unknown>;
+    },
+  };
+}
+
+/** Creates a resource and hands out its id; anything but a 201 fails the test with the answer. */
+export async function create(
+  product: Product,
+  path: string,
+  body: unknown,
+  key = product.adminKey,
+): Promise<Record<string, unknown> & { id: string }> {
+  const answer = await call('POST', `${product.baseUrl}${path}`, { key, body });
+  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+  return answer.body as Record<string, unknown> & { id: string };
+}
+
+/** A reactor that runs this code. */
+export async function reactorOf(
+  product: Product,
+  code: string,
+  formula: Record<string, unknown> = {},
+): Promise<string> {
+  const name = `formula ${randomUUID()}`;
+  const { id } = await create(product, '/reactor-formulas', {
+    type: 'private',
+    name,
+    code,
+    ...formula,
+  });
+  const reactor = await create(product, '/reactors', {
+    name,
+    configuration: {},
+    formula: { id },
+  });
+  return reactor.id;
+}

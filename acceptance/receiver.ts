@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** The next request that has not been waited for yet. */
+  next(): Promise<Received>;
+  close(): Promise<void>;
+}
+
+/** Somebody else's server: takes whatever comes and says `{"received": true}`. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let waitedFor = 0;
+  const arrived = new EventTarget();
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      received.push({
+        method: req.method ?? '',
+        url: req.url ?? '',
+        headers: req.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
+      arrived.dispatchEvent(new Event('request'));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    async next() {
+      for (;;) {
+        const request = received[waitedFor];
+        if (request) {
+          waitedFor += 1;
+          return request;
+        }
+        await new Promise((resolve) => {
+          arrived.addEventListener('request', resolve, { once: true });
+        });
+      }
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import {
+  connectDefinitions,
+  type DefinitionConnection,
+  type DefinitionFollower,
+} from '@glovebox/definitions';
+import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { runQueue } from '@glovebox/reactors';
+import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
+import {
+  createLogger,
+  createRegistry,
+  describeError,
+  Histogram,
+  type Logger,
+  type Registry,
+} from '@glovebox/service-host';
+import { Vault } from '@glovebox/vault';
+import type { GatewayConfig } from './config';
+import { DestinationPools } from './destination-pools';
+import { serviceHeaders, type ServiceHeaders } from './service-headers';
+
+/** All that a request may need, made once. Tests make their own with parts of it replaced. */
+export interface GatewayContext {
+  readonly config: GatewayConfig;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly duration: Histogram<'route' | 'status'>;
+  readonly database: Database;
+  readonly definitions: DefinitionConnection;
+  readonly follower: DefinitionFollower;
+  readonly sealer: Sealer;
+  readonly vault: Vault;
+  readonly keyHash: KeyHash;
+  readonly runner: RunnerClient;
+  readonly runs: Queue;
+  readonly egress: Egress;
+  readonly destinations: DestinationPools;
+  readonly headers: ServiceHeaders;
+  close(): Promise<void>;
+}
+
+export async function createGatewayContext(config: GatewayConfig): Promise<GatewayContext> {
+  const logger = createLogger({ app: 'gateway', level: config.LOG_LEVEL });
+  const registry = createRegistry('gateway');
+  const onFault = (what: string) => (error: unknown) =>
+    logger.warn({ error: describeError(error) }, what);
+
+  const url = config.DATABASE_URL.reveal();
+  const database = connectDatabase({
+    url,
+    app: 'gateway',
+    connectionsMax: 20,
+    onIdleError: onFault('an idle connection to Postgres broke'),
+  });
+  const redisUrl = config.REDIS_URL.reveal();
+  const queueRedis = new Redis(redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  queueRedis.on('error', onFault('Redis is not reachable'));
+
+  const ring = parseKeyRing(config.KEY_RING.reveal());
+  const sealer = new Sealer(ring, dataKeyTable(database));
+  const definitions = connectDefinitions({
+    app: 'gateway',
+    databaseUrl: url,
+    redisUrl,
+    ring,
+    relays: false,
+    onFault: onFault('definitions could not be followed'),
+  });
+  const egress = createEgress(
+    parseEgressPolicy({
+      allow: config.EGRESS_ALLOW,
+      allowHttp: config.EGRESS_ALLOW_HTTP,
+      dnsServers: config.EGRESS_DNS,
+      ownServices: [
+        ...config.EGRESS_OWN_SERVICES,
+        url,
+        redisUrl,
+        config.MANAGEMENT_URL,
+        ...config.RUNNER_URLS.filter((runner) => !runner.startsWith('unix:')),
+        `${config.HOST}:${config.PORT}`,
+        `${config.HOST}:${config.OPS_PORT}`,
+      ],
+    }),
+  );
+  const runner = createRunnerClient({
+    urls: config.RUNNER_URLS,
+    secret: config.RUNNER_SECRET.reveal(),
+  });
+  const runs = new Queue(runQueue.name, {
+    connection: queueRedis,
+    prefix: runQueue.prefix,
+    defaultJobOptions: runQueue.options,
+  });
+  runs.on('error', onFault('the queue of runs is not reachable'));
+  const destinations = new DestinationPools(egress);
+
+  return {
+    config,
+    logger,
+    registry,
+    duration: new Histogram({
+      name: 'glovebox_gateway_request_seconds',
+      help: 'How long requests took, by route and status',
+      labelNames: ['route', 'status'],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers: [registry],
+    }),
+    database,
+    definitions,
+    follower: definitions.follower,
+    sealer,
+    vault: new Vault(sealer),
+    keyHash: await createKeyHash(sealer),
+    runner,
+    runs,
+    egress,
+    destinations,
+    headers: serviceHeaders(config.HEADER_PREFIXES),
+    async close() {
+      await definitions.close();
+      await runner.close();
+      await destinations.close();
+      await runs.close();
+      queueRedis.disconnect();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { destinationOf } from './destination-url';
+
+describe('the destination of a call', () => {
+  it.each<[string, string, string, string]>([
+    ['https://a.example/v1', '', '', '/v1'],
+    ['https://a.example/v1/', '', '', '/v1/'],
+    ['https://a.example', '', '', '/'],
+    ['https://a.example', '/x', '', '/x'],
+    ['https://a.example/v1//', '/x/y', 'q=1', '/v1/x/y?q=1'],
+    ['https://a.example/v1?own=1', '/x', 'q=%20', '/v1/x?own=1&q=%20'],
+    ['https://a.example/v1?own=1#part', '', '', '/v1?own=1'],
+    ['https://a.example/%7Ea/./b', '', 'a=b&a=b&', '/%7Ea/./b?a=b&a=b&'],
+    ['https://a.example', '/', '', '/'],
+    ['https://a.example/v1', '//x', '', '/v1//x'],
+  ])('%s with %j and %j is %s', (url, suffix, query, path) => {
+    expect(destinationOf(url, suffix, query)).toMatchObject({
+      origin: 'https://a.example',
+      host: 'a.example',
+      path,
+    });
+  });
+
+  it.each([
+    '/..',
+    '/a/../b',
+    '/./b',
+    '/%2e%2e/b',
+    '/a/%2E./b',
+    '/a%2f..%2fb',
+    '/a\\..\\b',
+    '/%5c',
+    '/%',
+    '/%ff',
+  ])('may not climb: %s', (suffix) => {
+    expect(() => destinationOf('https://a.example/v1', suffix, '')).toThrow(
+      expect.objectContaining({ status: 400 }),
+    );
+  });
+
+  it('a dot inside of a name climbs nowhere', () => {
+    expect(destinationOf('https://a.example', '/a..b/.well-known/x.json', '').path).toBe(
+      '/a..b/.well-known/x.json',
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errors, type Dispatcher, type Pool } from 'undici';
+import { Problem } from '@glovebox/problems';
+import { answeredHeaders } from './forwarded-headers';
+
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Path and query, byte for byte as the destination shall see them. */
+  readonly path: string;
+  readonly headers: string[];
+  readonly body: Buffer | IncomingMessage | null;
+  readonly firstByteMs: number;
+}
+
+const bodyIdleMs = 30_000;
+
+/**
+ * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
+ * caller has got nothing; later faults end the caller's connection, so that half is not taken for whole.
+ */
+export function forward(
+  pool: Pool,
+  request: OutgoingRequest,
+  res: ServerResponse,
+  answerHeaders: readonly string[],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    pool.dispatch(
+      {
+        method: request.method as Dispatcher.HttpMethod,
+        path: request.path,
+        headers: request.headers,
+        body: request.body,
+        headersTimeout: request.firstByteMs,
+        bodyTimeout: bodyIdleMs,
+      },
+      new Relay(res, answerHeaders, resolve, reject),
+    );
+  });
+}
+
+/** Hot path: one object per request, no streams between the two sockets but their own. */
+class Relay implements Dispatcher.DispatchHandler {
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly answerHeaders: readonly string[],
+    private readonly resolve: () => void,
+    private readonly reject: (problem: Problem) => void,
+  ) {}
+
+  onConnect(abort: (error?: Error) => void): void {
+    // A caller that left while the request was queued would wedge its slot.
+    if (this.res.destroyed) return abort();
+    this.res.once('close', () => {
+      if (!this.res.writableFinished) abort();
+    });
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
+    this.res.writeHead(status, [
+      ...answeredHeaders(raw),
+      ...this.answerHeaders,
+      'SVC-PROXY-DESTINATION-STATUS',
+      String(status),
+    ]);
+    this.res.on('drain', resume);
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.res.write(chunk);
+  }
+
+  onComplete(): void {
+    this.res.end();
+    this.resolve();
+  }
+
+  onError(error: Error): void {
+    if (this.res.headersSent || this.res.destroyed) {
+      this.res.destroy();
+      this.resolve();
+    } else this.reject(problemOf(error));
+  }
+}
+
+function problemOf(error: Error): Problem {
+  const late =
+    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+  return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });
+}

@@ -1,0 +1,57 @@
+import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import httpProxy from 'http-proxy';
+import { Problem } from '@glovebox/problems';
+import { sendProblem, traceIdOf } from './answers';
+import { hasBody, readBody } from './intake';
+import type { ServiceHeaders } from './service-headers';
+
+/** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
+const bufferBytesMax = 1024 * 1024;
+
+export type FrontDoor = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/** Every path that is not the gateway's own goes to the management API. */
+export function createFrontDoor(managementUrl: string, headers: ServiceHeaders): FrontDoor {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  const proxy = httpProxy.createProxyServer({ target: managementUrl, agent, proxyTimeout: 30_000 });
+
+  proxy.on('proxyReq', (outgoing: ClientRequest, _req, res) => {
+    // http-proxy leaves the request to the management API running when the caller goes away.
+    res.once('close', () => {
+      if (!res.writableFinished) outgoing.destroy();
+    });
+  });
+
+  return async (req, res) => {
+    const traceId = traceIdOf(req, headers);
+    try {
+      const body = await normalise(req);
+      await new Promise<void>((resolve, reject) => {
+        res.once('close', resolve);
+        proxy.web(req, res, body ? { buffer: Readable.from([body]) } : {}, (error) =>
+          reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error })),
+        );
+      });
+    } catch (thrown) {
+      sendProblem(req, res, thrown, { traceId });
+    }
+  };
+}
+
+/**
+ * http-proxy 1.18.1 declares DELETE and OPTIONS without a length to have no body, and then sends the
+ * chunks all the same: the management API would read them as a second request. And its own
+ * `proxyReq` hook does not run for `Expect: 100-continue`.
+ */
+async function normalise(req: IncomingMessage): Promise<Buffer | undefined> {
+  delete req.headers.expect;
+  delete req.headers.upgrade;
+  const chunked = req.headers['transfer-encoding'] !== undefined;
+  if (!chunked || !hasBody(req)) return undefined;
+  if (req.method !== 'DELETE' && req.method !== 'OPTIONS') return undefined;
+  const body = await readBody(req, bufferBytesMax);
+  delete req.headers['transfer-encoding'];
+  req.headers['content-length'] = String(body.length);
+  return body;
+}

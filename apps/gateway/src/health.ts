@@ -1,0 +1,68 @@
+import { get } from 'node:http';
+import { workerAliveKey } from '@glovebox/reactors';
+import type { Readiness } from '@glovebox/service-host';
+import type { GatewayContext } from './context';
+
+const within = 1_000;
+
+/** This process alone: may it take calls? */
+export async function gatewayReadiness(ctx: GatewayContext): Promise<Readiness> {
+  const [definitions, redis, postgres] = await Promise.all([
+    up(() => ctx.follower.current()),
+    up(() => ctx.definitions.redis.ping()),
+    up(() => ctx.database.query('SELECT 1')),
+  ]);
+  return { ready: definitions === 'up', components: { definitions, redis, postgres } };
+}
+
+/** The whole product, as the public base URL answers for it. */
+export async function productReadiness(ctx: GatewayContext): Promise<Readiness> {
+  const [own, management, worker, runner] = await Promise.all([
+    gatewayReadiness(ctx),
+    up(() => answersAt(ctx.config.MANAGEMENT_URL)),
+    up(() => workerBeats(ctx)),
+    up(async () => {
+      if (!(await ctx.runner.ready())) throw new Error('no runner answers');
+    }),
+  ]);
+  const components = {
+    gateway: own.ready ? 'up' : 'down',
+    'management-api': management,
+    worker,
+    runner,
+    postgres: own.components.postgres ?? 'down',
+    redis: own.components.redis ?? 'down',
+  };
+  return { ready: Object.values(components).every((state) => state === 'up'), components };
+}
+
+async function workerBeats(ctx: GatewayContext): Promise<void> {
+  if ((await ctx.definitions.redis.exists(workerAliveKey)) === 0)
+    throw new Error('no worker is alive');
+}
+
+function answersAt(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = get(new URL('/health/live', url), { timeout: within }, (answer) => {
+      answer.resume();
+      resolve();
+    });
+    request.on('timeout', () => request.destroy(new Error('no answer in time')));
+    request.on('error', reject);
+  });
+}
+
+async function up(check: () => Promise<unknown>): Promise<'up' | 'down'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), within);
+  });
+  try {
+    await Promise.race([check(), late]);
+    return 'up';
+  } catch {
+    return 'down';
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requirePermission, type Principal } from '@glovebox/access';
+import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import { invalid, Problem } from '@glovebox/problems';
+import { insertRun, invokeReactor, readyArguments, type Invocation } from '@glovebox/reactors';
+import { decodeUtf8, parseStrictJson } from '@glovebox/service-host';
+import { sendJson, sendProblem, traceHeader, traceIdOf } from './answers';
+import { authenticate } from './caller';
+import type { GatewayContext } from './context';
+import { admitBody, hasBody, mediaType, readBody } from './intake';
+
+const bodyBytesMax = 1024 * 1024;
+const asyncTimeoutMs = { min: 10_000, max: 210_000, default: 10_000 };
+
+/** An invocation: who, may, which reactor, what; then the code runs now, or a row says that it will. */
+export async function handleReact(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+  reactorId: string,
+): Promise<void> {
+  const traceId = traceIdOf(req, ctx.headers);
+  try {
+    const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+    const caller = authenticate(ctx, req, definitions);
+    requirePermission(caller, 'token:use');
+    requireJson(req);
+    const known = findReactor(definitions, caller, reactorId.toLowerCase());
+    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
+
+    const invocation = { ...known, caller, args, traceId };
+    if (callbackUrl === undefined) {
+      await runNow(ctx, invocation, res);
+      return;
+    }
+    const runId = await acceptRun(ctx, { ...invocation, timeoutMs }, callbackUrl);
+    sendJson(
+      res,
+      202,
+      { async_request_id: runId, asyncReactorRequestId: runId },
+      { [traceHeader]: traceId },
+    );
+  } catch (thrown) {
+    sendProblem(req, res, thrown, { traceId });
+  }
+}
+
+async function runNow(
+  ctx: GatewayContext,
+  invocation: Omit<Invocation, 'timeoutMs' | 'signal'>,
+  res: ServerResponse,
+): Promise<void> {
+  const callerLeft = new AbortController();
+  res.once('close', () => callerLeft.abort());
+  const response = await invokeReactor(ctx, {
+    ...invocation,
+    timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+    signal: callerLeft.signal,
+  });
+  sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
+}
+
+/** The row is committed before the 202; the job only reminds a worker of it. */
+async function acceptRun(
+  ctx: GatewayContext,
+  invocation: Invocation,
+  callbackUrl: string,
+): Promise<string> {
+  await readyArguments(ctx, invocation);
+  const { reactor, caller, args, timeoutMs, traceId } = invocation;
+  const { tenantId } = reactor;
+  const runId = await insertRun(ctx.database, ctx.sealer, {
+    tenantId,
+    reactorId: reactor.id,
+    actorId: caller.applicationId,
+    args,
+    callbackUrl,
+    timeoutMs,
+    traceId,
+  });
+  ctx.runs.add('run', { runId }, { jobId: runId }).catch(() => {
+    ctx.logger.warn({ runId }, 'a run was accepted without a job; the sweeper will find it');
+  });
+  return runId;
+}
+
+function findReactor(
+  definitions: DefinitionSnapshot,
+  caller: Principal,
+  reactorId: string,
+): Pick<Invocation, 'reactor' | 'formula' | 'application'> {
+  const { tenantId } = caller;
+  const reactor = definitions.find('reactor', tenantId, reactorId);
+  const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
+  if (!formula) throw new Problem('not_found');
+  const application =
+    reactor.applicationId === null
+      ? undefined
+      : definitions.find('application', tenantId, reactor.applicationId);
+  return { reactor, formula, application: (application && principalOf(application)) ?? null };
+}
+
+function requireJson(req: IncomingMessage): void {
+  if (hasBody(req) && mediaType(req) !== 'application/json') {
+    throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
+  }
+}
+
+interface InvocationBody {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly callbackUrl: string | undefined;
+  readonly timeoutMs: number;
+}
+
+async function readInvocation(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<InvocationBody> {
+  admitBody(req, res);
+  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax) : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes));
+  if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
+
+  const args = body.args ?? {};
+  // Both spellings are in use by clients.
+  const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
+  const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
+  const errors: Record<string, string[]> = {};
+  if (!isObject(args)) errors.args = ['must be an object'];
+  if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
+    errors.callback_url = ['must be an http or https URL that may be reached'];
+  }
+  const { min, max } = asyncTimeoutMs;
+  if (timeoutMs !== undefined) {
+    if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
+    else if (!Number.isInteger(timeoutMs) || Number(timeoutMs) < min || Number(timeoutMs) > max) {
+      errors.timeout_ms = [`must be a whole number from ${min} to ${max}`];
+    }
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return {
+    args: isObject(args) ? args : {},
+    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMs.default,
+  };
+}
+
+/** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
+function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > 2_000) return false;
+  try {
+    ctx.egress.checkUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

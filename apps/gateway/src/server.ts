@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { describeError } from '@glovebox/service-host';
+import { sendJson, sendProblem, traceIdOf } from './answers';
+import type { GatewayContext } from './context';
+import { createFrontDoor, type FrontDoor } from './front-door';
+import { productReadiness } from './health';
+import { refuseAmbiguous } from './intake';
+import { handleProxy } from './proxy-handler';
+import { handleReact } from './react-handler';
+
+/** The public base URL: proxies and reactors are served here, the rest goes through the front door. */
+export function createGatewayServer(ctx: GatewayContext): Server {
+  const frontDoor = createFrontDoor(ctx.config.MANAGEMENT_URL, ctx.headers);
+  const server = createServer({
+    headersTimeout: 20_000,
+    requestTimeout: 300_000,
+    keepAliveTimeout: 75_000,
+    maxHeaderSize: 32 * 1024,
+    requireHostHeader: true,
+  });
+  const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    const startedAt = performance.now();
+    const route = routeOf(req.url ?? '');
+    res.once('close', () => {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      ctx.duration.observe({ route: route.name, status: res.statusCode }, seconds);
+    });
+    answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
+      ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
+      sendProblem(req, res, error, { traceId: traceIdOf(req, ctx.headers) });
+    });
+  };
+  server.on('request', serve);
+  server.on('checkContinue', serve);
+  return server;
+}
+
+type Route =
+  | { readonly name: 'proxy' | 'live' | 'ready' | 'management' }
+  | { readonly name: 'react'; readonly reactorId: string };
+
+const reactPath = /^\/reactors\/([^/?]+)\/react\/?(?:\?|$)/;
+
+function routeOf(url: string): Route {
+  if (url.startsWith('/proxy') && /^(?:[/?]|$)/.test(url.slice(6))) return { name: 'proxy' };
+  const [, reactorId] = reactPath.exec(url) ?? [];
+  if (reactorId !== undefined) return { name: 'react', reactorId };
+  if (url === '/health/live') return { name: 'live' };
+  if (url === '/health/ready') return { name: 'ready' };
+  return { name: 'management' };
+}
+
+async function answer(
+  ctx: GatewayContext,
+  frontDoor: FrontDoor,
+  route: Route,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  refuseAmbiguous(req);
+  switch (route.name) {
+    case 'proxy':
+      return handleProxy(ctx, req, res);
+    case 'react':
+      if (req.method !== 'POST') return frontDoor(req, res);
+      return handleReact(ctx, req, res, route.reactorId);
+    case 'live':
+      return sendJson(res, 200, { status: 'ok' });
+    case 'ready': {
+      const { ready, components } = await productReadiness(ctx);
+      return sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'degraded', components });
+    }
+    case 'management':
+      return frontDoor(req, res);
+  }
+}

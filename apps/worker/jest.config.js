@@ -1,0 +1,1 @@
+module.exports = { displayName: 'worker', preset: '../../jest.preset.js' };

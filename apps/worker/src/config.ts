@@ -1,0 +1,35 @@
+import {
+  flag,
+  integer,
+  list,
+  loadConfig,
+  port,
+  requiredList,
+  requiredSecret,
+  text,
+  type Setting,
+} from '@glovebox/service-host';
+
+export const settings = {
+  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
+  HOST: text('the address to listen on', '127.0.0.1'),
+  OPS_PORT: port('the port of health and metrics of this process', 9082),
+  DATABASE_URL: requiredSecret('Postgres, as the role of the data plane'),
+  REDIS_URL: requiredSecret('Redis'),
+  KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
+  RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
+  RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
+  EGRESS_ALLOW: list('addresses that may be reached although not public: ip:port or cidr:port', []),
+  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
+  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  RUN_CONCURRENCY: integer('runs at the same time', 32, { min: 1, max: 1_000 }),
+  DELIVERY_CONCURRENCY: integer('webhooks on their way at the same time', 50, {
+    min: 1,
+    max: 1_000,
+  }),
+} satisfies Record<string, Setting<unknown>>;
+
+export type WorkerConfig = ReturnType<typeof loadWorkerConfig>;
+
+export const loadWorkerConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);

@@ -1,0 +1,106 @@
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { runQueue } from '@glovebox/reactors';
+import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import {
+  createLogger,
+  createRegistry,
+  describeError,
+  type Logger,
+  type Registry,
+} from '@glovebox/service-host';
+import { Vault } from '@glovebox/vault';
+import type { WorkerConfig } from './config';
+import { deliveryQueue } from './deliver-webhook';
+
+/** All that a job may need, made once. */
+export interface WorkerContext {
+  readonly config: WorkerConfig;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly database: Database;
+  readonly definitions: DefinitionConnection;
+  readonly sealer: Sealer;
+  readonly vault: Vault;
+  readonly runner: RunnerClient;
+  readonly egress: Egress;
+  readonly runs: Queue;
+  readonly deliveries: Queue;
+  close(): Promise<void>;
+}
+
+export function createWorkerContext(config: WorkerConfig): WorkerContext {
+  const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
+  const onFault = (what: string) => (error: unknown) =>
+    logger.warn({ error: describeError(error) }, what);
+
+  const databaseUrl = config.DATABASE_URL.reveal();
+  const redisUrl = config.REDIS_URL.reveal();
+  const ring = parseKeyRing(config.KEY_RING.reveal());
+  const database = connectDatabase({
+    url: databaseUrl,
+    app: 'worker',
+    connectionsMax: 20,
+    onIdleError: onFault('an idle connection to Postgres broke'),
+  });
+  const definitions = connectDefinitions({
+    app: 'worker',
+    databaseUrl,
+    redisUrl,
+    ring,
+    relays: true,
+    onFault: onFault('definitions could not be followed'),
+  });
+  const queueRedis = new Redis(redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  queueRedis.on('error', onFault('Redis is not reachable'));
+  const queueOf = ({ name, prefix, options }: typeof runQueue | typeof deliveryQueue): Queue => {
+    const queue = new Queue(name, { connection: queueRedis, prefix, defaultJobOptions: options });
+    queue.on('error', onFault('a queue is not reachable'));
+    return queue;
+  };
+  const runs = queueOf(runQueue);
+  const deliveries = queueOf(deliveryQueue);
+  const sealer = new Sealer(ring, dataKeyTable(database));
+  const runner = createRunnerClient({
+    urls: config.RUNNER_URLS,
+    secret: config.RUNNER_SECRET.reveal(),
+  });
+
+  return {
+    config,
+    logger,
+    registry: createRegistry('worker'),
+    database,
+    definitions,
+    sealer,
+    vault: new Vault(sealer),
+    runner,
+    egress: createEgress(
+      parseEgressPolicy({
+        allow: config.EGRESS_ALLOW,
+        allowHttp: config.EGRESS_ALLOW_HTTP,
+        dnsServers: config.EGRESS_DNS,
+        ownServices: [
+          ...config.EGRESS_OWN_SERVICES,
+          databaseUrl,
+          redisUrl,
+          ...config.RUNNER_URLS.filter((url) => !url.startsWith('unix:')),
+          `${config.HOST}:${config.OPS_PORT}`,
+        ],
+      }),
+    ),
+    runs,
+    deliveries,
+    async close() {
+      await runner.close();
+      await Promise.all([runs.close(), deliveries.close()]);
+      queueRedis.disconnect();
+      await definitions.close();
+      await database.close();
+    },
+  };
+}

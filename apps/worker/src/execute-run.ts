@@ -1,0 +1,108 @@
+import { holds, type Principal } from '@glovebox/access';
+import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import { Problem, toProblem } from '@glovebox/problems';
+import {
+  claimRun,
+  finishRun,
+  invokeReactor,
+  leaseSeconds,
+  markStarted,
+  releaseRun,
+  renewRun,
+  type ClaimedRun,
+  type Invocation,
+} from '@glovebox/reactors';
+import { describeError } from '@glovebox/service-host';
+import type { WorkerContext } from './context';
+import { remindOfDelivery } from './deliver-webhook';
+
+/** A run that met so many faults before its code could start is broken itself. */
+const faultsMax = 5;
+
+/** Another worker has the run now: whatever this one still knows of it no longer counts. */
+class Fenced extends Error {}
+
+/**
+ * The story of an async run: claim the row, run what the sync path runs, leave result and webhook
+ * in one transaction. When the stores are away the lease ends by itself and the run starts over.
+ */
+export async function executeRun(ctx: WorkerContext, runId: string): Promise<void> {
+  const run = await claimRun(ctx.database, ctx.sealer, runId);
+  if (!run) return;
+  const lost = new AbortController();
+  const renewing = setInterval(
+    () => {
+      renewRun(ctx.database, run).then(
+        (mine) => {
+          if (!mine) lost.abort();
+        },
+        // The next renewal may get through; if none does, the lease ends and the fence decides.
+        () => undefined,
+      );
+    },
+    (leaseSeconds * 1_000) / 3,
+  );
+  try {
+    const result = await resultOf(ctx, run, lost.signal);
+    if (result.status === 'released') return releaseRun(ctx.database, run, result.reason);
+    const deliveryId = await finishRun(ctx.database, ctx.sealer, run, result);
+    if (deliveryId) remindOfDelivery(ctx, deliveryId, 0);
+  } catch (error) {
+    if (!(error instanceof Fenced)) throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+}
+
+type Result =
+  | { readonly status: 'completed' | 'failed'; readonly body: string }
+  | { readonly status: 'released'; readonly reason: 'no_capacity' | 'fault' };
+
+async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal): Promise<Result> {
+  if (run.startedBefore) return failed(new Problem('run_interrupted'));
+  if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
+  let codeStarted = false;
+  try {
+    const invocation = invocationOf(await ctx.definitions.follower.current(), run);
+    const response = await invokeReactor(ctx, {
+      ...invocation,
+      signal,
+      beforeCode: async () => {
+        if (!(await markStarted(ctx.database, run))) throw new Fenced();
+        codeStarted = true;
+      },
+    });
+    return { status: 'completed', body: JSON.stringify(response) };
+  } catch (error) {
+    if (signal.aborted) throw new Fenced();
+    if (error instanceof Fenced) throw error;
+    if (error instanceof Problem && error.code === 'no_capacity') {
+      return { status: 'released', reason: 'no_capacity' };
+    }
+    const foreseen = error instanceof Problem && error.code !== 'service_unavailable';
+    if (foreseen || codeStarted) return failed(toProblem(error));
+    ctx.logger.warn({ error: describeError(error), runId: run.id }, 'a run could not start');
+    return { status: 'released', reason: 'fault' };
+  }
+}
+
+function failed(problem: Problem): Result {
+  return { status: 'failed', body: JSON.stringify(problem.body()) };
+}
+
+/** Everything is looked at again: what was taken back since the 202 is refused now. */
+function invocationOf(definitions: DefinitionSnapshot, run: ClaimedRun): Invocation {
+  const { tenantId, args, timeoutMs, traceId } = run;
+  const find = (id: string): Principal | undefined => {
+    const application = definitions.find('application', tenantId, id);
+    return application && principalOf(application);
+  };
+  const caller = find(run.actorId);
+  if (!caller) throw new Problem('invalid_api_key');
+  if (!holds(caller, 'token:use')) throw new Problem('permission_denied');
+  const reactor = definitions.find('reactor', tenantId, run.reactorId);
+  const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
+  if (!formula) throw new Problem('not_found');
+  const application = reactor.applicationId === null ? undefined : find(reactor.applicationId);
+  return { reactor, formula, caller, application: application ?? null, args, timeoutMs, traceId };
+}

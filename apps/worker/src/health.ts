@@ -1,0 +1,22 @@
+import type { Readiness } from '@glovebox/service-host';
+import type { WorkerContext } from './context';
+
+/** A worker without Postgres, Redis or a runner takes jobs that it cannot do. */
+export async function workerReadiness(ctx: WorkerContext): Promise<Readiness> {
+  const state = (check: Promise<unknown>): Promise<'up' | 'down'> =>
+    check.then(
+      () => 'up' as const,
+      () => 'down' as const,
+    );
+  const [definitions, postgres, redis, runner] = await Promise.all([
+    state(ctx.definitions.follower.current()),
+    state(ctx.database.query('SELECT 1')),
+    state(ctx.definitions.redis.ping()),
+    ctx.runner.ready().then(
+      (ready) => (ready ? ('up' as const) : ('down' as const)),
+      () => 'down' as const,
+    ),
+  ]);
+  const components = { definitions, postgres, redis, runner };
+  return { ready: Object.values(components).every((part) => part === 'up'), components };
+}

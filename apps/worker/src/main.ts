@@ -1,0 +1,32 @@
+import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
+import { loadWorkerConfig } from './config';
+import { startConsumers } from './consumers';
+import { createWorkerContext } from './context';
+import { workerReadiness } from './health';
+import { startSweeper } from './sweeper';
+
+void runService({
+  logger: createLogger({ app: 'worker', level: 'info' }),
+  start: async () => {
+    const config = loadWorkerConfig(process.env);
+    const ctx = createWorkerContext(config);
+    await ctx.definitions.start();
+    const consumers = await startConsumers(ctx);
+    const sweeper = startSweeper(ctx);
+    const ops = await startOpsServer({
+      host: config.HOST,
+      port: config.OPS_PORT,
+      ready: () => workerReadiness(ctx),
+      metrics: () => ctx.registry.metrics(),
+    });
+    ctx.logger.info({}, 'consuming');
+    return {
+      async stop() {
+        await sweeper.stop();
+        await consumers.stop();
+        await ctx.close();
+        await ops.close();
+      },
+    };
+  },
+});

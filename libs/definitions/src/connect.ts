@@ -1,0 +1,73 @@
+import { Redis } from 'ioredis';
+import { connectDatabase } from '@glovebox/database';
+import type { KeyRing } from '@glovebox/seal';
+import { DefinitionFollower } from './follower';
+import { DefinitionRelay } from './relay';
+
+export interface DefinitionConnection {
+  readonly follower: DefinitionFollower;
+  /** Runs only where `relays` was asked for. */
+  readonly relay: DefinitionRelay;
+  /** For single quick commands: answers or fails within 200 ms. */
+  readonly redis: Redis;
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * What a process needs to follow the definitions, on connections of its own: neither a busy pool
+ * nor a queue of commands may end the lease.
+ */
+export function connectDefinitions(options: {
+  readonly app: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly ring: KeyRing;
+  readonly relays: boolean;
+  readonly onFault: (error: unknown) => void;
+}): DefinitionConnection {
+  const { app, redisUrl, ring, onFault } = options;
+  const sql = connectDatabase({
+    url: options.databaseUrl,
+    app: `${app}-definitions`,
+    connectionsMax: 3,
+    statementTimeoutMs: 1_000,
+    onIdleError: onFault,
+  });
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 200,
+    connectTimeout: 1_000,
+    retryStrategy: reconnectSoon,
+  });
+  const subscriber = new Redis(redisUrl, {
+    maxRetriesPerRequest: null,
+    connectTimeout: 1_000,
+    retryStrategy: reconnectSoon,
+  });
+  redis.on('error', onFault);
+  subscriber.on('error', onFault);
+  const follower = new DefinitionFollower({ sql, ring, redis, subscriber, onFault });
+  const relay = new DefinitionRelay({ sql, redis, subscriber, onFault });
+
+  return {
+    follower,
+    relay,
+    redis,
+    async start() {
+      await follower.start();
+      if (options.relays) relay.start();
+    },
+    async close() {
+      await follower.stop();
+      await relay.stop();
+      redis.disconnect();
+      subscriber.disconnect();
+      await sql.close();
+    },
+  };
+}
+
+const reconnectSoon = (tries: number): number => Math.min(tries * 50, 500);

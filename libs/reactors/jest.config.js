@@ -1,0 +1,1 @@
+module.exports = { displayName: 'reactors', preset: '../../jest.preset.js' };

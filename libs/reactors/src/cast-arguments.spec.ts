@@ -1,0 +1,100 @@
+import type { ParameterType, RequestParameter } from '@glovebox/definitions';
+import type { Problem } from '@glovebox/problems';
+import { castArguments } from './cast-arguments';
+
+const parameter = (name: string, type: ParameterType, optional = false): RequestParameter => ({
+  name,
+  type,
+  optional,
+});
+
+function faultsOf(parameters: RequestParameter[], args: Record<string, unknown>): unknown {
+  try {
+    castArguments(parameters, args);
+  } catch (error) {
+    return (error as Problem).errors;
+  }
+  return undefined;
+}
+
+describe('arguments (spec 4.7.2)', () => {
+  it('1: anything goes when nothing is declared', () => {
+    const args = { any: [1, { thing: null }] };
+    expect(castArguments([], args)).toBe(args);
+  });
+
+  it('2: names match case-sensitively', () => {
+    expect(faultsOf([parameter('Amount', 'number')], { amount: 1 })).toEqual({
+      'args.Amount': ['is required'],
+    });
+  });
+
+  it('3: dots name nested properties', () => {
+    const parameters = [parameter('user.first_name', 'string')];
+    expect(castArguments(parameters, { user: { first_name: 'Ada', age: 36 } })).toEqual({
+      user: { first_name: 'Ada' },
+    });
+    expect(faultsOf(parameters, { 'user.first_name': 'Ada' })).toBeDefined();
+  });
+
+  it('4: a required one must be there, and null counts as missing', () => {
+    const parameters = [parameter('a', 'number'), parameter('b', 'string')];
+    expect(faultsOf(parameters, { a: null })).toEqual({
+      'args.a': ['is required'],
+      'args.b': ['is required'],
+    });
+  });
+
+  it('5: an optional one may be left out', () => {
+    expect(castArguments([parameter('a', 'number', true)], {})).toEqual({});
+  });
+
+  it.each<[ParameterType, unknown, unknown]>([
+    ['number', '123', 123],
+    ['number', ' -1.5e3 ', -1500],
+    ['number', 7, 7],
+    ['boolean', 'TRUE', true],
+    ['boolean', 'False', false],
+    ['string', 5, '5'],
+    ['string', true, 'true'],
+    ['object', { a: [1] }, { a: [1] }],
+  ])('6: as %s, %j becomes %j', (type, given, taken) => {
+    expect(castArguments([parameter('x', type)], { x: given })).toEqual({ x: taken });
+  });
+
+  it.each<[ParameterType, unknown]>([
+    ['number', 'abc'],
+    ['number', ''],
+    ['number', '0x10'],
+    ['number', '1e999'],
+    ['number', true],
+    ['boolean', 'yes'],
+    ['boolean', 1],
+    ['string', {}],
+    ['string', ['a']],
+    ['object', 'text'],
+    ['object', []],
+  ])('6: as %s, %j is refused', (type, given) => {
+    expect(faultsOf([parameter('x', type)], { x: given })).toEqual({
+      'args.x': [`must be a ${type}`],
+    });
+  });
+
+  it('8: what is not declared is removed once anything is', () => {
+    expect(castArguments([parameter('a', 'number')], { a: 1, b: { deep: 2 } })).toEqual({ a: 1 });
+  });
+
+  it('a declared object keeps all below it, with its declared parts cast', () => {
+    const args = { user: { age: '36', name: 'Ada' } };
+    const parameters = [parameter('user.age', 'number'), parameter('user', 'object')];
+    expect(castArguments(parameters, args)).toEqual({ user: { age: 36, name: 'Ada' } });
+    expect(args.user.age).toBe('36');
+  });
+
+  it('a member called __proto__ stays a member', () => {
+    const args = JSON.parse('{"x":{"__proto__":{"polluted":true}}}') as Record<string, unknown>;
+    const cast = castArguments([parameter('x', 'object')], args);
+    expect(JSON.stringify(cast)).toBe('{"x":{"__proto__":{"polluted":true}}}');
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+import type { ParameterType, RequestParameter } from '@glovebox/definitions';
+import { invalid } from '@glovebox/problems';
+
+type Members = Record<string, unknown>;
+
+/**
+ * Checks and casts detokenized arguments against what the formula declares (spec 4.7.2). Without a
+ * declaration everything passes; with one, only what it names goes on.
+ */
+export function castArguments(
+  parameters: readonly RequestParameter[],
+  args: Readonly<Members>,
+): Readonly<Members> {
+  if (parameters.length === 0) return args;
+  const errors: Record<string, string[]> = {};
+  const accepted: Members = {};
+  // Shorter names first: `user` keeps all below it, then `user.age` casts one part of that.
+  const ordered = [...parameters].sort((a, b) => a.name.length - b.name.length);
+  for (const { name, type, optional } of ordered) {
+    const path = name.split('.');
+    const value = valueAt(args, path);
+    if (value === undefined || value === null) {
+      if (!optional) errors[`args.${name}`] = ['is required'];
+      removeAt(accepted, path);
+      continue;
+    }
+    const cast = castTo[type](value);
+    if (cast === undefined) errors[`args.${name}`] = [`must be a ${type}`];
+    else putAt(accepted, path, cast);
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return accepted;
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Undefined: cannot be cast. Objects and arrays cast to nothing else (contract 3). */
+const castTo: Record<ParameterType, (value: unknown) => unknown> = {
+  number(value) {
+    if (typeof value === 'number') return value;
+    if (typeof value !== 'string' || !jsonNumber.test(value.trim())) return undefined;
+    const number = Number(value);
+    return Number.isFinite(number) ? number : undefined;
+  },
+  boolean(value) {
+    if (typeof value === 'boolean') return value;
+    const word = typeof value === 'string' ? value.toLowerCase() : '';
+    return word === 'true' ? true : word === 'false' ? false : undefined;
+  },
+  string(value) {
+    if (typeof value === 'string') return value;
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+  },
+  object: (value) => (isMembers(value) ? copyOf(value) : undefined),
+};
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valueAt(args: Readonly<Members>, path: readonly string[]): unknown {
+  let value: unknown = args;
+  for (const name of path) {
+    if (!isMembers(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+function putAt(target: Members, path: readonly string[], value: unknown): void {
+  const parents = path.slice(0, -1);
+  const last = path.at(-1) ?? '';
+  let parent = target;
+  for (const name of parents) {
+    const next = Object.hasOwn(parent, name) ? parent[name] : undefined;
+    if (isMembers(next)) parent = next;
+    else parent = setOwn(parent, name, {});
+  }
+  setOwn(parent, last, value);
+}
+
+function removeAt(target: Members, path: readonly string[]): void {
+  const parent = valueAt(target, path.slice(0, -1));
+  if (isMembers(parent)) delete parent[path.at(-1) ?? ''];
+}
+
+/** Token data may have a member called `__proto__`: it must stay a member. */
+function setOwn<Value>(target: Members, name: string, value: Value): Value {
+  Object.defineProperty(target, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  return value;
+}
+
+/** Its own object on every level, so that casting a part never changes what the caller holds. */
+function copyOf(value: Members): Members {
+  const copy: Members = {};
+  for (const [name, member] of Object.entries(value)) {
+    setOwn(copy, name, isMembers(member) ? copyOf(member) : member);
+  }
+  return copy;
+}

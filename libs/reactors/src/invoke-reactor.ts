@@ -1,0 +1,101 @@
+import type { Principal } from '@glovebox/access';
+import type { Use } from '@glovebox/database';
+import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
+import { valueTemplate } from '@glovebox/expressions';
+import { invalid } from '@glovebox/problems';
+import { castArguments } from './cast-arguments';
+import type { ReactorContext } from './context';
+import { resultOf } from './reactor-response';
+import { serviceCalls } from './service-calls';
+
+export interface Invocation {
+  readonly reactor: ReactorDefinition;
+  readonly formula: FormulaDefinition;
+  /** Who invokes: tokens in the arguments are used under this application's grants. */
+  readonly caller: Principal;
+  /** Whom the code acts as through `req.svc`; null when the reactor's application is gone. */
+  readonly application: Principal | null;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly traceId: string;
+  readonly signal?: AbortSignal;
+  /** Called when only the code is left to run; a throw keeps it from running. */
+  readonly beforeCode?: () => Promise<void>;
+}
+
+/** Spec 2.4: what the caller of a reactor gets. */
+export interface ReactorResponse {
+  tokens?: unknown;
+  raw?: unknown;
+}
+
+export const resultBytesMax = 1024 * 1024;
+
+/** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
+export async function invokeReactor(
+  context: ReactorContext,
+  invocation: Invocation,
+): Promise<ReactorResponse> {
+  const args = await readyArguments(context, invocation);
+  await invocation.beforeCode?.();
+  const outcome = await runCode(context, invocation, args);
+  const { raw, tokenize } = resultOf(outcome);
+  const actor = invocation.application ?? invocation.caller;
+  const { traceId } = invocation;
+  const tokens =
+    tokenize === undefined
+      ? undefined
+      : await context.vault.tokenize(context.database, { principal: actor, traceId }, tokenize);
+  return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
+}
+
+/** Everything about the arguments that can be refused before code runs. */
+export async function readyArguments(
+  { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
+  { reactor, formula, caller, args, traceId }: Invocation,
+): Promise<Readonly<Record<string, unknown>>> {
+  const template = valueTemplate(args);
+  const use: Use = {
+    tenantId: reactor.tenantId,
+    actorId: caller.applicationId,
+    operation: 'reactor.invoke',
+    entityType: 'reactor',
+    entityId: reactor.id,
+    traceId,
+  };
+  const values = await vault.detokenize(database, caller, use, template.tokenIds);
+  const detokenized = template.render(values);
+  if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
+  return castArguments(formula.requestParameters, detokenized);
+}
+
+function runCode(
+  context: ReactorContext,
+  { reactor, formula, application, timeoutMs, traceId, signal }: Invocation,
+  args: Readonly<Record<string, unknown>>,
+): ReturnType<ReactorContext['runner']['run']> {
+  return context.runner.run(
+    {
+      tenantId: reactor.tenantId,
+      resourceId: reactor.id,
+      runtime: formula.runtime,
+      applicationId: reactor.applicationId,
+      code: formula.code,
+      codeHash: formula.codeHash,
+      isolation: reactor.isolation,
+      args,
+      configuration: reactor.configuration,
+      svc: reactor.applicationId !== null,
+      timeoutMs,
+      resultBytesMax,
+    },
+    {
+      onCall: serviceCalls(context, application, traceId),
+      ...(signal ? { signal } : {}),
+    },
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

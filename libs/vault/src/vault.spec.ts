@@ -1,0 +1,285 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AccessRule, Permission, Principal } from '@glovebox/access';
+import {
+  connectDatabase,
+  dataKeyTable,
+  enterTenant,
+  type Database,
+  type Use,
+} from '@glovebox/database';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { Vault, type NewToken, type TokenView } from './index';
+
+const card = { number: '4242424242424242' };
+let testDatabase: TestDatabase;
+let data: Database;
+let management: Database;
+let admin: Database;
+let vault: Vault;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const connect = (url: string): Database =>
+    connectDatabase({ url, app: 'spec', connectionsMax: 5 });
+  data = connect(testDatabase.dataUrl);
+  management = connect(testDatabase.managementUrl);
+  admin = connect(testDatabase.adminUrl);
+  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+});
+
+afterAll(async () => {
+  await Promise.all([data.close(), management.close(), admin.close()]);
+  await testDatabase.drop();
+});
+
+function principal(
+  permissions: Permission[],
+  rules: Partial<AccessRule>[] = [],
+  tenantId: string = randomUUID(),
+): Principal {
+  return {
+    applicationId: randomUUID(),
+    tenantId,
+    type: 'private',
+    permissions,
+    rules: rules.map((rule) => ({
+      description: '',
+      priority: 1,
+      container: '/',
+      transform: 'reveal' as const,
+      permissions: ['token:read'] as const,
+      ...rule,
+    })),
+  };
+}
+
+const all: Permission[] = ['token:create', 'token:read', 'token:use'];
+const store = (who: Principal, input: NewToken): Promise<TokenView> =>
+  management.transaction(async (sql) => {
+    await enterTenant(sql, who.tenantId);
+    return vault.createToken(sql, { principal: who, traceId: 'trace' }, input);
+  });
+const read = (who: Principal, id: string): Promise<TokenView> =>
+  vault.readToken(data, { principal: who, traceId: 'trace' }, id);
+const useBy = (who: Principal): Use => ({
+  tenantId: who.tenantId,
+  actorId: who.applicationId,
+  operation: 'proxy.invoke',
+  entityType: 'proxy',
+  entityId: randomUUID(),
+  traceId: randomUUID(),
+  destinationHost: 'example.com',
+});
+
+describe('a stored token', () => {
+  it('lies sealed in the table', async () => {
+    const who = principal(all);
+    const { id } = await store(who, { type: 'token', data: card });
+    const [row] = await admin.query<{ row: string }>(
+      'SELECT t::text AS row FROM tokens t WHERE id = $1',
+      [id],
+    );
+    expect(row?.row).toContain(id);
+    expect(Buffer.from(row?.row ?? '', 'utf8').toString('latin1')).not.toContain(
+      Buffer.from('4242424242424242').toString('hex'),
+    );
+    expect(row?.row).not.toContain('4242');
+  });
+
+  it.each<[string, unknown]>([
+    ['an object', card],
+    ['a string', 'a "b" \u0000 ü'],
+    ['a number', 12.5],
+    ['false', false],
+    ['null', null],
+    ['a list', [1, ['2', { three: null }]]],
+  ])('gives back %s as it was', async (_, value) => {
+    const who = principal(all);
+    const { id } = await store(who, { data: value });
+    expect((await vault.detokenize(data, who, useBy(who), [id])).get(id)).toEqual(value);
+  });
+
+  it('is shown without data to a plain permission, with data to a rule that reveals', async () => {
+    const who = principal(all);
+    const created = await store(who, { data: card });
+    expect(created).not.toHaveProperty('data');
+    expect(created).not.toHaveProperty('modified_at');
+    const plain = await read(who, created.id);
+    expect(plain).toEqual({
+      ...created,
+      modified_by: who.applicationId,
+      modified_at: created.created_at,
+    });
+    const revealing = principal([], [{ container: '/general/' }], who.tenantId);
+    expect(await read(revealing, created.id)).toEqual({ ...plain, data: card });
+  });
+
+  it('is unknown to another tenant', async () => {
+    const { id } = await store(principal(all), { data: card });
+    const other = principal(all);
+    await expect(read(other, id)).rejects.toMatchObject({ status: 404 });
+    await expect(vault.detokenize(data, other, useBy(other), [id])).rejects.toMatchObject({
+      code: 'unknown_token',
+    });
+  });
+
+  it('is gone once it has expired', async () => {
+    const who = principal(all);
+    const inAMoment = new Date(Date.now() + 60_000).toISOString();
+    const { id } = await store(who, { data: card, expires_at: inAMoment });
+    await admin.query('UPDATE tokens SET expires_at = now() WHERE id = $1', [id]);
+    await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
+    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+
+  it('does not take the id of another one', async () => {
+    const who = principal(all);
+    await store(who, { id: 'my-card', data: card });
+    await expect(store(who, { id: 'my-card', data: 1 })).rejects.toMatchObject({ status: 409 });
+  });
+
+  it.each<[NewToken, string]>([
+    [{}, 'data'],
+    [{ data: 1, type: 'nonsense' }, 'type'],
+    [{ data: 1, type: '__proto__' }, 'type'],
+    [{ data: 1, id: 'a b' }, 'id'],
+    [{ data: 1, id: 'ab' }, 'id'],
+    [{ data: 1, containers: ['/a/', '/b/'] }, 'containers'],
+    [{ data: 1, containers: ['no slashes'] }, 'containers'],
+    [{ data: 1, expires_at: 'yesterday' }, 'expires_at'],
+    [{ data: 'x'.repeat(1024 * 1024) }, 'data'],
+  ])('is refused with the name of what is wrong: %#', async (input, member) => {
+    await expect(store(principal(all), input)).rejects.toMatchObject({
+      code: 'validation_failed',
+      errors: { [member]: expect.any(Array) as unknown },
+    });
+  });
+});
+
+describe('using tokens', () => {
+  it('reads them and writes the record in one statement', async () => {
+    const who = principal(all);
+    const ids = [];
+    for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
+    const use = useBy(who);
+    const values = await vault.detokenize(data, who, use, ids);
+    expect(ids.map((id) => values.get(id))).toEqual([1, 2, 3]);
+    const lines = await admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [use.traceId]);
+    expect(lines).toMatchObject([
+      {
+        tenant_id: who.tenantId,
+        actor_id: who.applicationId,
+        operation: 'proxy.invoke',
+        entity_id: use.entityId,
+        outcome: 'success',
+        token_ids: ids,
+        destination_host: 'example.com',
+      },
+    ]);
+  });
+
+  it('no record, no data', async () => {
+    const who = principal(all);
+    const { id } = await store(who, { data: card });
+    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    try {
+      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow();
+    } finally {
+      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+    }
+  });
+
+  it('gives all or nothing, and names what is unknown', async () => {
+    const who = principal(all);
+    const { id } = await store(who, { data: card });
+    const use = useBy(who);
+    await expect(vault.detokenize(data, who, use, [id, 'not-there'])).rejects.toMatchObject({
+      status: 400,
+      detail: 'Not found: not-there.',
+    });
+    const [line] = await admin.query<{ outcome: string }>(
+      'SELECT outcome FROM audit_log WHERE trace_id = $1',
+      [use.traceId],
+    );
+    expect(line?.outcome).toBe('refused');
+  });
+
+  it('needs a grant on every container', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: 1 });
+    const { id: pci } = await store(owner, { data: 2, containers: ['/PCI/High/'] });
+    const general = principal(
+      [],
+      [{ container: '/general/', permissions: ['token:use'] }],
+      owner.tenantId,
+    );
+    expect((await vault.detokenize(data, general, useBy(general), [id])).get(id)).toBe(1);
+    await expect(vault.detokenize(data, general, useBy(general), [id, pci])).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+
+  it.each(['mask', 'redact'] as const)(
+    'under a rule that says %s is refused',
+    async (transform) => {
+      const owner = principal(all);
+      const { id } = await store(owner, { data: card });
+      const who = principal(
+        ['token:use'],
+        [{ transform, permissions: ['token:use'] }],
+        owner.tenantId,
+      );
+      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+        status: 403,
+      });
+    },
+  );
+});
+
+describe('a row that was moved', () => {
+  it('to another token or tenant does not open there', async () => {
+    const who = principal(all);
+    const { id: from } = await store(who, { data: card });
+    const { id: to } = await store(who, { data: 'mine' });
+    await admin.query(
+      `UPDATE tokens SET data = (SELECT data FROM tokens WHERE id = $1) WHERE id = $2`,
+      [from, to],
+    );
+    await expect(vault.detokenize(data, who, useBy(who), [to])).rejects.toThrow(
+      'could not be opened',
+    );
+  });
+});
+
+describe('tokenizing a document', () => {
+  it('puts tokens in place of values', async () => {
+    const who = principal(all);
+    const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
+    const actor = { principal: who, traceId: 'trace' };
+    const tokens = (await vault.tokenize(data, actor, document)) as {
+      name: string;
+      nothing: null;
+      cards: TokenView[];
+    };
+    expect(tokens.nothing).toBeNull();
+    const [first] = tokens.cards;
+    const ids = [tokens.name, first?.id ?? ''];
+    const values = await vault.detokenize(data, who, useBy(who), ids);
+    expect([...values.values()]).toEqual(expect.arrayContaining(['Ada', card]));
+    expect(first?.type).toBe('token');
+  });
+
+  it('stores all or nothing', async () => {
+    const who = principal(all);
+    const document = [1, { type: 'token', data: 2, id: 'no good id' }];
+    await expect(
+      vault.tokenize(data, { principal: who, traceId: 'trace' }, document),
+    ).rejects.toMatchObject({ status: 400 });
+    const rows = await admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [who.tenantId]);
+    expect(rows).toEqual([]);
+  });
+});
