@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { connectDatabase, type Database } from '@glovebox/database';
+import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
 import {
   createTestDatabase,
@@ -74,10 +74,16 @@ function reactor(id: string, configuration: Record<string, string> = {}): Reacto
   };
 }
 
+/** As the management API writes: in a transaction that has entered the tenant. */
+const asTenant = (work: (sql: Sql) => Promise<number>): Promise<number> =>
+  management.transaction(async (sql) => {
+    await enterTenant(sql, tenantId);
+    return work(sql);
+  });
 const write = (definition: ReactorDefinition): Promise<number> =>
-  management.transaction((sql) => appendDefinition(sql, ring, definition));
+  asTenant((sql) => appendDefinition(sql, ring, definition));
 const remove = (id: string): Promise<number> =>
-  management.transaction((sql) => appendDeletion(sql, { kind: 'reactor', id, tenantId }));
+  asTenant((sql) => appendDeletion(sql, { kind: 'reactor', id, tenantId }));
 
 describe('the log', () => {
   it('gives versions without a gap, in the order of the commits', async () => {
@@ -92,7 +98,7 @@ describe('the log', () => {
 
   it('a transaction that is rolled back leaves nothing, not even a gap', async () => {
     const before = await readLog(management, 0, 10_000);
-    const failing = management.transaction(async (sql) => {
+    const failing = asTenant(async (sql) => {
       await appendDefinition(sql, ring, reactor(randomUUID()));
       throw new Error('rolled back');
     });

@@ -1,0 +1,25 @@
+import { Problem } from '@glovebox/problems';
+import { asUnavailable } from './unavailable';
+
+const error = (message: string, code?: string): Error =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
+
+it.each([
+  error('connect', 'ECONNREFUSED'),
+  error('shutting down', '57P01'),
+  error('too many clients', '53300'),
+  error('statement timeout', '57014'),
+  error('Connection terminated unexpectedly'),
+  error('timeout exceeded when trying to connect'),
+  error('Query read timeout'),
+])('a Postgres that is away is a 503: %s', (fault) => {
+  expect(asUnavailable(fault)).toMatchObject({ code: 'service_unavailable', status: 503 });
+});
+
+it('every other error stays what it is', () => {
+  for (const other of [error('syntax', '42601'), error('duplicate', '23505'), 'text', undefined]) {
+    expect(asUnavailable(other)).toBe(other);
+  }
+  const problem = new Problem('not_found');
+  expect(asUnavailable(problem)).toBe(problem);
+});

@@ -1,0 +1,12 @@
+import { Problem } from '@glovebox/problems';
+import { describeError } from './logger';
+
+it('of an error only its type, code and place are logged, of its cause too', () => {
+  const driver = Object.assign(new Error('duplicate key value (number)=(4111111111111111)'), {
+    code: '23505',
+  });
+  const described = describeError(new Problem('internal_error', { cause: driver }));
+  expect(described).toMatchObject({ type: 'Problem', cause: { type: 'Error', code: '23505' } });
+  expect(JSON.stringify(described)).not.toContain('4111');
+  expect(JSON.stringify(described)).toContain('logger.spec.ts');
+});

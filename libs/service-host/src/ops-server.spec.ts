@@ -1,0 +1,28 @@
+import { startOpsServer } from './ops-server';
+
+it('tells apart that a process lives and that it is ready', async () => {
+  let ready = false;
+  const server = await startOpsServer({
+    host: '127.0.0.1',
+    port: 0,
+    ready: () => Promise.resolve({ ready, components: { redis: ready ? 'up' : 'down' } }),
+    metrics: () => Promise.resolve('figures 1\n'),
+  });
+  const get = async (path: string): Promise<[number, string]> => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
+    return [answer.status, await answer.text()];
+  };
+  try {
+    expect(await get('/health/live')).toEqual([200, '{"status":"ok"}']);
+    expect(await get('/health/ready')).toEqual([
+      503,
+      '{"status":"unavailable","components":{"redis":"down"}}',
+    ]);
+    ready = true;
+    expect((await get('/health/ready'))[0]).toBe(200);
+    expect(await get('/metrics')).toEqual([200, 'figures 1\n']);
+    expect((await get('/secrets'))[0]).toBe(404);
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,58 @@
+import { decodeUtf8, parseStrictJson } from './strict-json';
+
+const code = (text: string): unknown => {
+  try {
+    parseStrictJson(text);
+    return 'accepted';
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+};
+
+describe('strict JSON', () => {
+  it.each(['{}', '[]', '"a"', '1', 'null', '{"a":{"b":[1,{"a":2}]},"b":1}', '{"a":"{\\"a\\":1}"}'])(
+    'takes %s as JSON.parse does',
+    (text) => {
+      expect(parseStrictJson(text)).toEqual(JSON.parse(text));
+    },
+  );
+
+  it('takes a pair of surrogates, escaped or not', () => {
+    expect(parseStrictJson('["😀","\\ud83d\\ude00"]')).toEqual(['😀', '😀']);
+  });
+
+  it.each([
+    ['', 'nothing'],
+    ['{"a":1,"a":2}', 'a duplicate member'],
+    ['{"a":1,"\\u0061":2}', 'a duplicate member in another spelling'],
+    ['{"x":{"a":1,"b":[{}],"a":2}}', 'a duplicate member further down'],
+    ['{"__proto__":{}}', '__proto__'],
+    ['{"a":{"constructor":1}}', 'constructor'],
+    ['["\\ud800"]', 'half a surrogate pair, escaped'],
+    ['["\ud800"]', 'half a surrogate pair'],
+    ['{"a":', 'an end in the middle'],
+    ['"\\', 'an open escape'],
+    ['{} {}', 'two documents'],
+    ['NaN', 'what is not JSON'],
+  ])('refuses %j: %s', (text) => {
+    expect(code(text)).toBe('invalid_json');
+  });
+
+  it('takes 64 levels and refuses 65, however it goes on', () => {
+    expect(code('['.repeat(64) + ']'.repeat(64))).toBe('accepted');
+    expect(code('['.repeat(65) + ']'.repeat(65))).toBe('invalid_json');
+    expect(code('{"a":'.repeat(100_000))).toBe('invalid_json');
+  });
+
+  it('does not echo what it refuses', () => {
+    expect(() => parseStrictJson('{"card":"4111111111111111","card":1}')).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('4111') as unknown }),
+    );
+  });
+});
+
+it('bytes that are not UTF-8 are refused', () => {
+  expect(decodeUtf8(Buffer.from('ü'))).toBe('ü');
+  expect(() => decodeUtf8(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
+  expect(() => decodeUtf8(Buffer.from([0xc0, 0x80]))).toThrow(/UTF-8/);
+});
