@@ -12,7 +12,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { repoRoot } from './lib/repo.mjs';
-import { script } from './lib/progress.mjs';
+import { script, Trouble } from './lib/progress.mjs';
 
 const swcOptions = {
   sourceMaps: 'inline',
@@ -32,30 +32,37 @@ const swcOptions = {
 /** Bundles every app of the list in one process; `roots` are folders like apps/gateway. */
 export async function buildApps(roots) {
   // Loaded here, so that this module can be imported before anything is installed.
-  const { build } = await import('esbuild');
+  const { build, stop } = await import('esbuild');
   const { transform } = await import('@swc/core');
-  await Promise.all(
-    roots.map(async (root) => {
-      const hash = sourceHash(root);
-      await build({
-        absWorkingDir: repoRoot,
-        entryPoints: entryPointsOf(root),
-        outdir: join('dist', root),
-        bundle: true,
-        platform: 'node',
-        target: 'node20',
-        format: 'cjs',
-        sourcemap: true,
-        keepNames: true,
-        packages: 'external',
-        alias: aliases(),
-        plugins: [decorators(transform)],
-        logLevel: 'warning',
-      });
-      mkdirSync(join(repoRoot, 'dist', root), { recursive: true });
-      writeFileSync(hashFile(root), hash);
-    }),
-  );
+  try {
+    await Promise.all(roots.map((root) => buildApp(root, build, transform)));
+  } finally {
+    // esbuild keeps a process at hand for the next build.
+    await stop();
+  }
+}
+
+async function buildApp(root, build, transform) {
+  const hash = sourceHash(root);
+  await build({
+    absWorkingDir: repoRoot,
+    entryPoints: entryPointsOf(root),
+    outdir: join('dist', root),
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    sourcemap: true,
+    keepNames: true,
+    packages: 'external',
+    alias: aliases(),
+    plugins: [decorators(transform)],
+    logLevel: 'warning',
+  }).catch(() => {
+    throw new Trouble(`The build of ${root} failed: see above.`);
+  });
+  mkdirSync(join(repoRoot, 'dist', root), { recursive: true });
+  writeFileSync(hashFile(root), hash);
 }
 
 /** Builds what changed since its last build and says how many apps that were. */

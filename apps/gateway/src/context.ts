@@ -80,7 +80,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
         url,
         redisUrl,
         config.MANAGEMENT_URL,
-        ...config.RUNNER_URLS.filter((runner) => !runner.startsWith('unix:')),
+        ...config.RUNNER_URLS,
         `${config.HOST}:${config.PORT}`,
         `${config.HOST}:${config.OPS_PORT}`,
       ],

@@ -32,7 +32,6 @@ export async function handleProxy(
     refuseTransforms(proxy);
     const destination = destinationOf(proxy.destinationUrl, suffix, query);
     const headers = forwardedHeaders(req.rawHeaders, ctx.headers);
-    ctx.egress.checkUrl(proxy.destinationUrl);
 
     const body = await outgoingBody(ctx, { req, res, proxy, caller, destination, traceId });
     const length = req.headers['content-length'];

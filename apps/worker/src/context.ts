@@ -88,7 +88,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
           ...config.EGRESS_OWN_SERVICES,
           databaseUrl,
           redisUrl,
-          ...config.RUNNER_URLS.filter((url) => !url.startsWith('unix:')),
+          ...config.RUNNER_URLS,
           `${config.HOST}:${config.OPS_PORT}`,
         ],
       }),

@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { generateApiKey, generateProxyKey, type Permission } from '@glovebox/access';
+import { connectDatabase, dataKeyTable, enterTenant } from '@glovebox/database';
+import {
+  appendDefinition,
+  type ApplicationDefinition,
+  type Definition,
+  type ProxyDefinition,
+} from '@glovebox/definitions';
+import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
+import {
+  createTestDatabase,
+  freePort,
+  startDestination,
+  startRedis,
+  waitFor,
+} from '@glovebox/testing';
+import { Vault, type NewToken } from '@glovebox/vault';
+import { loadGatewayConfig } from './config';
+import { createGatewayContext } from './context';
+import { createGatewayServer } from './server';
+
+/** A gateway on real stores, with a tenant whose definitions a spec writes as it likes. */
+export async function startSpecGateway(environment: Record<string, string> = {}) {
+  const testDatabase = await createTestDatabase();
+  const redis = await startRedis();
+  const management = await startDestination();
+  const keyRing = `1:${randomBytes(32).toString('base64')}`;
+  const config = loadGatewayConfig({
+    PORT: String(await freePort()),
+    OPS_PORT: String(await freePort()),
+    DATABASE_URL: testDatabase.dataUrl,
+    REDIS_URL: redis.url,
+    KEY_RING: keyRing,
+    MANAGEMENT_URL: management.url,
+    RUNNER_URLS: 'unix:/nonexistent/runner.sock',
+    RUNNER_SECRET: 'secret',
+    HEADER_PREFIXES: 'SVC,BT',
+    EGRESS_ALLOW: '127.0.0.1:*',
+    LOG_LEVEL: 'error',
+    ...environment,
+  });
+  const ctx = await createGatewayContext(config);
+  await ctx.definitions.start();
+  const server = createGatewayServer(ctx).listen(config.PORT, config.HOST);
+  await once(server, 'listening');
+  const port = config.PORT;
+
+  const tenantId = randomUUID();
+  const ring = parseKeyRing(keyRing);
+  const owner = connectDatabase({
+    url: testDatabase.managementUrl,
+    app: 'spec',
+    connectionsMax: 2,
+  });
+  const sealer = new Sealer(ring, dataKeyTable(owner));
+  const keyHash = await createKeyHash(sealer);
+  const define = async (definition: Definition): Promise<void> => {
+    const version = await owner.transaction(async (sql) => {
+      await enterTenant(sql, definition.tenantId);
+      return appendDefinition(sql, ring, definition);
+    });
+    await waitFor(async () => {
+      await ctx.follower.current();
+      return (ctx.follower.head?.version ?? 0) >= version;
+    });
+  };
+
+  return {
+    ctx,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    tenantId,
+    management,
+    redis,
+
+    /** An application of the tenant, or of another one; its key. */
+    async application(permissions: Permission[], tenant = tenantId): Promise<string> {
+      const key = generateApiKey();
+      const definition: ApplicationDefinition = {
+        kind: 'application',
+        id: randomUUID(),
+        tenantId: tenant,
+        type: 'private',
+        permissions,
+        rules: [],
+        expiresAt: null,
+        keys: [{ id: randomUUID(), hash: keyHash(key) }],
+      };
+      await define(definition);
+      return key;
+    },
+
+    /** A proxy of the tenant; its key. */
+    async proxy(destinationUrl: string, changes: Partial<ProxyDefinition> = {}): Promise<string> {
+      const key = generateProxyKey();
+      await define({
+        kind: 'proxy',
+        id: randomUUID(),
+        tenantId,
+        keyHash: keyHash(key),
+        destinationUrl,
+        requireAuth: true,
+        detokenize: true,
+        requestTransform: null,
+        responseTransform: null,
+        applicationId: null,
+        configuration: {},
+        isolation: 'warm',
+        timeoutMs: null,
+        ...changes,
+      });
+      return key;
+    },
+
+    async token(data: NewToken['data']): Promise<string> {
+      const principal = {
+        applicationId: randomUUID(),
+        tenantId,
+        type: 'private' as const,
+        permissions: ['token:create' as const],
+        rules: [],
+      };
+      const vault = new Vault(sealer);
+      const { id } = await owner.transaction(async (sql) => {
+        await enterTenant(sql, tenantId);
+        return vault.createToken(sql, { principal, traceId: 'spec' }, { data });
+      });
+      return id;
+    },
+
+    async close(): Promise<void> {
+      server.close();
+      await ctx.close();
+      await owner.close();
+      await management.close();
+      await redis.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+export type SpecGateway = Awaited<ReturnType<typeof startSpecGateway>>;

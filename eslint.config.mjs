@@ -1,0 +1,151 @@
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+/** What each library may use (docs/architecture.md); the apps follow below. Nobody imports an app. */
+const libraries = {
+  problems: [],
+  'service-host': ['problems'],
+  seal: ['problems'],
+  database: ['problems'],
+  access: ['problems'],
+  definitions: ['problems', 'seal', 'database', 'access'],
+  expressions: ['problems'],
+  vault: ['problems', 'seal', 'database', 'access', 'expressions'],
+  egress: ['problems'],
+  sandbox: ['problems'],
+  reactors: [
+    'problems',
+    'access',
+    'definitions',
+    'expressions',
+    'vault',
+    'sandbox',
+    'seal',
+    'database',
+  ],
+  testing: [],
+};
+const everyLibrary = Object.keys(libraries);
+
+const apps = {
+  'management-api': everyLibrary,
+  gateway: everyLibrary,
+  worker: everyLibrary,
+  // The runner holds nothing: no database, no keys, no vault.
+  runner: ['egress', 'sandbox', 'service-host', 'problems'],
+};
+
+/** Packages that only some projects may import. */
+const reserved = [
+  { packages: ['@nestjs/*', 'typeorm'], for: ['app:management-api'] },
+  { packages: ['pg'], for: ['lib:database', 'lib:testing', 'app:management-api'] },
+  { packages: ['http-proxy', 'undici'], for: ['app:gateway', 'lib:egress'] },
+];
+
+function constraint(sourceTag, libs) {
+  const banned = reserved.filter((rule) => !rule.for.includes(sourceTag));
+  return {
+    sourceTag,
+    // Specs may use lib:testing; no-restricted-imports below keeps it out of everything else.
+    onlyDependOnLibsWithTags: [...new Set([...libs, 'testing'])].map((name) => `lib:${name}`),
+    bannedExternalImports: banned.flatMap(({ packages }) => packages),
+  };
+}
+
+const depConstraints = [
+  ...Object.entries(libraries).map(([name, uses]) => constraint(`lib:${name}`, uses)),
+  ...Object.entries(apps).map(([name, uses]) => constraint(`app:${name}`, uses)),
+  // Black box: over HTTP, with nothing of ours inside.
+  { sourceTag: 'acceptance', onlyDependOnLibsWithTags: [] },
+];
+
+const testFiles = ['**/*.spec.ts', '**/spec-*.ts', '**/*.faults.ts', '**/*.soak.ts'];
+
+const environment = {
+  object: 'process',
+  property: 'env',
+  message: 'Only config.ts reads the environment.',
+};
+
+export default tseslint.config(
+  {
+    ignores: [
+      '**/node_modules/',
+      'dist/',
+      '.nx/',
+      '.glovebox/',
+      'coverage/',
+      'apps/runner/runtimes/',
+    ],
+  },
+  {
+    files: ['apps/**/*.ts', 'libs/**/*.ts', 'acceptance/**/*.ts'],
+    extends: [tseslint.configs.base],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      '@nx/enforce-module-boundaries': [
+        'error',
+        { allow: [], enforceBuildableLibDependency: false, depConstraints },
+      ],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-restricted-imports': ['error', { paths: ['@glovebox/testing'] }],
+      'no-restricted-properties': ['error', environment],
+    },
+  },
+  {
+    files: testFiles,
+    rules: { 'no-restricted-imports': 'off' },
+  },
+  {
+    files: ['**/config.ts', 'libs/testing/**/*.ts', 'acceptance/**/*.ts'],
+    ignores: testFiles,
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  {
+    // An entry point hands the whole environment to config.ts, and reads no variable itself.
+    files: ['apps/*/src/main.ts', 'apps/*/src/*.main.ts'],
+    rules: {
+      'no-restricted-properties': 'off',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'MemberExpression > MemberExpression.object[object.name="process"][property.name="env"]',
+          message: environment.message,
+        },
+      ],
+    },
+  },
+  {
+    // Fields that a validator or TypeORM fills.
+    files: ['**/*.dto.ts', '**/*.entity.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+  {
+    // Scripts that run before anything is installed: plain JavaScript, Node's own modules.
+    files: ['**/*.{js,mjs,cjs}'],
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      eqeqeq: 'error',
+      'no-undef-init': 'error',
+      'no-unreachable': 'error',
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      'no-var': 'error',
+      'prefer-const': 'error',
+    },
+  },
+);

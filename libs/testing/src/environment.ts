@@ -1,0 +1,8 @@
+/** What tools/test.mjs tells the specs about the services that it started. */
+export function fromTestRun(name: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw new Error(
+    `${name} is not set: run specs that need Postgres or Redis through \`npm test -- PROJECT\``,
+  );
+}

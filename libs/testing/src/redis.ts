@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fromTestRun } from './environment';
+import { freePort } from './free-port';
+import { waitFor } from './wait-for';
+
+/** The Redis shared by all suites of a run; keep to keys of your own, or take a private one. */
+export function testRedisUrl(database = 0): string {
+  const url = new URL(fromTestRun('TEST_REDIS_URL'));
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+export interface PrivateRedis {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it in good order. Data is not kept. */
+  stop(): Promise<void>;
+  /** kill -9. */
+  kill(): Promise<void>;
+}
+
+interface ServerCommand {
+  command: string;
+  env: Record<string, string>;
+  uid?: number;
+  gid?: number;
+}
+
+/** A Redis for one test, for those that stop, flush, fill or stall it. `port` brings one back at its old place. */
+export async function startRedis({
+  port,
+  args = [],
+}: { port?: number; args?: readonly string[] } = {}): Promise<PrivateRedis> {
+  const { command, ...options } = JSON.parse(fromTestRun('TEST_REDIS_SERVER')) as ServerCommand;
+  const chosen = port ?? (await freePort());
+  const child = spawn(command, [...settings(chosen), ...args], {
+    ...options,
+    cwd: '/',
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  await waitFor(() => answers(child, chosen), { timeoutMs: 10_000 });
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await exited;
+  };
+  return {
+    url: `redis://127.0.0.1:${chosen}`,
+    port: chosen,
+    pid: child.pid ?? 0,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+function settings(port: number): string[] {
+  const pairs = {
+    bind: '127.0.0.1',
+    port: String(port),
+    save: '',
+    appendonly: 'no',
+    'maxmemory-policy': 'noeviction',
+  };
+  return Object.entries(pairs).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+function answers(child: ChildProcess, port: number): Promise<boolean> {
+  if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const finish = (result: boolean): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('data', (data) => finish(data.toString().startsWith('+PONG')));
+    socket.once('error', () => finish(false));
+    socket.once('close', () => finish(false));
+  });
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { fromTestRun } from './environment';
+
+export interface TestDatabase {
+  readonly name: string;
+  /** The role of migrations; owns every table. */
+  readonly ownerUrl: string;
+  /** The role of the management API. */
+  readonly managementUrl: string;
+  /** The role of gateway and worker. */
+  readonly dataUrl: string;
+  /** The superuser: for tests that must look past row-level security. */
+  readonly adminUrl: string;
+  drop(): Promise<void>;
+}
+
+/** A migrated database of its own for one suite, copied from the template of this test run. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const template = fromTestRun('TEST_TEMPLATE_DATABASE');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await asAdmin(`CREATE DATABASE "${name}" TEMPLATE "${template}" OWNER glovebox_owner`);
+  return {
+    name,
+    ownerUrl: urlFor(name, 'glovebox_owner', fromTestRun('TEST_OWNER_PASSWORD')),
+    managementUrl: urlFor(name, 'glovebox_management', fromTestRun('TEST_MANAGEMENT_PASSWORD')),
+    dataUrl: urlFor(name, 'glovebox_data', fromTestRun('TEST_DATA_PASSWORD')),
+    adminUrl: urlFor(name),
+    drop: () => asAdmin(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
+  };
+}
+
+function urlFor(database: string, user?: string, password?: string): string {
+  const url = new URL(fromTestRun('TEST_ADMIN_DATABASE_URL'));
+  url.pathname = `/${database}`;
+  if (user !== undefined) url.username = user;
+  if (password !== undefined) url.password = password;
+  return url.href;
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new Client({ connectionString: fromTestRun('TEST_ADMIN_DATABASE_URL') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,50 @@
+// npm run db:new -- NAME
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { script, Trouble } from './lib/progress.mjs';
+import { repoRoot } from './lib/repo.mjs';
+
+const folder = join(repoRoot, 'apps', 'management-api', 'src', 'migrations');
+
+const help = `
+npm run db:new -- NAME
+
+Writes the skeleton of the next migration, apps/management-api/src/migrations/NNNN-NAME.ts.
+NAME says what it does, in kebab-case: add-token-expiry.`;
+
+await script(help, ([name]) => {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name ?? '')) {
+    throw new Trouble(`Give a name in kebab-case.\n${help}`);
+  }
+  mkdirSync(folder, { recursive: true });
+  const number = nextNumber();
+  const file = join(folder, `${number}-${name}.ts`);
+  writeFileSync(file, skeleton(classNameOf(name), number), { flag: 'wx' });
+  console.log(`Wrote ${file}`);
+});
+
+function nextNumber() {
+  const numbers = readdirSync(folder).map((file) => Number(/^(\d{4})-/.exec(file)?.[1] ?? 0));
+  return String(Math.max(0, ...numbers) + 1).padStart(4, '0');
+}
+
+function classNameOf(name) {
+  return name.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+}
+
+function skeleton(className, number) {
+  // TypeORM sorts migrations by the 13 digits at the end of their names.
+  const order = number.padStart(13, '0');
+  return `import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class ${className}${order} implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(\`\`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(\`\`);
+  }
+}
+`;
+}

@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { choosePort } from './ports.mjs';
+import { folderElsewhere, reachableFolder } from './reachable.mjs';
+import { entryPoint, repoRoot } from './repo.mjs';
+
+/** Set per app below; a value meant for one app or for these scripts must not leak into another. */
+const notInherited =
+  /^(npm_|NODE_TEST|JEST_|TEST_|ACCEPTANCE_|INIT_CWD$|PORT$|HOST$|OPS_PORT$|DATABASE_URL|REDIS_URL|KEY_RING|RUNNER_SECRET|GLOVEBOX_DIR$)|_(OPS_)?PORT$/;
+
+/** The runner holds nothing: it gets what it needs to find programs and its own settings, no more. */
+const runnerInherits =
+  /^(PATH|HOME|TMPDIR|LANG|TZ|LOG_LEVEL|NODE_ENV|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|EGRESS_\w+|SANDBOX_\w+|RUNNER_\w+|REACTOR_\w+)$/;
+
+export async function choosePorts(env) {
+  const gateway = await choosePort(env, 'GATEWAY_PORT', 8080);
+  const management = await choosePort(env, 'MANAGEMENT_PORT', 8081);
+  return {
+    gateway,
+    'management-api': management,
+    ops: {
+      'management-api': await choosePort(env, 'MANAGEMENT_OPS_PORT'),
+      gateway: await choosePort(env, 'GATEWAY_OPS_PORT'),
+      worker: await choosePort(env, 'WORKER_OPS_PORT'),
+      runner: await choosePort(env, 'RUNNER_OPS_PORT'),
+    },
+  };
+}
+
+const socketFolderLengthMax = 60;
+
+/** Sockets need short paths (104 bytes on macOS), and the runner's children must reach its folder. */
+export function runnerFolder(folder) {
+  const wanted = join(reachableFolder(folder), 'runner');
+  if (wanted.length > socketFolderLengthMax) return folderElsewhere(wanted);
+  mkdirSync(wanted, { recursive: true, mode: 0o711 });
+  return wanted;
+}
+
+/** The one place that knows what environment each app wants. */
+export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo }) {
+  const socket = `unix:${join(workFolder, 'runner.sock')}`;
+  const egress = { EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address) };
+  const inherited = pick(env, (name) => !notInherited.test(name));
+  const data = {
+    ...inherited,
+    DATABASE_URL: urls.data,
+    REDIS_URL: redisUrl,
+    ...keyRing,
+    RUNNER_URLS: socket,
+    RUNNER_SECRET: secrets.runnerSecret,
+    ...egress,
+    EGRESS_OWN_SERVICES: joinList(env.EGRESS_OWN_SERVICES, ...ownServices(ports, urls, redisUrl)),
+  };
+  const apps = {
+    'management-api': {
+      ...inherited,
+      PORT: ports['management-api'],
+      DATABASE_URL: urls.management,
+      REDIS_URL: redisUrl,
+      ...keyRing,
+      PUBLIC_BASE_URL: env.PUBLIC_BASE_URL || `http://127.0.0.1:${ports.gateway}`,
+      ...egress,
+    },
+    runner: {
+      ...pick(env, (name) => runnerInherits.test(name)),
+      RUNNER_LISTEN: socket,
+      RUNNER_SECRET: secrets.runnerSecret,
+      RUNNER_WORK_DIR: workFolder,
+      RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
+      ...egress,
+      EGRESS_OWN_SERVICES: data.EGRESS_OWN_SERVICES,
+    },
+    gateway: {
+      ...data,
+      PORT: ports.gateway,
+      MANAGEMENT_URL: `http://127.0.0.1:${ports['management-api']}`,
+    },
+    worker: data,
+  };
+  return Object.entries(apps).map(([name, own]) => ({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', entryPoint(name)],
+    cwd: repoRoot,
+    env: asText({ ...own, HOST: '127.0.0.1', OPS_PORT: ports.ops[name] }),
+    opsUrl: `http://127.0.0.1:${ports.ops[name]}`,
+  }));
+}
+
+/** Addresses that no proxy and no reactor may reach, whatever EGRESS_ALLOW says. */
+function ownServices(ports, urls, redisUrl) {
+  const postgres = new URL(urls.admin);
+  const redis = new URL(redisUrl);
+  return [
+    `${postgres.hostname}:${postgres.port || 5432}`,
+    `${redis.hostname}:${redis.port || 6379}`,
+    ...[ports.gateway, ports['management-api'], ...Object.values(ports.ops)].map(
+      (port) => `127.0.0.1:${port}`,
+    ),
+  ];
+}
+
+const joinList = (...parts) => parts.filter(Boolean).join(',');
+
+const pick = (env, wanted) =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => wanted(name)));
+
+const asText = (env) => Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)]));

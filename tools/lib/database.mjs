@@ -1,0 +1,108 @@
+import { entryPoint } from './repo.mjs';
+import { query } from './postgres.mjs';
+import { run } from './processes.mjs';
+import { Trouble } from './progress.mjs';
+
+/** The same server and database, seen by each of the three roles. */
+export function databaseUrls(adminUrl, secrets) {
+  return {
+    admin: adminUrl,
+    owner: withLogin(adminUrl, 'glovebox_owner', secrets.ownerPassword),
+    management: withLogin(adminUrl, 'glovebox_management', secrets.managementPassword),
+    data: withLogin(adminUrl, 'glovebox_data', secrets.dataPassword),
+  };
+}
+
+function withLogin(adminUrl, user, password) {
+  const url = new URL(adminUrl);
+  url.username = user;
+  url.password = password;
+  return url.href;
+}
+
+export function withDatabase(url, name) {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+export async function createDatabase(adminUrl, name) {
+  const known = await query(adminUrl, 'SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (known.length === 0) await query(adminUrl, `CREATE DATABASE "${name}"`);
+  return withDatabase(adminUrl, name);
+}
+
+/** A DATABASE_URL from outside must belong to someone who may create roles. */
+export async function checkAdminUrl(text) {
+  let url;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new Trouble(
+      'DATABASE_URL is not a URL. Form: postgres://admin:password@host:5432/database',
+    );
+  }
+  if (!/^postgres(ql)?:$/.test(url.protocol) || !url.hostname || url.pathname.length < 2) {
+    throw new Trouble('DATABASE_URL must look like postgres://admin:password@host:5432/database');
+  }
+  let rows;
+  try {
+    rows = await query(
+      text,
+      'SELECT rolsuper OR rolcreaterole AS allowed, rolname FROM pg_roles WHERE rolname = current_user',
+    );
+  } catch (error) {
+    throw new Trouble(
+      `Cannot connect to ${url.host}${url.pathname} of DATABASE_URL: ${error.message || error.code}`,
+    );
+  }
+  if (rows[0]?.allowed) return;
+  throw new Trouble(
+    `DATABASE_URL connects as "${rows[0]?.rolname}", who may not create roles. Glovebox makes three roles ` +
+      '(glovebox_owner, glovebox_management, glovebox_data): give the URL of an administrator.',
+  );
+}
+
+export async function createRoles(adminUrl, secrets) {
+  await runEntry('roles.main.js', [], {
+    ADMIN_DATABASE_URL: adminUrl,
+    OWNER_PASSWORD: secrets.ownerPassword,
+    MANAGEMENT_PASSWORD: secrets.managementPassword,
+    DATA_PASSWORD: secrets.dataPassword,
+  });
+}
+
+export async function migrate(ownerUrl, direction = 'up') {
+  return runEntry('migrate.main.js', [direction], { DATABASE_URL: ownerUrl });
+}
+
+/** Answers `{tenant_id, name, management_key, private_key?}`. */
+export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing }) {
+  const output = await runEntry(
+    'tenant-create.main.js',
+    ['--name', name, ...(demo ? ['--demo'] : [])],
+    {
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      ...keyRing,
+    },
+  );
+  const line = output
+    .split('\n')
+    .find((text) => text.startsWith('{') && text.includes('tenant_id'));
+  if (!line) throw new Trouble(`The tenant was not created:\n${output.trim()}`);
+  return JSON.parse(line);
+}
+
+async function runEntry(file, args, env) {
+  const { code, output } = await run(
+    process.execPath,
+    [entryPoint('management-api', file), ...args],
+    {
+      env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...env },
+      timeoutMs: 60_000,
+    },
+  );
+  if (code !== 0) throw new Trouble(`${file} failed:\n${output.trim()}`);
+  return output;
+}

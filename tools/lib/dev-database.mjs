@@ -1,0 +1,26 @@
+import { checkAdminUrl, createRoles, databaseUrls } from './database.mjs';
+import { readDev } from './dev.mjs';
+import { installDependencies } from './install.mjs';
+import { Trouble } from './progress.mjs';
+import { buildRoots } from './product.mjs';
+import { stateFolder } from './repo.mjs';
+import { secretsOf } from './secrets.mjs';
+import { buildStaleApps } from '../build.mjs';
+
+/**
+ * The database that a script works on: the one of DATABASE_URL (an administrator's, as for npm start),
+ * else the one that npm start runs. Installs and builds what is missing.
+ */
+export async function devDatabase(env) {
+  await installDependencies();
+  await buildStaleApps(buildRoots.filter((root) => root === 'apps/management-api'));
+  const dev = readDev(stateFolder);
+  const adminUrl = env.DATABASE_URL || dev?.databaseUrl;
+  if (!adminUrl) {
+    throw new Trouble('No database: run npm start in another terminal, or set DATABASE_URL.');
+  }
+  if (env.DATABASE_URL) await checkAdminUrl(adminUrl);
+  const secrets = secretsOf(stateFolder);
+  await createRoles(adminUrl, secrets);
+  return { urls: databaseUrls(adminUrl, secrets), dev };
+}

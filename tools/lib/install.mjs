@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './processes.mjs';
+import { step, Trouble } from './progress.mjs';
+import { repoRoot } from './repo.mjs';
+
+/** The Node binaries that reactors run on are kept apart: as dependencies of the root their `bin` would shadow `node`. */
+const folders = [
+  { name: 'dependencies', path: repoRoot },
+  { name: 'runtimes of the runner', path: join(repoRoot, 'apps', 'runner', 'runtimes') },
+];
+
+export async function installDependencies() {
+  for (const { name, path } of folders) {
+    if (existsSync(join(path, 'package-lock.json')) && !isInstalled(path)) {
+      await step(`install ${name} (npm ci)`, () => install(path));
+    }
+  }
+}
+
+async function install(folder) {
+  const npm = process.env.npm_execpath;
+  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { code, output } = await run(command, [...first, ...args], { cwd: folder });
+  if (code === 0) return;
+  throw new Trouble(
+    `npm ci failed in ${folder}. Is the registry reachable (npm ping)?\n${output.trim()}`,
+  );
+}
+
+/** npm writes the lock of what it installed as its last act; it must say what our lock says. */
+function isInstalled(folder) {
+  const hidden = join(folder, 'node_modules', '.package-lock.json');
+  if (!existsSync(hidden)) return false;
+  const installed = packagesOf(hidden);
+  const wanted = packagesOf(join(folder, 'package-lock.json'));
+  const rightVersions = Object.entries(installed).every(
+    ([path, { version }]) => wanted[path]?.version === version,
+  );
+  const nothingMissing = Object.entries(wanted).every(
+    ([path, entry]) =>
+      path === '' || entry.optional || entry.peer || entry.devOptional || installed[path],
+  );
+  return rightVersions && nothingMissing;
+}
+
+function packagesOf(lockFile) {
+  return JSON.parse(readFileSync(lockFile, 'utf8')).packages ?? {};
+}

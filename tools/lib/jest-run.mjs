@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { repoRoot } from './repo.mjs';
+
+/** Folders with a Jest project, by the short name that `npm test -- NAME` takes. */
+export function jestProjects() {
+  const nested = ['libs', 'apps'].flatMap((area) =>
+    readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
+  );
+  const all = [...nested, { name: 'acceptance', folder: 'acceptance' }];
+  return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
+}
+
+/** One Jest for all projects: one result, nothing replayed from a cache, no task runner to hang. */
+export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
+  return [
+    process.execPath,
+    [
+      join(repoRoot, 'node_modules', 'jest', 'bin', 'jest.js'),
+      '--ci',
+      '--forceExit',
+      '--passWithNoTests',
+      '--maxWorkers=2',
+      // Jest takes no time-out from the configuration of one project among many.
+      '--testTimeout=30000',
+      '--json',
+      `--outputFile=${resultFile}`,
+      ...(testMatch ? [`--testMatch=${testMatch}`] : []),
+      ...more,
+      '--projects',
+      ...folders,
+    ],
+  ];
+}
+
+/**
+ * From Jest's own result. A suite that did not run has no failed test, so it counts by itself;
+ * `strict` also counts skipped tests, which promise something that nobody checked.
+ */
+export function jestCounts({ resultFile, code, timedOut, strict }) {
+  if (timedOut || !existsSync(resultFile)) return { passed: 0, failed: 1, total: 0 };
+  const result = JSON.parse(readFileSync(resultFile, 'utf8'));
+  const skipped = strict ? result.numPendingTests + result.numTodoTests : 0;
+  if (skipped > 0) console.log(`${skipped} skipped tests count as failed`);
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
+  return {
+    passed: result.numPassedTests,
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    total: result.numTotalTests,
+  };
+}

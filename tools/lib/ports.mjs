@@ -1,0 +1,39 @@
+import net from 'node:net';
+import { Trouble } from './progress.mjs';
+
+function listenOnce(port) {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const chosen = server.address().port;
+      server.close(() => resolve(chosen));
+    });
+  });
+}
+
+export const freePort = () => listenOnce(0);
+
+/** The port that the variable names, else the default; 0 stands for any free one. */
+export async function choosePort(env, variable, byDefault = 0) {
+  const text = env[variable] || String(byDefault);
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new Trouble(
+      `${variable}=${text} is not a port: give a number from 0 (any free) to 65535.`,
+    );
+  }
+  try {
+    return await listenOnce(port);
+  } catch (error) {
+    if (error.code === 'EADDRINUSE') {
+      throw new Trouble(
+        `Port ${port} is taken by another program. End it, or choose another port: ${variable}=${port + 1000} npm start`,
+      );
+    }
+    if (error.code === 'EACCES') {
+      throw new Trouble(`Port ${port} needs more rights. Choose another one: ${variable}=8080`);
+    }
+    throw error;
+  }
+}

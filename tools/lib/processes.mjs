@@ -1,0 +1,241 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Trouble } from './progress.mjs';
+
+const hasProc = existsSync('/proc/self/stat');
+
+/**
+ * All live processes by pid. A pid alone is recycled by the kernel; pid and start time together name
+ * one process for good, so nothing is ever signalled that is not ours.
+ */
+export function processTable() {
+  return new Map((hasProc ? fromProc() : fromPs()).map((entry) => [entry.pid, entry]));
+}
+
+function fromProc() {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const entry = readStat(pid);
+      return entry ? [entry] : [];
+    });
+}
+
+function readStat(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command name may hold spaces and brackets; the fields begin after its last bracket.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    return { pid: Number(pid), parent: Number(fields[1]), startedAt: fields[19] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** macOS has no /proc. */
+function fromPs() {
+  const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,stat=,lstart='], { encoding: 'utf8' });
+  return (stdout ?? '').split('\n').flatMap((line) => {
+    const [, pid, parent, state, startedAt] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line) ?? [];
+    return pid && !state.startsWith('Z')
+      ? [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt.trim() }]
+      : [];
+  });
+}
+
+export function identify(pid) {
+  const entry = hasProc ? readStat(pid) : processTable().get(pid);
+  return { pid, startedAt: entry?.startedAt ?? '' };
+}
+
+export function isAlive({ pid, startedAt }) {
+  const entry = hasProc ? readStat(pid) : processTable().get(pid);
+  return entry !== undefined && entry.startedAt === startedAt;
+}
+
+export function descendantsOf(pids, table = processTable()) {
+  const found = new Set(pids);
+  for (let size = -1; size !== found.size;) {
+    size = found.size;
+    for (const entry of table.values()) if (found.has(entry.parent)) found.add(entry.pid);
+  }
+  for (const pid of pids) found.delete(pid);
+  return [...found].flatMap((pid) => table.get(pid) ?? []);
+}
+
+/** Short-lived children (npm, initdb, a test run) that an interruption must take along. */
+const passing = new Set();
+
+/** Runs a command to its end; `live` shows its output as it comes, else it is collected. */
+export async function run(command, args, { live = false, timeoutMs, onOutput, ...options } = {}) {
+  const child = spawn(command, args, {
+    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+    detached: true,
+    ...options,
+  });
+  passing.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      onOutput?.(text);
+    });
+  }
+  let timedOut = false;
+  const timer = setTimeout(
+    () => {
+      timedOut = true;
+      killGroup(child.pid);
+    },
+    timeoutMs ?? 2 ** 31 - 1,
+  );
+  const code = await new Promise((resolve) => {
+    child.once('error', (error) => {
+      output += error.message;
+      resolve(127);
+    });
+    child.once('close', (status) => resolve(status ?? 1));
+  });
+  clearTimeout(timer);
+  passing.delete(child);
+  return { code: timedOut ? 124 : code, output, timedOut };
+}
+
+/** Asks them to end, so that they can take their own children along; then kills what is left. */
+export async function endPassing(graceMs = 10_000) {
+  await Promise.all([...passing].map((child) => endChild(child, graceMs)));
+}
+
+async function endChild({ pid }, graceMs) {
+  const family = [identify(pid), ...descendantsOf([pid])];
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    return; // It has ended by itself.
+  }
+  await waitUntilGone(family, graceMs);
+  killGroup(pid);
+  family.forEach(endNow);
+}
+
+export function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** Starts a service in a process group of its own, its output going to a log file. */
+export function startService({ name, command, args, env, logFile, uid, gid, cwd = '/' }) {
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn(command, args, {
+    env,
+    cwd,
+    stdio: ['ignore', log, log],
+    detached: true,
+    ...(uid === undefined ? {} : { uid, gid }),
+  });
+  closeSync(log);
+  const service = { name, pid: child.pid, startedAt: '', logFile, ended: undefined, child };
+  child.once('error', (error) => (service.ended = error.message));
+  child.once('exit', (code, signal) => (service.ended = signal ?? `code ${code}`));
+  if (child.pid) service.startedAt = identify(child.pid).startedAt;
+  return service;
+}
+
+/** Polls until the service is ready; a service that ends meanwhile is reported with its last words. */
+export async function waitUntilReady(service, isReady, timeoutMs = 60_000) {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    if (await isReady()) return;
+    if (service.ended)
+      throw new Trouble(`${service.name} ended (${service.ended}).${tail(service)}`);
+    if (performance.now() > deadline) {
+      throw new Trouble(
+        `${service.name} was not ready after ${timeoutMs / 1000} s.${tail(service)}`,
+      );
+    }
+    await sleep(25);
+  }
+}
+
+function tail({ logFile }) {
+  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trimEnd().split('\n') : [];
+  return ` The end of ${logFile}:\n${lines.slice(-15).join('\n')}`;
+}
+
+export async function respondsOk(url) {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks politely, waits, then kills the whole group and whatever descends from it. */
+export async function stopService(service, { signal = 'SIGTERM', graceMs = 15_000 } = {}) {
+  if (!service.pid || !isAlive(service)) return;
+  const family = descendantsOf([service.pid]);
+  process.kill(service.pid, signal);
+  const gone = await waitUntilGone([service, ...family], graceMs);
+  if (gone) return;
+  if (isAlive(service)) killGroup(service.pid);
+  for (const member of [service, ...family]) endNow(member);
+  await waitUntilGone([service, ...family], 5000);
+}
+
+export function endNow(identity) {
+  if (!isAlive(identity)) return;
+  try {
+    process.kill(identity.pid, 'SIGKILL');
+  } catch {
+    // It went between the look and the signal.
+  }
+}
+
+export async function waitUntilGone(identities, timeoutMs) {
+  const deadline = performance.now() + timeoutMs;
+  while (identities.some(isAlive)) {
+    if (performance.now() > deadline) return false;
+    await sleep(20);
+  }
+  return true;
+}
+
+/**
+ * Remembers every descendant of this process seen while it runs, so that those who were orphaned
+ * and re-parented are still found at the end.
+ */
+export function watchDescendants(intervalMs = 300) {
+  const seen = new Map();
+  const look = () => {
+    const table = processTable();
+    const roots = [process.pid, ...[...seen.values()].filter(isAlive).map(({ pid }) => pid)];
+    for (const entry of descendantsOf(roots, table)) {
+      seen.set(`${entry.pid}:${entry.startedAt}`, entry);
+    }
+  };
+  const timer = setInterval(look, intervalMs);
+  timer.unref();
+  return {
+    alive: () => [...seen.values()].filter(isAlive),
+    stop: () => {
+      look();
+      clearInterval(timer);
+    },
+  };
+}
+
+export function commandLine(pid) {
+  if (!hasProc) return String(pid);
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return String(pid);
+  }
+}

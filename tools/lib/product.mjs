@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildStaleApps } from '../build.mjs';
+import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
+import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs';
+import { freePort } from './ports.mjs';
+import { respondsOk, startService, waitUntilReady } from './processes.mjs';
+import { step } from './progress.mjs';
+import { appNames, repoRoot } from './repo.mjs';
+import { keyRingFileOf, secretsOf, writePrivate } from './secrets.mjs';
+import { devFile } from './dev.mjs';
+import { demoTenants } from './demo-tenants.mjs';
+import { tour } from './tour.mjs';
+import { settleAll, startServices } from './services.mjs';
+
+export const buildRoots = appNames.map((name) => `apps/${name}`);
+
+/** From installed dependencies to a product that answers; `running` learns of every process. */
+export async function startProduct({ folder, env, running }) {
+  const logs = join(folder, 'logs');
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const secrets = secretsOf(folder);
+  const keyRing = keyRingOf(env, folder);
+  const ports = await choosePorts(env);
+  const started = (service) => running.add(service);
+  const [services] = await settleAll([
+    startServices({ folder, secrets, env, durable: true, started }),
+    step('build', buildWhatChanged),
+  ]);
+  const urls = databaseUrls(services.databaseUrl, secrets);
+  await step('roles and migrations', async () => {
+    await createRoles(urls.admin, secrets);
+    await migrate(urls.owner);
+  });
+  const { redisUrl } = services;
+  const demo = await startDemoDestination(logs, started);
+  const workFolder = runnerFolder(folder);
+  const apps = describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo });
+  const baseUrl = `http://127.0.0.1:${ports.gateway}`;
+  await startApps(apps, baseUrl, logs, started);
+  const tenants = await step('demo tenants', () =>
+    demoTenants(folder, baseUrl, (name) =>
+      createTenant(name, { demo: true, databaseUrl: urls.management, redisUrl, keyRing }),
+    ),
+  );
+  const dev = {
+    baseUrl,
+    managementUrl: `http://127.0.0.1:${ports['management-api']}`,
+    gatewayUrls: [baseUrl],
+    ...tenants,
+    databaseUrl: urls.admin,
+    databaseUrls: urls,
+    redisUrl,
+    demoDestination: demo.url,
+    opsUrls: Object.fromEntries(apps.map(({ name, opsUrl }) => [name, opsUrl])),
+    ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
+    logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),
+    pids: Object.fromEntries(running.services.map(({ name, pid }) => [name, pid])),
+  };
+  dev.tour = tour(dev);
+  writePrivate(devFile(folder), JSON.stringify(dev, null, 2) + '\n');
+  return dev;
+}
+
+async function buildWhatChanged() {
+  const built = await buildStaleApps(buildRoots);
+  return built === 0 ? 'nothing changed' : `${built} apps`;
+}
+
+function keyRingOf(env, folder) {
+  if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
+  return { KEY_RING_FILE: env.KEY_RING_FILE || keyRingFileOf(folder) };
+}
+
+async function startDemoDestination(logs, started) {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const service = startService({
+    name: 'demo-destination',
+    command: process.execPath,
+    args: [join(repoRoot, 'tools', 'demo-destination.mjs'), String(port)],
+    env: {},
+    logFile: join(logs, 'demo-destination.log'),
+  });
+  started(service);
+  await waitUntilReady(service, () => respondsOk(`${url}/echo`));
+  return { url, address: `127.0.0.1:${port}` };
+}
+
+async function startApps(apps, baseUrl, logs, started) {
+  const starting = apps.map((app) => {
+    const service = startService({ ...app, logFile: join(logs, `${app.name}.log`) });
+    started(service);
+    return step(app.name, () =>
+      waitUntilReady(service, () => respondsOk(`${app.opsUrl}/health/ready`)),
+    );
+  });
+  await settleAll(starting);
+  await step('health of the whole', async () => {
+    const front = { name: 'the product', logFile: join(logs, 'gateway.log') };
+    await waitUntilReady(front, () => respondsOk(`${baseUrl}/health/ready`), 30_000);
+  });
+}

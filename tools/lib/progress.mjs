@@ -1,0 +1,52 @@
+/** A failure with words for the person at the terminal: printed without a stack. */
+export class Trouble extends Error {}
+
+const quietMs = 1500;
+
+/** Runs one step and prints its name, result and time; a slow one also says that it is still at it. */
+export async function step(label, action) {
+  const begun = performance.now();
+  const slow = setTimeout(() => console.log(`  … ${label}`), quietMs);
+  try {
+    const result = await action();
+    const note = typeof result === 'string' ? ` (${result})` : '';
+    console.log(`  ✓ ${label}${note}, ${seconds(begun)}`);
+    return result;
+  } catch (error) {
+    console.log(`  ✗ ${label}, ${seconds(begun)}`);
+    throw error;
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+export function seconds(begun) {
+  return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
+}
+
+export function explain(error) {
+  console.error(error instanceof Trouble ? `\n${error.message}` : (error?.stack ?? String(error)));
+}
+
+/** The frame of every short script: `--help` prints the text, trouble ends with its words and code 1. */
+export async function script(help, main) {
+  const args = process.argv.slice(2);
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(help.trim());
+    return;
+  }
+  try {
+    await main(args);
+  } catch (error) {
+    explain(error);
+    process.exitCode = 1;
+  }
+}
+
+export function requireNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  throw new Trouble(
+    `Glovebox needs Node 20.19 or newer; this is ${process.version}. See https://nodejs.org/`,
+  );
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Trouble } from './progress.mjs';
+
+const isRoot = process.getuid?.() === 0;
+
+/** Postgres refuses to run as root, so under root the services run as nobody. */
+export const serviceUser = isRoot ? { uid: 65534, gid: 65534 } : {};
+
+/** The folder itself when the services can reach it, else one that they can (root's home has mode 0700). */
+export function reachableFolder(wanted) {
+  mkdirSync(wanted, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
+  return isReachable(wanted) ? wanted : folderElsewhere(wanted);
+}
+
+/** Everywhere that data of this state folder may be; creates nothing. */
+export const possibleFolders = (folder) => [
+  folder,
+  elsewhere(folder),
+  elsewhere(join(folder, 'runner')),
+  elsewhere(join(elsewhere(folder), 'runner')),
+];
+
+function isReachable(folder) {
+  return !isRoot || spawnSync('/bin/sh', ['-c', 'test -x "$0"', folder], serviceUser).status === 0;
+}
+
+function elsewhere(wanted) {
+  // /var/tmp survives a restart of the machine, /tmp often does not.
+  const base = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
+  const name = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
+  return join(base, `glovebox-${name}`);
+}
+
+/** A folder of ours with a short path, the same one at each start. */
+export function folderElsewhere(wanted) {
+  const folder = elsewhere(wanted);
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
+  const stat = lstatSync(folder);
+  // Anyone may create names there: a folder that is not ours could be a trap.
+  if (!stat.isDirectory() || stat.uid !== process.getuid()) {
+    throw new Trouble(`${folder} exists and is not ours. Remove it, then start again.`);
+  }
+  chmodSync(folder, 0o711);
+  if (!isReachable(folder)) {
+    throw new Trouble(`The user of the services (uid ${serviceUser.uid}) cannot reach ${folder}.`);
+  }
+  return folder;
+}
+
+/** A private folder that belongs to the user of the services. */
+export function serviceFolder(path) {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  giveToServices(path);
+  return path;
+}
+
+export function giveToServices(path) {
+  if (isRoot) chownSync(path, serviceUser.uid, serviceUser.gid);
+}

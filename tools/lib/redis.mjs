@@ -1,0 +1,182 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import net from 'node:net';
+import { delimiter, join } from 'node:path';
+import { freePort } from './ports.mjs';
+import { run, startService, waitUntilReady } from './processes.mjs';
+import { Trouble } from './progress.mjs';
+import { plainEnvironment } from './postgres.mjs';
+import { giveToServices, reachableFolder, serviceFolder, serviceUser } from './reachable.mjs';
+import { repoRoot } from './repo.mjs';
+
+/** Starts Redis on 127.0.0.1; `durable` keeps an append-only file between starts. */
+export async function startRedis({ folder, password, logFile, durable, port }) {
+  const server = await findRedis();
+  const chosen = port || (await freePort());
+  const data = serviceFolder(join(folder, 'redis'));
+  // A file and not arguments: arguments are seen by everyone on the machine.
+  const settings = join(data, 'redis.conf');
+  writeFileSync(
+    settings,
+    [
+      'bind 127.0.0.1',
+      `port ${chosen}`,
+      `requirepass ${password}`,
+      `dir "${data}"`,
+      'save ""',
+      `appendonly ${durable ? 'yes' : 'no'}`,
+      'maxmemory-policy noeviction',
+      '',
+    ].join('\n'),
+    { mode: 0o600 },
+  );
+  giveToServices(settings);
+  const service = startService({
+    name: 'redis',
+    command: server.command,
+    args: [settings],
+    env: server.env,
+    cwd: data,
+    logFile,
+    ...serviceUser,
+  });
+  return {
+    service,
+    url: `redis://:${password}@127.0.0.1:${chosen}`,
+    from: server.from,
+    ready: () => waitUntilReady(service, () => answers(chosen, password)),
+  };
+}
+
+/** How to launch a further server: for tests that stop, stall or fill one of their own. */
+export async function redisServerCommand() {
+  const { command, env } = await findRedis();
+  return { command, env, ...serviceUser };
+}
+
+export async function checkRedisUrl(url) {
+  const Redis = createRequire(join(repoRoot, 'package.json'))('ioredis').default;
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  let cause;
+  client.on('error', (error) => (cause = error));
+  try {
+    await client.connect();
+    await client.ping();
+  } catch (error) {
+    throw new Trouble(`Cannot use the Redis of REDIS_URL: ${(cause ?? error).message}`);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function findRedis() {
+  for (const name of ['redis-server', 'valkey-server']) {
+    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+      const server = { command: join(folder, name), env: plainEnvironment(), from: name };
+      if (existsSync(server.command) && works(server)) return server;
+    }
+  }
+  const server = await fromDebianPackages();
+  if (server) return server;
+  throw new Trouble(
+    [
+      'No Redis found. Either of these helps:',
+      '  apt-get install redis-server    Debian, Ubuntu',
+      '  apk add redis                   Alpine',
+      '  brew install redis              macOS',
+      '  docker run -d -p 127.0.0.1:6379:6379 redis:7 redis-server --maxmemory-policy noeviction',
+      '                                  then REDIS_URL=redis://127.0.0.1:6379 npm start',
+    ].join('\n'),
+  );
+}
+
+function works({ command, env }) {
+  return spawnSync(command, ['--version'], { ...serviceUser, env, cwd: '/' }).status === 0;
+}
+
+const debianPackages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
+/** What Ubuntu's build needs besides; names that a release does not know are passed over. */
+const ubuntuPackages = [
+  'liblua5.1-0',
+  'lua-cjson',
+  'lua-bitop',
+  'libhiredis1.1.0',
+  'libhiredis0.14',
+];
+
+/** Debian's packages unpack anywhere and need no root. */
+async function fromDebianPackages() {
+  if (spawnSync('apt-get', ['--version']).status !== 0) return undefined;
+  const folder = reachableFolder(join(repoRoot, '.glovebox', 'bin'));
+  const unpacked = join(folder, 'redis');
+  if (!existsSync(unpacked)) {
+    const draft = serviceFolder(join(folder, `redis.${process.pid}`));
+    await fetchAndUnpack(draft);
+    rmSync(unpacked, { recursive: true, force: true });
+    renameSync(draft, unpacked);
+  }
+  const server = unpackedServer(unpacked);
+  if (works(server)) return server;
+  rmSync(unpacked, { recursive: true, force: true });
+  return undefined;
+}
+
+function unpackedServer(folder) {
+  const lib = join(folder, 'root', 'usr', 'lib');
+  const names = existsSync(lib) ? readdirSync(lib) : [];
+  const libraries = names.filter((name) => name.includes('-linux-gnu')).map((n) => join(lib, n));
+  return {
+    command: join(folder, 'root', 'usr', 'bin', 'redis-server'),
+    env: { ...plainEnvironment(), LD_LIBRARY_PATH: libraries.join(':') },
+    from: 'Debian package, unpacked',
+  };
+}
+
+async function fetchAndUnpack(folder) {
+  // With the environment of the caller: it may name an HTTP proxy.
+  const options = { ...serviceUser, cwd: folder, env: { ...process.env, HOME: folder } };
+  const download = (names, more = []) =>
+    run('apt-get', [...more, 'download', '-q', ...names], options);
+  let lists = [];
+  if ((await download(debianPackages)).code !== 0) {
+    // No package lists on this machine: fetch them into the folder, which needs no root either.
+    const state = serviceFolder(join(folder, 'lists'));
+    serviceFolder(join(state, 'lists', 'partial'));
+    serviceFolder(join(state, 'archives', 'partial'));
+    lists = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${state}`];
+    await run('apt-get', [...lists, 'update', '-q'], options);
+    await download(debianPackages, lists);
+  }
+  await unpackAll(folder, options);
+  if (works(unpackedServer(folder))) return;
+  for (const name of ubuntuPackages) await download([name], lists);
+  await unpackAll(folder, options);
+}
+
+async function unpackAll(folder, options) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.deb'))) {
+    await run('dpkg', ['-x', name, 'root'], options);
+    rmSync(join(folder, name));
+  }
+}
+
+function answers(port, password) {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1');
+    const finish = (result) => {
+      socket.destroy();
+      resolve(result);
+    };
+    let text = '';
+    socket.setTimeout(2000, () => finish(false));
+    socket.on('error', () => finish(false));
+    socket.on('close', () => finish(false));
+    socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`));
+    socket.setEncoding('utf8').on('data', (data) => {
+      text += data;
+      if (text.includes('+PONG')) finish(true);
+      else if (text.includes('-')) finish(false);
+    });
+  });
+}

@@ -1,0 +1,11 @@
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const repoRoot = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
+
+/** Where `npm start` keeps data, secrets and logs; GLOVEBOX_DIR lets a second copy run beside the first. */
+export const stateFolder = resolve(process.env.GLOVEBOX_DIR || join(repoRoot, '.glovebox'));
+
+export const appNames = ['management-api', 'gateway', 'worker', 'runner'];
+
+export const entryPoint = (app, file = 'main.js') => join(repoRoot, 'dist', 'apps', app, file);

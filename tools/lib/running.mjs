@@ -1,0 +1,123 @@
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { endNow, identify, isAlive, stopService } from './processes.mjs';
+import { Trouble } from './progress.mjs';
+import { writePrivate } from './secrets.mjs';
+
+/** Callers first, what they call afterwards, the stores last: nothing loses what it still needs. */
+const stopOrder = [
+  ['gateway'],
+  ['worker', 'management-api'],
+  ['runner', 'demo-destination'],
+  ['redis', 'postgres'],
+];
+
+/**
+ * What runs for one state folder. The list is written at every start of a process, before anything
+ * is ready, so that even after a kill -9 of `npm start` the next command finds and ends the rest.
+ */
+export class Running {
+  #file;
+  #supervisor;
+  #stopping = false;
+  services = [];
+
+  constructor(folder, { supervised }) {
+    this.#file = join(folder, 'processes.json');
+    this.#supervisor = supervised ? identify(process.pid) : null;
+  }
+
+  add(service) {
+    this.services.push(service);
+    this.save();
+    if (!this.#stopping) return;
+    endNow(service);
+    throw new Trouble('Interrupted.');
+  }
+
+  save({ supervised = true } = {}) {
+    if (!supervised) this.#supervisor = null;
+    const processes = this.services.map(({ name, pid, startedAt }) => ({ name, pid, startedAt }));
+    writePrivate(
+      this.#file,
+      JSON.stringify({ supervisor: this.#supervisor, processes }, null, 2) + '\n',
+    );
+  }
+
+  async stop() {
+    this.#stopping = true;
+    await stopAll(this.services);
+    rmSync(this.#file, { force: true });
+  }
+}
+
+export function readRunning(folder) {
+  const file = join(folder, 'processes.json');
+  if (!existsSync(file)) return { supervisor: null, processes: [] };
+  const { supervisor, processes } = JSON.parse(readFileSync(file, 'utf8'));
+  return {
+    supervisor: supervisor && isAlive(supervisor) ? supervisor : null,
+    supervised: supervisor !== null,
+    total: processes.length,
+    processes: processes.filter(isAlive),
+  };
+}
+
+export async function stopAll(services) {
+  for (const names of stopOrder) {
+    const group = services.filter(({ name }) => names.includes(name));
+    await Promise.all(
+      group.map((service) =>
+        // SIGINT is Postgres's "fast": it ends sessions and writes a checkpoint.
+        stopService(service, { signal: service.name === 'postgres' ? 'SIGINT' : 'SIGTERM' }),
+      ),
+    );
+  }
+}
+
+export function forget(folder) {
+  rmSync(join(folder, 'processes.json'), { force: true });
+  rmSync(join(folder, 'dev.json'), { force: true });
+}
+
+/** Two starts at once would fight over the same data. */
+export function lock(folder) {
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  const file = join(folder, 'lock');
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      const handle = openSync(file, 'wx', 0o600);
+      writeSync(handle, JSON.stringify(identify(process.pid)));
+      closeSync(handle);
+      let held = true;
+      return () => {
+        if (held) rmSync(file, { force: true });
+        held = false;
+      };
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const holder = readHolder(file);
+      if (holder && isAlive(holder)) {
+        throw new Trouble(`Another npm start (process ${holder.pid}) is at work in ${folder}.`);
+      }
+      rmSync(file, { force: true });
+    }
+  }
+  throw new Trouble(`Cannot take ${file}.`);
+}
+
+function readHolder(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

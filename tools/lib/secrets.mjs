@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const passwords = [
+  'postgresPassword',
+  'ownerPassword',
+  'managementPassword',
+  'dataPassword',
+  'redisPassword',
+  'runnerSecret',
+];
+
+/** Only the owner can read the file, and a reader never sees half of it. */
+export function writePrivate(file, text) {
+  mkdirSync(dirname(file), { recursive: true });
+  const draft = `${file}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+export function generateSecrets() {
+  return Object.fromEntries(passwords.map((name) => [name, randomBytes(24).toString('hex')]));
+}
+
+/** Made once, kept until `--reset`. */
+export function secretsOf(folder) {
+  const file = join(folder, 'secrets.json');
+  if (!existsSync(file)) writePrivate(file, JSON.stringify(generateSecrets(), null, 2) + '\n');
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+export const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
+
+/** The master key: without this file nothing that was sealed can be opened again. */
+export function keyRingFileOf(folder) {
+  const file = join(folder, 'key-ring');
+  if (!existsSync(file)) writePrivate(file, `${generateKeyRing()}\n`);
+  return file;
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildStaleApps } from '../build.mjs';
+import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from './database.mjs';
+import { devFile } from './dev.mjs';
+import { installDependencies } from './install.mjs';
+import { jestCommand, jestCounts, jestProjects } from './jest-run.mjs';
+import { query } from './postgres.mjs';
+import {
+  commandLine,
+  endNow,
+  endPassing,
+  run,
+  stopService,
+  waitUntilGone,
+  watchDescendants,
+} from './processes.mjs';
+import { buildRoots } from './product.mjs';
+import { explain, step, Trouble } from './progress.mjs';
+import { possibleFolders } from './reachable.mjs';
+import { redisServerCommand } from './redis.mjs';
+import { repoRoot, stateFolder } from './repo.mjs';
+import { generateSecrets, secretsOf, writePrivate } from './secrets.mjs';
+import { startServices } from './services.mjs';
+
+const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
+const tool = (name) => join(repoRoot, 'tools', name);
+const checkTimeoutMs = 5 * 60_000;
+
+/** One run of checks and tests with services of its own in a temporary folder. */
+export class TestRun {
+  passed = 0;
+  failed = 0;
+  #total = 0;
+  #folder = mkdtempSync(join(tmpdir(), 'glovebox-test-'));
+  #children = watchDescendants();
+  #services = [];
+  #databases = [];
+  #acceptance;
+  #ended = false;
+  #options;
+
+  constructor(options) {
+    this.#options = options;
+    // Under root Postgres and Redis run as nobody and must pass through.
+    chmodSync(this.#folder, 0o711);
+  }
+
+  async everything() {
+    await installDependencies();
+    await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
+    await this.#check('lint', process.execPath, [tool('lint.mjs')]);
+    await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
+    const folders = jestProjects().map(({ folder }) => folder);
+    await this.some(
+      folders.filter((folder) => folder !== 'acceptance'),
+      true,
+    );
+  }
+
+  /** Builds, then runs the given Jest projects; with `acceptance` also those against the whole product. */
+  async some(folders, acceptance) {
+    await installDependencies();
+    // Every run needs the migrations; the other apps only where they run or are tested.
+    const needed = buildRoots.filter(
+      (root) => acceptance || root === 'apps/management-api' || folders.includes(root),
+    );
+    await step('build', async () => `${await buildStaleApps(needed)} of ${needed.length} apps`);
+    const env = await this.#startServices();
+    const beside = folders.filter((folder) => folder !== 'acceptance');
+    if (beside.length > 0) await this.#jest(beside, env);
+    if (acceptance) await this.#acceptanceTests(env);
+    if (this.#total === 0) this.fail(new Trouble('No test was run.'));
+  }
+
+  fail(error) {
+    this.failed += 1;
+    explain(error);
+  }
+
+  /** An interruption ends the step at work; the next one must not begin. */
+  #refuseWhenEnded() {
+    if (this.#ended) throw new Trouble('Interrupted.');
+  }
+
+  /** Later checks go on after a failed one: one run tells everything that is wrong. */
+  async #check(label, command, args) {
+    this.#refuseWhenEnded();
+    try {
+      await step(label, async () => {
+        const options = { cwd: repoRoot, timeoutMs: checkTimeoutMs };
+        const { code, output, timedOut } = await run(command, args, options);
+        if (timedOut)
+          throw new Trouble(`${label} took more than ${checkTimeoutMs / 60_000} minutes.`);
+        if (code !== 0) throw new Trouble(output.trim());
+      });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  async #startServices() {
+    // The roles' passwords belong to the whole server: one that others use keeps those of npm start.
+    const secrets = process.env.DATABASE_URL ? secretsOf(stateFolder) : generateSecrets();
+    writePrivate(join(this.#folder, 'product', 'secrets.json'), JSON.stringify(secrets));
+    chmodSync(join(this.#folder, 'product'), 0o711);
+    const { databaseUrl, redisUrl } = await startServices({
+      folder: join(this.#folder, 'services'),
+      secrets,
+      env: process.env,
+      durable: false,
+      started: (service) => this.#startedService(service),
+    });
+    const template = await this.#createDatabase(databaseUrl, 'template');
+    await step('template database', async () => {
+      const urls = databaseUrls(withDatabase(databaseUrl, template), secrets);
+      await createRoles(urls.admin, secrets);
+      await migrate(urls.owner);
+    });
+    return {
+      TEST_ADMIN_DATABASE_URL: databaseUrl,
+      TEST_TEMPLATE_DATABASE: template,
+      TEST_OWNER_PASSWORD: secrets.ownerPassword,
+      TEST_MANAGEMENT_PASSWORD: secrets.managementPassword,
+      TEST_DATA_PASSWORD: secrets.dataPassword,
+      TEST_REDIS_URL: redisUrl,
+      TEST_REDIS_SERVER: JSON.stringify(await redisServerCommand()),
+    };
+  }
+
+  #startedService(service) {
+    this.#services.push(service);
+    if (this.#ended) endNow(service);
+  }
+
+  async #createDatabase(databaseUrl, purpose) {
+    const name = `glovebox_${purpose}_${randomBytes(4).toString('hex')}`;
+    await createDatabase(databaseUrl, name);
+    this.#databases.push({ databaseUrl, name });
+    return name;
+  }
+
+  async #jest(folders, env) {
+    this.#refuseWhenEnded();
+    const { testMatch, minutes, jestArgs } = this.#options;
+    const resultFile = join(this.#folder, `jest-${folders[0].replaceAll('/', '-')}.json`);
+    const [command, args] = jestCommand(folders, { resultFile, testMatch, more: jestArgs });
+    const { code, timedOut } = await run(command, args, {
+      live: true,
+      cwd: repoRoot,
+      env: { ...process.env, NODE_ENV: 'test', ...env },
+      timeoutMs: minutes * 60_000,
+    });
+    if (timedOut) console.log(`Jest was ended after ${minutes} minutes`);
+    const strict = !testMatch && jestArgs.length === 0;
+    const { passed, failed, total } = jestCounts({ resultFile, code, timedOut, strict });
+    this.passed += passed;
+    this.failed += failed;
+    this.#total += total;
+  }
+
+  async #acceptanceTests(env) {
+    this.#refuseWhenEnded();
+    const folder = join(this.#folder, 'product');
+    const productEnv = {
+      ...process.env,
+      GLOVEBOX_DIR: folder,
+      GATEWAY_PORT: '0',
+      MANAGEMENT_PORT: '0',
+    };
+    // Its tests receive on ports of their own.
+    productEnv.EGRESS_ALLOW = [process.env.EGRESS_ALLOW, '127.0.0.1:*'].filter(Boolean).join(',');
+    if (process.env.DATABASE_URL) {
+      const name = await this.#createDatabase(process.env.DATABASE_URL, 'acceptance');
+      productEnv.DATABASE_URL = withDatabase(process.env.DATABASE_URL, name);
+    }
+    this.#acceptance = productEnv;
+    console.log('Starting the product for acceptance');
+    const started = await run(process.execPath, [tool('start.mjs'), '--detach'], {
+      env: productEnv,
+    });
+    if (started.code !== 0) throw new Trouble(`npm start failed:\n${started.output.trim()}`);
+    await this.#jest(['acceptance'], { ...env, ACCEPTANCE_DEV_JSON: devFile(folder) });
+  }
+
+  /** Ends whatever is left of the run; a process that nobody ended in good order is a failure. */
+  async end() {
+    if (this.#ended) return;
+    this.#ended = true;
+    await endPassing();
+    this.#children.stop();
+    if (this.#acceptance) await this.#stopProduct();
+    await this.#dropDatabases();
+    for (const service of this.#services.toReversed()) {
+      await stopService(service, { signal: service.name === 'postgres' ? 'SIGINT' : 'SIGTERM' });
+    }
+    await this.#failOnLeftovers();
+    const mine = ['product', 'services'].flatMap((name) =>
+      possibleFolders(join(this.#folder, name)),
+    );
+    for (const folder of [...mine, this.#folder]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  async #stopProduct() {
+    const { code, output } = await run(process.execPath, [tool('stop.mjs')], {
+      env: this.#acceptance,
+    });
+    if (code !== 0) this.fail(new Trouble(`npm stop failed:\n${output.trim()}`));
+  }
+
+  /** Only on a server that outlives the run. */
+  async #dropDatabases() {
+    if (!process.env.DATABASE_URL) return;
+    for (const { databaseUrl, name } of this.#databases) {
+      await query(databaseUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+    }
+  }
+
+  async #failOnLeftovers() {
+    await waitUntilGone(this.#children.alive(), 5000);
+    const left = this.#children.alive();
+    if (left.length === 0) return;
+    const lines = left.map(({ pid }) => `  ${pid} ${commandLine(pid)}`);
+    left.forEach(endNow);
+    this.fail(new Trouble(`Processes were left behind (ended now):\n${lines.join('\n')}`));
+  }
+}

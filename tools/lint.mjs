@@ -1,0 +1,28 @@
+// npm run lint: module boundaries and code rules over the whole repository.
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './lib/processes.mjs';
+import { script, Trouble } from './lib/progress.mjs';
+import { repoRoot } from './lib/repo.mjs';
+
+const help = `
+npm run lint [-- --fix]
+
+Builds the project graph, then runs ESLint. Without the graph ESLint would skip the rule of the
+module boundaries and still succeed, so a skipped rule is a failure here.`;
+
+await script(help, async (args) => {
+  const env = { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
+  const options = { cwd: repoRoot, env };
+  const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
+  mkdirSync(join(repoRoot, '.nx'), { recursive: true });
+  const file = join(repoRoot, '.nx', `graph-${process.pid}.json`);
+  const graph = await run(bin('nx'), ['graph', `--file=${file}`], options);
+  rmSync(file, { force: true });
+  if (graph.code !== 0) throw new Trouble(`The project graph failed:\n${graph.output.trim()}`);
+  const lint = await run(bin('eslint'), ['.', '--max-warnings=0', ...args], options);
+  if (lint.output.includes('rule will be skipped')) {
+    throw new Trouble(`The module boundaries were not checked:\n${lint.output.trim()}`);
+  }
+  if (lint.code !== 0) throw new Trouble(lint.output.trim());
+});

@@ -1,0 +1,171 @@
+// npm start: everything from a fresh clone to a product that answers. See `npm start -- --help`.
+import { lstatSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { installDependencies } from './lib/install.mjs';
+import { devFile, readDev } from './lib/dev.mjs';
+import { endPassing, isAlive, respondsOk } from './lib/processes.mjs';
+import { startProduct } from './lib/product.mjs';
+import { explain, requireNode, script, seconds, Trouble } from './lib/progress.mjs';
+import { possibleFolders } from './lib/reachable.mjs';
+import { stateFolder } from './lib/repo.mjs';
+import { forget, lock, readRunning, Running, stopAll } from './lib/running.mjs';
+import { printTour } from './lib/tour.mjs';
+
+const help = `
+npm start [-- --detach] [-- --reset] [-- --help]
+
+Installs what is missing, starts Postgres, Redis and the four apps on 127.0.0.1, makes two demo
+tenants and prints a tour. Ctrl-C ends everything.
+
+  --detach   leave it running and return; npm stop ends it
+  --reset    throw the data, keys and tenants of the embedded set-up away and begin anew
+
+Environment (all optional):
+  DATABASE_URL, REDIS_URL     use these servers; the database user must be allowed to create roles
+  GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), GATEWAY_OPS_PORT, MANAGEMENT_OPS_PORT,
+  WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT      0 or unset: any free port
+  KEY_RING or KEY_RING_FILE   the master keys; made once and kept in .glovebox/key-ring otherwise
+  GLOVEBOX_DIR                where data, keys and logs are kept (.glovebox)
+  EGRESS_ALLOW, EGRESS_ALLOW_HTTP, HEADER_PREFIXES, LOG_LEVEL, …   passed on to the apps
+
+Scripts find URLs, keys, log files and process ids in .glovebox/dev.json.`;
+
+let running;
+let stopping = false;
+
+await script(help, async (args) => {
+  const unknown = args.find((arg) => !['--detach', '--reset'].includes(arg));
+  if (unknown) throw new Trouble(`Unknown option ${unknown}.\n${help}`);
+  requireNode();
+  const begun = performance.now();
+  const detach = args.includes('--detach');
+  const reset = args.includes('--reset');
+  if (!reset && (await alreadyRuns(detach))) return;
+  if (reset && process.env.DATABASE_URL) {
+    throw new Trouble(
+      '--reset throws embedded data away. The database of DATABASE_URL is yours to drop.',
+    );
+  }
+  const unlock = lock(stateFolder);
+  process.once('exit', unlock);
+  endOnSignal();
+  try {
+    if (reset) await removeState();
+    else await removeLeftovers();
+    console.log('Starting Glovebox');
+    await installDependencies();
+    running = new Running(stateFolder, { supervised: true });
+    const dev = await startProduct({ folder: stateFolder, env: process.env, running });
+    printTour(dev);
+    console.log(
+      `Ready at ${dev.baseUrl} after ${seconds(begun)}. Details: ${devFile(stateFolder)}`,
+    );
+  } catch (error) {
+    if (stopping) return;
+    await end();
+    throw error;
+  }
+  unlock();
+  if (detach) leaveRunning();
+  else await supervise();
+});
+
+/** A live set is left alone; what a crash left behind is not a live set. */
+async function alreadyRuns(detach) {
+  const state = readRunning(stateFolder);
+  const crashed = state.supervised && !state.supervisor;
+  if (state.processes.length === 0 || crashed) return false;
+  const baseUrl = readDev(stateFolder)?.baseUrl;
+  if (!baseUrl) throw new Trouble(`Another npm start is at work in ${stateFolder}.`);
+  const healthy = await respondsOk(`${baseUrl}/health/ready`);
+  if (healthy && detach) {
+    console.log(`Glovebox runs already at ${baseUrl}; npm stop ends it.`);
+    return true;
+  }
+  throw new Trouble(
+    healthy
+      ? `Glovebox runs already at ${baseUrl}. End it with Ctrl-C there or with npm stop.`
+      : `Glovebox runs already at ${baseUrl}, but is not healthy (see ${baseUrl}/health/ready). npm stop ends it.`,
+  );
+}
+
+async function removeLeftovers() {
+  const { processes } = readRunning(stateFolder);
+  if (processes.length > 0) {
+    console.log(`Ending ${processes.length} processes that an earlier start left behind`);
+    await stopAll(processes);
+  }
+  forget(stateFolder);
+}
+
+/** Downloaded programs in bin/ stay: they are no data. */
+async function removeState() {
+  const { supervisor, processes } = readRunning(stateFolder);
+  if (supervisor) process.kill(supervisor.pid, 'SIGTERM');
+  while (supervisor && isAlive(supervisor)) await sleep(50);
+  await stopAll(processes);
+  forget(stateFolder);
+  const parts = ['postgres', 'postgres.new', 'redis', 'runner', 'logs'];
+  const files = ['secrets.json', 'key-ring', 'demo-tenants.json'];
+  for (const folder of possibleFolders(stateFolder)) {
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    if (!stat?.isDirectory() || (process.getuid && stat.uid !== process.getuid())) continue;
+    for (const name of [...parts, ...files])
+      rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+function endOnSignal() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal signals the whole group and npm passes it on: one Ctrl-C can arrive twice.
+      if (stopping) return;
+      stopping = true;
+      void endAndExit();
+    });
+  }
+}
+
+async function endAndExit() {
+  console.log('\nStopping Glovebox');
+  try {
+    await end();
+    console.log('Stopped: nothing is left running.');
+    process.exit(0);
+  } catch (error) {
+    explain(error);
+    process.exit(1);
+  }
+}
+
+async function end() {
+  await endPassing(2000);
+  await running?.stop();
+  forget(stateFolder);
+}
+
+/**
+ * Nobody stays to watch: the apps have process groups and log files of their own, health tells what
+ * is down, and npm stop finds them by pid and start time. A supervisor would be one more process to
+ * fail and would restart nothing.
+ */
+function leaveRunning() {
+  running.save({ supervised: false });
+  for (const { child } of running.services) child.unref();
+  console.log('Left running; npm stop ends it.');
+  process.exit(0);
+}
+
+async function supervise() {
+  console.log('Ctrl-C ends it.');
+  const told = new Set();
+  for (;;) {
+    await sleep(500);
+    for (const { name, ended, logFile } of running.services) {
+      if (ended === undefined || told.has(name)) continue;
+      told.add(name);
+      console.log(`${name} ended (${ended}); the others go on. Its log: ${logFile}`);
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// npm test: every check of the repository on services that live as long as the run.
+import { requireNode, script, seconds, Trouble } from './lib/progress.mjs';
+import { jestProjects } from './lib/jest-run.mjs';
+import { TestRun } from './lib/test-run.mjs';
+
+const help = `
+npm test                      format, lint, types, build, every Jest project, acceptance
+npm test -- PROJECT …         build and the tests of these projects alone (e.g. gateway, seal, acceptance);
+                              arguments that begin with - go to Jest: npm test -- vault -t=masks
+npm run test:faults           **/*.faults.ts: what happens when processes and stores die
+npm run test:soak             **/*.soak.ts: long runs
+
+Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
+The last line is "N passed, N failed"; the exit code is 0 only when nothing failed.`;
+
+const kinds = {
+  faults: { testMatch: '**/*.faults.ts', minutes: 45 },
+  soak: { testMatch: '**/*.soak.ts', minutes: 240 },
+};
+
+await script(help, async (args) => {
+  const begun = performance.now();
+  const kind = kinds[args[0]];
+  const rest = kind ? args.slice(1) : args;
+  const jestArgs = rest.filter((arg) => arg.startsWith('-') && arg !== '--');
+  const names = rest.filter((arg) => !arg.startsWith('-'));
+  const testRun = new TestRun({
+    testMatch: kind?.testMatch,
+    minutes: kind?.minutes ?? 8,
+    jestArgs,
+  });
+  process.once('SIGINT', () => void finish('interrupted'));
+  process.once('SIGTERM', () => void finish('interrupted or out of time'));
+
+  let finishing = false;
+  const finish = async (interruption) => {
+    // Interrupted: the step that was cut short also fails and comes here; the first one ends it all.
+    if (finishing) return;
+    finishing = true;
+    if (interruption) testRun.fail(new Trouble(`The run was ${interruption}.`));
+    await testRun.end();
+    console.log(`\nTook ${seconds(begun)}`);
+    console.log(`${testRun.passed} passed, ${testRun.failed} failed`);
+    process.exit(testRun.failed === 0 ? 0 : 1);
+  };
+
+  try {
+    requireNode();
+    if (kind || names.length > 0)
+      await testRun.some(foldersOf(names), names.length === 0 || names.includes('acceptance'));
+    else await testRun.everything();
+  } catch (error) {
+    if (!finishing) testRun.fail(error);
+  }
+  await finish();
+});
+
+function foldersOf(names) {
+  const projects = jestProjects();
+  const unknown = names.find((name) => !projects.some((project) => project.name === name));
+  if (unknown) {
+    const known = projects.map(({ name }) => name).join(', ');
+    throw new Trouble(`There is no project "${unknown}". Known: ${known}`);
+  }
+  const chosen = projects.filter(({ name }) => names.length === 0 || names.includes(name));
+  return chosen.map(({ folder }) => folder);
+}
