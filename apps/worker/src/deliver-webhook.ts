@@ -66,6 +66,7 @@ export async function forgottenDeliveries(ctx: WorkerContext, limit: number): Pr
 
 async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDelivery | undefined> {
   // Due again after the attempt's own time-out: should this worker die, another takes over then.
+  // A reminder may come a little early: the column keeps milliseconds, and rounds up.
   const [row] = await ctx.database.query<{
     tenantId: string;
     webhookId: string;
@@ -77,7 +78,7 @@ async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDel
     `UPDATE webhook_deliveries
      SET fence = fence + 1, attempts = attempts + 1,
        next_attempt_at = now() + $2 * interval '1 millisecond'
-     WHERE id = $1 AND status = 'pending' AND next_attempt_at <= now()
+     WHERE id = $1 AND status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'
      RETURNING tenant_id AS "tenantId", webhook_id AS "webhookId", callback_url AS "callbackUrl",
        body, attempts, fence`,
     [id, attemptMs * 2],

@@ -1,0 +1,61 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { connectDatabase, enterTenant } from '@glovebox/database';
+import { appendDefinition, type Definition } from '@glovebox/definitions';
+import { parseKeyRing } from '@glovebox/seal';
+import { createTestDatabase, freePort, startRedis, waitFor } from '@glovebox/testing';
+import { loadWorkerConfig } from './config';
+import { createWorkerContext } from './context';
+
+/** A worker's context on real stores; the spec starts of it what it wants to watch. */
+export async function startSpecWorker(environment: Record<string, string> = {}) {
+  const testDatabase = await createTestDatabase();
+  const redis = await startRedis();
+  const keyRing = `1:${randomBytes(32).toString('base64')}`;
+  const config = loadWorkerConfig({
+    OPS_PORT: String(await freePort()),
+    DATABASE_URL: testDatabase.dataUrl,
+    REDIS_URL: redis.url,
+    KEY_RING: keyRing,
+    RUNNER_URLS: 'unix:/nonexistent/runner.sock',
+    RUNNER_SECRET: 'secret',
+    EGRESS_ALLOW: '127.0.0.1:*',
+    LOG_LEVEL: 'error',
+    ...environment,
+  });
+  const ctx = createWorkerContext(config);
+  await ctx.definitions.start();
+  const management = connectDatabase({
+    url: testDatabase.managementUrl,
+    app: 'spec',
+    connectionsMax: 2,
+  });
+  const tenantId = randomUUID();
+
+  return {
+    ctx,
+    tenantId,
+    redis,
+
+    /** Writes a definition and waits until this worker has it. */
+    async define(definition: Definition): Promise<void> {
+      const version = await management.transaction(async (sql) => {
+        await enterTenant(sql, definition.tenantId);
+        return appendDefinition(sql, parseKeyRing(keyRing), definition);
+      });
+      const { follower } = ctx.definitions;
+      await waitFor(async () => {
+        await follower.current();
+        return (follower.head?.version ?? 0) >= version;
+      });
+    },
+
+    async close(): Promise<void> {
+      await ctx.close();
+      await management.close();
+      await redis.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+export type SpecWorker = Awaited<ReturnType<typeof startSpecWorker>>;
