@@ -1,0 +1,28 @@
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
+const { build } = require('esbuild');
+
+const root = join(__dirname, '..', '..');
+
+/** The specs run real sandboxes: what runs inside them is built here, the rest must be there. */
+module.exports = async () => {
+  for (const runtime of ['node16', 'node20']) {
+    const folder = join(__dirname, `runtimes/node_modules/${runtime}-${process.arch}`);
+    if (!existsSync(join(folder, 'bin/node'))) {
+      throw new Error(
+        `The runtime ${runtime} is not installed. Run:\n` +
+          '  npm ci --ignore-scripts --prefix apps/runner/runtimes',
+      );
+    }
+  }
+  await build({
+    entryPoints: ['bootstrap', 'probe'].map((name) => join(__dirname, `src/${name}.main.ts`)),
+    outdir: join(root, 'dist/apps/runner-specs'),
+    bundle: true,
+    platform: 'node',
+    target: 'node16',
+    format: 'cjs',
+    alias: { '@glovebox/sandbox': join(root, 'libs/sandbox/src/index.ts') },
+    logLevel: 'warning',
+  });
+};

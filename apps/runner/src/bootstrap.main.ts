@@ -1,0 +1,171 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  frameBytesMax,
+  objectOf,
+  positiveOf,
+  textOf,
+  type Frame,
+  type JsonObject,
+} from '@glovebox/sandbox';
+import { call, leave, listen, send, sendText, settleCall } from './inside/channel';
+import { createConsole, logBytesMax, logLinesMax } from './inside/console';
+import { describeThrown } from './inside/errors';
+import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
+import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
+import { withdrawProcessControls } from './inside/process-surface';
+import { describeResult } from './inside/results';
+
+/**
+ * The inside of a sandbox. Starts generic, is given one customer's code by LOAD, and answers one
+ * INVOKE after the other. Runs on Node 16 and 20 with nothing but itself: no packages, no files.
+ */
+interface Run {
+  readonly id: number;
+  readonly resultBytesMax: number;
+  linesLeft: number;
+  bytesLeft: number;
+}
+
+const runs = new AsyncLocalStorage<Run>();
+const { stringify } = JSON;
+let current: Run | undefined;
+let isLoading = false;
+let handler: Handler | undefined;
+
+function begin(body: JsonObject): Run {
+  current = {
+    id: positiveOf(body, 'run'),
+    resultBytesMax: Math.min(positiveOf(body, 'resultBytesMax'), frameBytesMax - 1024),
+    linesLeft: logLinesMax,
+    bytesLeft: logBytesMax,
+  };
+  return current;
+}
+
+function load(body: JsonObject): void {
+  const errorsModules = body['errorsModules'] as readonly string[];
+  isLoading = true;
+  runs.run(begin(body), () => {
+    try {
+      handler = loadHandler(textOf(body, 'code'), errorsModules);
+      isLoading = false;
+      send('LOADED', { ok: true });
+    } catch (error) {
+      const kind = error instanceof UnusableCode ? 'invalid_code' : 'threw';
+      send('LOADED', { ok: false, kind, error: describeThrown(error) });
+    }
+  });
+}
+
+function invoke(body: JsonObject): void {
+  const run = begin(body);
+  const request = {
+    args: body['args'],
+    configuration: objectOf(body['configuration'], 'configuration'),
+    svc: body['svc'] === true ? createSvc(run) : null,
+  };
+  void runs.run(run, async () => {
+    try {
+      finish(run, await handler?.(request));
+    } catch (error) {
+      fail(run, error);
+    }
+  });
+}
+
+function finish(run: Run, value: unknown): void {
+  if (current !== run) return;
+  const result = describeResult(value, run.resultBytesMax);
+  current = undefined;
+  if (result.kind === 'text') {
+    // Put together by hand: stringifying it once more would double the cost of a large result.
+    sendText('RESULT', `{"run":${run.id},"kind":"returned","value":${result.text}}`);
+  } else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind: 'returned' });
+  else send('RESULT', { run: run.id, kind: 'invalid_result', reason: result.reason });
+}
+
+/** `last`: nothing may run here afterwards. */
+function fail(run: Run, thrown: unknown, last = false): void {
+  if (current !== run) return;
+  current = undefined;
+  const error = describeThrown(thrown);
+  const { body, ...rest } = error;
+  let text: string;
+  try {
+    text = stringify(error);
+    if (Buffer.byteLength(text) > run.resultBytesMax) throw new Error('too large');
+  } catch {
+    // The body of a CustomHttpResponseError that is circular, or beyond the limit.
+    text = stringify({ ...rest, name: 'ReactorRuntimeError', headers: undefined });
+  }
+  sendText('RESULT', `{"run":${run.id},"kind":"threw","error":${text},"last":${last}}`);
+}
+
+/** An error that nobody caught. */
+function giveUp(thrown: unknown): void {
+  if (current !== undefined && isLoading) {
+    send('LOADED', { ok: false, kind: 'threw', error: describeThrown(thrown) });
+  } else if (current !== undefined) fail(current, thrown, true);
+  leave();
+}
+
+function createSvc(run: Run): object {
+  const method =
+    (name: string) =>
+    (...params: unknown[]): Promise<unknown> =>
+      current === run
+        ? call(run.id, `svc.${name}`, params)
+        : Promise.reject(new Error('The run is over'));
+  return {
+    tokenize: method('tokenize'),
+    detokenize: method('detokenize'),
+    tokens: {
+      create: method('tokens.create'),
+      retrieve: method('tokens.retrieve'),
+      list: method('tokens.list'),
+      update: method('tokens.update'),
+      delete: method('tokens.delete'),
+    },
+  };
+}
+
+function writeLine(level: string, text: string): void {
+  const run = runs.getStore();
+  if (run === undefined || run !== current) return;
+  if (run.linesLeft === 0 || run.bytesLeft === 0) return;
+  const line = Buffer.from(text).subarray(0, run.bytesLeft);
+  run.linesLeft -= 1;
+  run.bytesLeft -= line.length;
+  send('LOG', { run: run.id, level, text: line.toString() });
+}
+
+function onFrame(frame: Frame): void {
+  if (frame.type === 'DATA') return onStreamData(frame.stream, frame.data);
+  switch (frame.type) {
+    case 'LOAD':
+      return load(frame.body);
+    case 'INVOKE':
+      return invoke(frame.body);
+    case 'RPCRES':
+      return settleCall(frame.body);
+    case 'STREAM':
+      return onStreamEvent(frame.body);
+    case 'PING':
+      return send('PONG', { id: frame.body['id'] });
+    default:
+      return leave();
+  }
+}
+
+Object.defineProperty(globalThis, 'console', {
+  configurable: true,
+  writable: true,
+  value: createConsole(writeLine),
+});
+process.on('uncaughtException', giveUp);
+process.on('unhandledRejection', giveUp);
+warmUp();
+routeNetworkThroughChannel();
+withdrawProcessControls();
+listen(onFrame);
+send('READY', { node: process.version });

@@ -1,0 +1,183 @@
+import type { Socket } from 'node:net';
+import {
+  encodeFrame,
+  FrameDecoder,
+  FrameError,
+  objectOf,
+  parseCallError,
+  parseRunOrder,
+  positiveOf,
+  protocolVersion,
+  textOf,
+  type Frame,
+  type JsonFrameType,
+  type JsonObject,
+  type RunOrder,
+  type RunOutcome,
+} from '@glovebox/sandbox';
+import { describeError } from '@glovebox/service-host';
+import type { RunnerContext } from './context';
+
+interface PendingCall {
+  readonly run: number;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const helloTimeoutMs = 2_000;
+const codeTimeoutMs = 10_000;
+const unreadBytesMax = 128 * 1024 * 1024;
+
+/** One gateway or worker process: its runs, and the calls of those runs back to it. */
+export class ClientConnection {
+  private isWelcome = false;
+  private isDraining = false;
+  private lastCall = 0;
+  private readonly runs = new Map<number, AbortController>();
+  private readonly calls = new Map<number, PendingCall>();
+  private readonly helloTimer: NodeJS.Timeout;
+  private onDrained: (() => void) | undefined;
+
+  constructor(
+    private readonly ctx: RunnerContext,
+    private readonly socket: Socket,
+    private readonly isSecret: (text: string) => boolean,
+  ) {
+    this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
+    socket.setNoDelay(true);
+    const decoder = new FrameDecoder((frame) => this.onFrame(frame));
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        decoder.push(chunk);
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error;
+        ctx.logger.warn({ reason: error.message }, 'a client broke the protocol');
+        socket.destroy();
+      }
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.abandon());
+  }
+
+  /** New runs are refused, so that the client asks another runner; those in flight finish. */
+  async drain(): Promise<void> {
+    this.isDraining = true;
+    if (this.runs.size > 0) await new Promise<void>((resolve) => (this.onDrained = resolve));
+    this.socket.end();
+    this.socket.destroySoon();
+  }
+
+  private onFrame(frame: Frame): void {
+    if (this.socket.destroyed) return;
+    if (frame.type === 'DATA') throw new FrameError('a client does not send DATA');
+    const { type, body } = frame;
+    if (!this.isWelcome) return this.onHello(type, body);
+    switch (type) {
+      case 'INVOKE':
+        return this.onInvoke(
+          positiveOf(body, 'run'),
+          parseRunOrder(objectOf(body['order'], 'order')),
+        );
+      case 'CANCEL':
+        this.runs.get(positiveOf(body, 'run'))?.abort();
+        return;
+      case 'RPCRES':
+        return this.onAnswer(body);
+      case 'PING':
+        return this.send('PONG', { id: body['id'], ready: !this.isDraining && this.ctx.isReady() });
+      default:
+        throw new FrameError(`a client does not send ${type}`);
+    }
+  }
+
+  private onHello(type: JsonFrameType, body: JsonObject): void {
+    const isRight = this.isSecret(type === 'HELLO' ? textOf(body, 'secret') : '');
+    if (!isRight) throw new FrameError('the secret is missing or wrong');
+    if (body['version'] !== protocolVersion) throw new FrameError('another protocol version');
+    clearTimeout(this.helloTimer);
+    this.isWelcome = true;
+    this.send('READY', { version: protocolVersion });
+  }
+
+  private onInvoke(run: number, order: RunOrder): void {
+    if (this.runs.has(run)) throw new FrameError('a run is in flight already');
+    if (this.isDraining) return this.send('RESULT', { run, kind: 'no_capacity' });
+    const abort = new AbortController();
+    this.runs.set(run, abort);
+    this.execute(run, order, abort.signal).then(
+      (outcome) => this.finish(run, outcome),
+      (error: unknown) => {
+        this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
+        this.finish(run, { kind: 'died', reason: 'the runner failed' });
+      },
+    );
+  }
+
+  private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<RunOutcome> {
+    const startedAt = performance.now();
+    const outcome = await this.ctx.pool.run({
+      order,
+      signal,
+      fetchCode: () => this.fetchCode(run),
+      hooks: {
+        onCall: (method, params) => this.call(run, method, params),
+        onLog: (line) => this.send('LOG', { run, ...line }),
+      },
+    });
+    this.ctx.metrics.observeRun(order.runtime, outcome.kind, performance.now() - startedAt);
+    return outcome;
+  }
+
+  private finish(run: number, outcome: RunOutcome): void {
+    this.runs.delete(run);
+    for (const [id, call] of this.calls) if (call.run === run) this.calls.delete(id);
+    this.send('RESULT', { run, ...outcome });
+    if (this.runs.size === 0) this.onDrained?.();
+  }
+
+  // ---- calls back to the client ----
+
+  private call(run: number, method: string, params: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.lastCall += 1;
+      this.calls.set(this.lastCall, { run, resolve, reject });
+      this.send('RPC', { id: this.lastCall, run, method, params });
+    });
+  }
+
+  private async fetchCode(run: number): Promise<string> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the code did not arrive')), codeTimeoutMs);
+    });
+    try {
+      const code = await Promise.race([this.call(run, 'runner.code', null), late]);
+      if (typeof code !== 'string') throw new Error('the code is not text');
+      return code;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private onAnswer(body: JsonObject): void {
+    const id = positiveOf(body, 'id');
+    const call = this.calls.get(id);
+    this.calls.delete(id);
+    if (body['ok'] === true) call?.resolve(body['value']);
+    else call?.reject(parseCallError(body['error']));
+  }
+
+  /** The client is gone: nobody waits for its runs, so they end. */
+  private abandon(): void {
+    clearTimeout(this.helloTimer);
+    for (const abort of this.runs.values()) abort.abort();
+    for (const call of this.calls.values()) call.reject(new Error('the client is gone'));
+    this.calls.clear();
+  }
+
+  private send(type: JsonFrameType, body: JsonObject): void {
+    if (this.socket.destroyed) return;
+    this.socket.write(encodeFrame(type, body));
+    if (this.socket.writableLength > unreadBytesMax) this.socket.destroy();
+  }
+}

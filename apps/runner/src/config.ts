@@ -1,0 +1,159 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
+import { parseRunnerAddress, type RunnerAddress } from '@glovebox/sandbox';
+import {
+  ConfigError,
+  flag,
+  integer,
+  list,
+  loadConfig,
+  optionalText,
+  port,
+  requiredSecret,
+  requiredText,
+  text,
+  type Secret,
+} from '@glovebox/service-host';
+import type { LevelChoice } from './levels';
+import type { LaunchLimits } from './launcher';
+import type { PoolLimits } from './pool';
+
+export const settings = {
+  LOG_LEVEL: text('how much is logged', 'info'),
+  HOST: text('the address that health and metrics are served on', '127.0.0.1'),
+  OPS_PORT: port('health and metrics of this process', 9083),
+  RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
+  RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
+  RUNNER_WORK_DIR: optionalText('a folder for copies; by default a new one, removed at the end'),
+  RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
+  RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
+  BWRAP: optionalText('the bubblewrap binary; by default the one on the PATH'),
+  PATH: text('where bubblewrap is looked for', ''),
+  SANDBOX_LEVEL: text('auto, 2 or 3: the isolation that must hold', 'auto'),
+  SANDBOX_ALLOW_WEAK: text('i-accept: run even where no isolation holds', ''),
+  SANDBOX_MEMORY_MB: integer('memory of one sandbox', 384, { min: 192, max: 4096 }),
+  SANDBOX_THREADS: integer('threads of all sandboxes of one uid', 4096, { min: 64, max: 65_536 }),
+  SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
+  SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
+  SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
+  SANDBOX_WARM: integer('generic sandboxes ready, per runtime', 1, { min: 1, max: 100 }),
+  SANDBOX_IDLE_TTL_MS: integer('how long a sandbox stays unused', 300_000, {
+    min: 1_000,
+    max: 86_400_000,
+  }),
+  SANDBOX_QUEUE_WAIT_MS: integer('how long a run waits for a sandbox', 1_000, {
+    min: 1,
+    max: 60_000,
+  }),
+  SANDBOX_QUEUE_LENGTH: integer('runs that wait, per reactor', 256, { min: 1, max: 100_000 }),
+  SANDBOX_GROW_AFTER_MS: integer('how long runs wait before one more sandbox is started', 20, {
+    min: 1,
+    max: 60_000,
+  }),
+  REACTOR_ERRORS_ALIASES: list('more names of @svc/reactor-errors', [
+    '@basis-theory/basis-theory-reactor-formulas-sdk-js',
+  ]),
+  EGRESS_ALLOW: list('addresses that are not public and may be connected to, ip:port', []),
+  EGRESS_ALLOW_HTTP: flag('plain http to public addresses', false),
+  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_OWN_SERVICES: list('host:port of what is ours, never connected to', []),
+};
+
+export interface RunnerConfig {
+  readonly logLevel: string;
+  readonly host: string;
+  readonly opsPort: number;
+  readonly listen: RunnerAddress;
+  readonly secret: Secret;
+  readonly workDir: string | undefined;
+  readonly runtimesDir: string;
+  readonly nativeDir: string;
+  readonly scriptsDir: string;
+  readonly bwrap: string | undefined;
+  readonly level: LevelChoice;
+  readonly allowWeak: boolean;
+  readonly launchLimits: LaunchLimits;
+  readonly poolLimits: PoolLimits;
+  readonly errorsModules: readonly string[];
+  readonly egress: EgressPolicy;
+}
+
+/** `scriptsDir`: where the build has put what runs inside a sandbox. */
+export function readConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  scriptsDir: string,
+): RunnerConfig {
+  const values = loadConfig(env, settings);
+  const listen = parsed('RUNNER_LISTEN', () => parseRunnerAddress(values.RUNNER_LISTEN));
+  const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
+  return {
+    logLevel: values.LOG_LEVEL,
+    host: values.HOST,
+    opsPort: values.OPS_PORT,
+    listen,
+    secret: values.RUNNER_SECRET,
+    workDir: values.RUNNER_WORK_DIR,
+    runtimesDir: values.RUNNER_RUNTIMES_DIR,
+    nativeDir: values.RUNNER_NATIVE_DIR,
+    scriptsDir,
+    bwrap: values.BWRAP ?? findOnPath('bwrap', values.PATH),
+    level: parsed('SANDBOX_LEVEL', () => parseLevel(values.SANDBOX_LEVEL)),
+    allowWeak: values.SANDBOX_ALLOW_WEAK === 'i-accept',
+    launchLimits: {
+      memoryMb: values.SANDBOX_MEMORY_MB,
+      openFilesMax: 64,
+      threadsMax: values.SANDBOX_THREADS,
+    },
+    poolLimits: {
+      processesMax: values.SANDBOX_PROCESSES,
+      processesPerTenantMax: values.SANDBOX_PROCESSES_PER_TENANT,
+      processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
+      warmPerRuntime: values.SANDBOX_WARM,
+      idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
+      queueWaitMs: values.SANDBOX_QUEUE_WAIT_MS,
+      queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
+      growAfterMs: values.SANDBOX_GROW_AFTER_MS,
+    },
+    errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    egress: parsed('EGRESS_*', () =>
+      parseEgressPolicy({
+        allow: values.EGRESS_ALLOW,
+        allowHttp: values.EGRESS_ALLOW_HTTP,
+        ownServices: [
+          ...values.EGRESS_OWN_SERVICES,
+          ...ownPorts.filter((own) => own > 0).map((own) => `127.0.0.1:${own}`),
+        ],
+        dnsServers: values.EGRESS_DNS,
+      }),
+    ),
+  };
+}
+
+function parseLevel(value: string): LevelChoice {
+  if (value !== 'auto' && value !== '2' && value !== '3') throw new Error('must be auto, 2 or 3');
+  return value;
+}
+
+function parsed<Value>(name: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    throw new ConfigError([`${name} ${error instanceof Error ? error.message : 'is wrong'}`]);
+  }
+}
+
+function findOnPath(binary: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, binary))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,95 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEgress } from '@glovebox/egress';
+import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
+import type { RunnerConfig } from './config';
+import type { Dial } from './egress-connections';
+import { launch, locateFiles, type IsolationLevel } from './launcher';
+import { findLevel } from './levels';
+import { createMetrics, type RunnerMetrics } from './metrics';
+import { SandboxPool } from './pool';
+import { SandboxProcess } from './sandbox-process';
+
+export interface RunnerContext {
+  readonly config: RunnerConfig;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly metrics: RunnerMetrics;
+  readonly pool: SandboxPool;
+  readonly level: IsolationLevel;
+  isReady(): boolean;
+  /** Ends every sandbox and removes what was written. */
+  stop(): Promise<void>;
+}
+
+export interface RunnerParts {
+  readonly logger?: Logger;
+  readonly dial?: Dial;
+}
+
+export async function createContext(
+  config: RunnerConfig,
+  parts: RunnerParts = {},
+): Promise<RunnerContext> {
+  const logger = parts.logger ?? createLogger({ app: 'runner', level: config.logLevel });
+  const registry = createRegistry('runner');
+  const work = prepareWorkDir(config.workDir);
+  try {
+    const files = locateFiles({ ...config, workDir: work.path });
+    const limits = config.launchLimits;
+    const { level, rejected } = await findLevel(
+      { files, limits, workDir: work.path },
+      config.level,
+    );
+    logger.info({ level, rejected }, `sandboxes run at level ${level}`);
+    if (level < 2 && !config.allowWeak) {
+      throw new Error(
+        'no isolation holds on this machine, and SANDBOX_ALLOW_WEAK=i-accept is not set: ' +
+          JSON.stringify(rejected),
+      );
+    }
+
+    const egress = createEgress(config.egress);
+    // Bare connections: what is spoken on them, TLS too, is spoken by the code in the sandbox.
+    const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
+    const pool = new SandboxPool(
+      (runtime) =>
+        new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
+          dial,
+          errorsModules: config.errorsModules,
+        }),
+      config.poolLimits,
+      logger,
+    );
+    await pool.warmUp();
+    let isStopping = false;
+    return {
+      config,
+      logger,
+      registry,
+      metrics: createMetrics(registry, pool, level),
+      pool,
+      level,
+      isReady: () => !isStopping,
+      async stop() {
+        isStopping = true;
+        await pool.stop();
+        work.remove();
+      },
+    };
+  } catch (error) {
+    work.remove();
+    throw error;
+  }
+}
+
+function prepareWorkDir(configured: string | undefined): { path: string; remove(): void } {
+  if (configured !== undefined) {
+    mkdirSync(configured, { recursive: true, mode: 0o755 });
+    return { path: configured, remove: () => undefined };
+  }
+  const path = mkdtempSync(join(tmpdir(), 'glovebox-runner-'));
+  chmodSync(path, 0o755);
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

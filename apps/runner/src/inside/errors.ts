@@ -1,0 +1,119 @@
+import type { ThrownError } from '@glovebox/sandbox';
+
+const textMax = 2048;
+const entriesMax = 100;
+
+class ReactorError extends Error {
+  constructor(readonly errors?: unknown) {
+    super(typeof errors === 'string' ? errors : errors instanceof Error ? errors.message : '');
+    this.name = new.target.name;
+  }
+}
+class BadRequestError extends ReactorError {}
+class InvalidReactorConfigurationError extends ReactorError {}
+class AuthenticationError extends ReactorError {}
+class InvalidPaymentMethodError extends ReactorError {}
+class AuthorizationError extends ReactorError {}
+class RateLimitError extends ReactorError {}
+class ReactorRuntimeError extends ReactorError {}
+class ServiceUnavailableError extends ReactorError {}
+
+class CustomHttpResponseError extends Error {
+  readonly status: unknown;
+  readonly headers: unknown;
+  readonly body: unknown;
+
+  constructor(response: { status?: unknown; headers?: unknown; body?: unknown } = {}) {
+    super('');
+    this.name = 'CustomHttpResponseError';
+    this.status = response.status;
+    this.headers = response.headers;
+    this.body = response.body;
+  }
+}
+
+/** What `require('@svc/reactor-errors')` gives. */
+export const reactorErrors = {
+  ReactorError,
+  BadRequestError,
+  InvalidReactorConfigurationError,
+  AuthenticationError,
+  InvalidPaymentMethodError,
+  AuthorizationError,
+  RateLimitError,
+  ReactorRuntimeError,
+  ServiceUnavailableError,
+  CustomHttpResponseError,
+};
+
+/** Recognised by shape: a bundle may carry its own copy of the classes. */
+export function describeThrown(thrown: unknown): ThrownError {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) {
+      return { name: 'Error', message: cut(String(thrown)) };
+    }
+    const error = thrown as Record<string, unknown>;
+    const name = nameOf(error);
+    const common = {
+      name,
+      message: cut(textOf(error['message'])),
+      ...(typeof error['code'] === 'string' ? { code: cut(error['code']) } : {}),
+      ...(typeof error['status'] === 'number' ? { status: error['status'] } : {}),
+    };
+    if (name === 'CustomHttpResponseError') return { ...common, ...describeResponse(error) };
+    if (name in reactorErrors) return { ...common, errors: listErrors(error['errors']) };
+    return common;
+  } catch {
+    // A getter of the thrown object threw in turn.
+    return { name: 'Error', message: '' };
+  }
+}
+
+function nameOf(error: Record<string, unknown>): string {
+  const own = error['name'];
+  if (typeof own === 'string' && own in reactorErrors) return own;
+  const constructorName = error.constructor?.name;
+  if (constructorName !== undefined && constructorName in reactorErrors) return constructorName;
+  return cut(typeof own === 'string' && own !== '' ? own : 'Error');
+}
+
+/** Contract §3: string, array, Error and object each become lists of strings. */
+function listErrors(argument: unknown): Record<string, string[]> {
+  if (argument === undefined || argument === null) return {};
+  if (argument instanceof Error) return { error: [cut(argument.message)] };
+  if (typeof argument !== 'object') return { error: [cut(String(argument))] };
+  if (Array.isArray(argument)) return { error: listOf(argument) };
+  return Object.fromEntries(
+    Object.entries(argument)
+      .slice(0, entriesMax)
+      .map(([name, value]) => [cut(name), listOf(value)]),
+  );
+}
+
+function listOf(value: unknown): string[] {
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return values.slice(0, entriesMax).map((entry) => cut(textOf(entry)));
+}
+
+function describeResponse(error: Record<string, unknown>): Partial<ThrownError> {
+  const { headers, body } = error;
+  const texts =
+    typeof headers === 'object' && headers !== null
+      ? Object.entries(headers).map(([name, value]) => [name, textOf(value)])
+      : [];
+  return {
+    headers: Object.fromEntries(texts) as Record<string, string>,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (value instanceof Error) return value.message;
+  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
+}
+
+function cut(text: string): string {
+  return text.length > textMax ? `${text.slice(0, textMax)}…` : text;
+}

@@ -1,0 +1,69 @@
+import { createRequire } from 'node:module';
+import { compileFunction } from 'node:vm';
+import { reactorErrors } from './errors';
+
+/** Contract §4. A courtesy to the author, not a wall: the wall is the operating system's. */
+const builtins = new Set(
+  (
+    'assert buffer crypto dns events http https net os path perf_hooks querystring stream ' +
+    'string_decoder timers tls url util zlib assert/strict dns/promises path/posix ' +
+    'stream/promises timers/promises util/types'
+  ).split(' '),
+);
+
+const nodeRequire = createRequire('/');
+
+/** Loading these takes longer than the first call of most code: done while the process waits. */
+export function warmUp(): void {
+  for (const name of ['assert', 'crypto', 'http', 'https', 'url', 'util', 'zlib'])
+    nodeRequire(name);
+}
+
+export type Handler = (request: unknown) => unknown;
+
+/** The code cannot be used, whatever the arguments: not a failure of one run. */
+export class UnusableCode extends Error {
+  override name = 'UnusableCode';
+}
+
+/** `loading` tells a module that is missing at load, which no run survives, from one later on. */
+export function loadHandler(code: string, errorsModules: readonly string[]): Handler {
+  let loading = true;
+  const refuse = (message: string): never => {
+    throw loading
+      ? new UnusableCode(message)
+      : Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+  };
+  const require = (name: unknown): unknown => {
+    if (typeof name !== 'string') return refuse('require() takes the name of a module');
+    if (errorsModules.includes(name)) return reactorErrors;
+    const bare = name.startsWith('node:') ? name.slice(5) : name;
+    if (builtins.has(bare)) return nodeRequire(bare);
+    if (nodeRequire('module').builtinModules.includes(bare) || name.startsWith('node:')) {
+      return refuse(`Module '${name}' is not available`);
+    }
+    return refuse(`Package '${name}' is not available`);
+  };
+
+  const module = { exports: {} as unknown };
+  compile(code)(module.exports, require, module, '/reactor.js', '/');
+  loading = false;
+  const handler = module.exports;
+  if (typeof handler !== 'function') {
+    throw new UnusableCode('The code does not export a function (module.exports = …)');
+  }
+  return handler as Handler;
+}
+
+function compile(code: string): (...parameters: unknown[]) => void {
+  const names = ['exports', 'require', 'module', '__filename', '__dirname'];
+  try {
+    return compileFunction(code, names, { filename: 'reactor.js' }) as () => void;
+  } catch (error) {
+    const syntax = error as SyntaxError;
+    const line = /^reactor\.js:(\d+)/.exec(syntax.stack ?? '')?.[1];
+    throw new UnusableCode(
+      `${syntax.name}: ${syntax.message}${line === undefined ? '' : ` (line ${line})`}`,
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import type { InvalidResultReason } from '@glovebox/sandbox';
+
+const { stringify } = JSON;
+
+export type ResultText =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'invalid'; readonly reason: InvalidResultReason };
+
+/** Nothing, or a JSON object within the limit. */
+export function describeResult(value: unknown, bytesMax: number): ResultText {
+  if (value === undefined) return { kind: 'nothing' };
+  if (typeof value !== 'object' || value === null) return invalid('not_an_object');
+  let text: string | undefined;
+  try {
+    text = stringify(value);
+  } catch (error) {
+    const circular = error instanceof TypeError && error.message.includes('circular');
+    return invalid(circular ? 'circular' : 'not_serialisable');
+  }
+  // Arrays, and what toJSON() made of a Date, are JSON but not objects.
+  if (text === undefined || !text.startsWith('{')) return invalid('not_an_object');
+  if (Buffer.byteLength(text) > bytesMax) return invalid('too_large');
+  return { kind: 'text', text };
+}
+
+const invalid = (reason: InvalidResultReason): ResultText => ({ kind: 'invalid', reason });

@@ -1,0 +1,28 @@
+import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
+import { readConfig } from './config';
+import { createContext } from './context';
+import { startServer } from './server';
+
+void runService({
+  logger: createLogger({ app: 'runner', level: 'info' }),
+  async start() {
+    const config = readConfig(process.env, __dirname);
+    const ctx = await createContext(config);
+    const server = await startServer(ctx);
+    const ops = await startOpsServer({
+      host: config.host,
+      port: config.opsPort,
+      ready: () =>
+        Promise.resolve({ ready: ctx.isReady(), components: { sandbox: `level ${ctx.level}` } }),
+      metrics: () => ctx.registry.metrics(),
+    });
+    ctx.logger.info({ listen: server.address, ops: ops.port }, 'listening');
+    return {
+      async stop() {
+        await server.close();
+        await ctx.stop();
+        await ops.close();
+      },
+    };
+  },
+});

@@ -1,0 +1,43 @@
+import { Counter, Gauge, Histogram, type Registry } from '@glovebox/service-host';
+import type { SandboxPool } from './pool';
+
+export interface RunnerMetrics {
+  observeRun(runtime: string, outcome: string, durationMs: number): void;
+}
+
+export function createMetrics(registry: Registry, pool: SandboxPool, level: number): RunnerMetrics {
+  const registers = [registry];
+  const runs = new Counter({
+    name: 'glovebox_runs_total',
+    help: 'Runs by runtime and outcome',
+    labelNames: ['runtime', 'outcome'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'glovebox_run_seconds',
+    help: 'Time of a run, waiting for a process included',
+    labelNames: ['runtime'],
+    buckets: [0.0005, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 210],
+    registers,
+  });
+  new Gauge({
+    name: 'glovebox_sandbox_level',
+    help: 'Isolation that was found to hold: 3 namespaces, 2 Landlock and seccomp, 0 none',
+    registers,
+  }).set(level);
+  new Gauge({
+    name: 'glovebox_sandbox_processes',
+    help: 'Sandboxed processes, and runs that wait for one, by state',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(pool.counts)) this.set({ state }, count);
+    },
+  });
+  return {
+    observeRun(runtime, outcome, durationMs) {
+      runs.inc({ runtime, outcome });
+      duration.observe({ runtime }, durationMs / 1000);
+    },
+  };
+}

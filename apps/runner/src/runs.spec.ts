@@ -1,0 +1,406 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import tls from 'node:tls';
+import { createRunnerClient, runtimes } from '@glovebox/sandbox';
+import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
+
+let runner: SpecRunner;
+/** Everything that left through the dialer. */
+const sent: Buffer[] = [];
+beforeAll(async () => {
+  runner = await startSpecRunner({}, async ({ host, port }) => {
+    if (host === 'refused.example') throw Object.assign(new Error('no'), { code: 'EACCES' });
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const write = socket.write.bind(socket);
+    socket.write = (data: Buffer, ...rest: never[]) => {
+      sent.push(data);
+      return write(data, ...rest);
+    };
+    return socket;
+  });
+});
+afterAll(() => runner.stop());
+
+describe.each(runtimes)('a run on %s', (runtime) => {
+  it('gives the arguments and the configuration to the function and its object back', async () => {
+    const outcome = await runner.run(
+      'module.exports = async (req) => ({ sum: req.args.a + req.args.b, c: req.configuration.c, v: process.version })',
+      { runtime, args: { a: 19, b: 23 }, configuration: { c: 'x' } },
+    );
+    const v = runtime === 'node16' ? 'v16.20.2' : 'v20.20.2';
+    expect(outcome).toEqual({ kind: 'returned', value: { sum: 42, c: 'x', v } });
+  });
+
+  it('ends an endless loop within its limit and 100 ms', async () => {
+    await runner.run('module.exports = () => ({})', { runtime });
+    const startedAt = performance.now();
+    const code = 'module.exports = ({ args }) => { while (args.loop); return {} }';
+    expect(await runner.run(code, { runtime })).toMatchObject({ kind: 'returned' });
+    const loopStartedAt = performance.now();
+    const outcome = await runner.run(code, { runtime, timeoutMs: 300, args: { loop: true } });
+    expect(outcome).toEqual({ kind: 'timed_out' });
+    expect(performance.now() - loopStartedAt).toBeLessThan(400);
+    expect(loopStartedAt).toBeGreaterThan(startedAt);
+  });
+
+  it('times out a function that never settles, and one that loops while it loads', async () => {
+    const never = runner.run('module.exports = () => new Promise(() => {})', {
+      runtime,
+      timeoutMs: 200,
+    });
+    const loading = runner.run('for (;;);', { runtime, timeoutMs: 200 });
+    expect(await never).toEqual({ kind: 'timed_out' });
+    expect(await loading).toEqual({ kind: 'timed_out' });
+  });
+
+  it('carries http over the channel to where the dialer allows it', async () => {
+    const body = 'x'.repeat(1_000_000);
+    const server = http.createServer((req, res) => {
+      let received = 0;
+      req.on('data', (chunk: Buffer) => (received += chunk.length));
+      req.on('end', () => res.end(JSON.stringify({ received, host: req.headers.host, body })));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const code = `
+      const http = require('http');
+      const agent = new http.Agent({ keepAlive: true });
+      const post = (host, port, size) => new Promise((resolve, reject) => {
+        const req = http.request({ host, port, method: 'POST', agent }, (res) => {
+          let text = '';
+          res.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => resolve(JSON.parse(text)));
+        });
+        req.on('error', reject).end('y'.repeat(size));
+      });
+      module.exports = async ({ args }) => {
+        const sizes = [];
+        for (const size of [0, 10, 3000000]) {
+          const { received, host, body } = await post('service.example', args.port, size);
+          sizes.push([received, host, body.length]);
+        }
+        const refused = await post('refused.example', 443, 1).catch((error) => error.code);
+        return { sizes, refused };
+      }`;
+    const outcome = await runner.run(code, { runtime, args: { port } });
+    const host = `service.example:${port}`;
+    expect(outcome).toEqual({
+      kind: 'returned',
+      value: {
+        sizes: [0, 10, 3_000_000].map((received) => [received, host, body.length]),
+        refused: 'ECONNREFUSED',
+      },
+    });
+    server.closeAllConnections();
+    server.close();
+  });
+});
+
+describe('without a policy of the operator', () => {
+  it.each([
+    ['the machine itself', '127.0.0.1'],
+    ['its name', 'localhost'],
+    ['the metadata service', '169.254.169.254'],
+    ['a private network', '10.0.0.1'],
+    ['a socket file', '/tmp/any.sock'],
+  ])('code cannot reach %s', async (_, host) => {
+    const strict = await startSpecRunner();
+    const target = host.startsWith('/') ? `'${host}'` : `443, '${host}'`;
+    const code = `module.exports = () => new Promise((resolve) => require('net').connect(${target})
+      .on('connect', () => resolve({ code: 'connected' })).on('error', ({ code }) => resolve({ code })))`;
+    const refused = host.startsWith('/') ? 'EACCES' : 'ECONNREFUSED';
+    expect(await strict.run(code)).toMatchObject({ value: { code: refused } });
+    await strict.stop();
+  });
+});
+
+describe.each(runtimes)('TLS on %s', (runtime) => {
+  it('is spoken inside the sandbox: the runner carries ciphertext only', async () => {
+    sent.length = 0;
+    // A shared key instead of a certificate: nothing to renew, nothing secret in the repository.
+    const ciphers = 'PSK-AES128-GCM-SHA256';
+    const server = tls.createServer(
+      { ciphers, maxVersion: 'TLSv1.2', pskCallback: () => Buffer.alloc(16, 7) },
+      (socket) => socket.on('error', () => undefined).end('a secret greeting'),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const code = `const tls = require('tls');
+      module.exports = ({ args }) => new Promise((resolve, reject) => {
+        const socket = tls.connect({
+          host: 'tls.example', port: args.port, ciphers: '${ciphers}', maxVersion: 'TLSv1.2',
+          pskCallback: () => ({ psk: Buffer.alloc(16, 7), identity: 'spec' }),
+          checkServerIdentity: () => undefined,
+        });
+        let text = '';
+        socket.on('secureConnect', () => socket.write('a secret question'));
+        socket.on('data', (chunk) => (text += chunk)).on('end', () => resolve({ text })).on('error', reject);
+      });`;
+    const { port } = server.address() as AddressInfo;
+    expect(await runner.run(code, { runtime, args: { port } })).toEqual({
+      kind: 'returned',
+      value: { text: 'a secret greeting' },
+    });
+    expect(Buffer.concat(sent).toString('latin1')).toContain('tls.example');
+    expect(Buffer.concat(sent).toString('latin1')).not.toContain('secret question');
+    server.close();
+  });
+});
+
+describe('what a function returns', () => {
+  it('may be nothing', async () => {
+    expect(await runner.run('module.exports = () => {}')).toEqual({
+      kind: 'returned',
+      value: undefined,
+    });
+  });
+
+  it.each([
+    ['a number', '5', 'not_an_object'],
+    ['null', 'null', 'not_an_object'],
+    ['an array', '[1]', 'not_an_object'],
+    ['a date', 'new Date()', 'not_an_object'],
+    ['a circular object', '(() => { const a = {}; a.a = a; return a })()', 'circular'],
+    ['a BigInt', '({ a: 1n })', 'not_serialisable'],
+    ['too much', '({ a: "x".repeat(2 ** 20) })', 'too_large'],
+  ])('is refused if it is %s', async (_, expression, reason) => {
+    const outcome = await runner.run(`module.exports = async () => ${expression}`);
+    expect(outcome).toEqual({ kind: 'invalid_result', reason });
+  });
+});
+
+describe('what a function throws', () => {
+  const throwing = (expression: string): string =>
+    `const E = require('@svc/reactor-errors'); module.exports = async () => { throw ${expression} }`;
+
+  it.each([
+    'BadRequestError',
+    'InvalidReactorConfigurationError',
+    'AuthenticationError',
+    'InvalidPaymentMethodError',
+    'AuthorizationError',
+    'RateLimitError',
+    'ReactorRuntimeError',
+    'ServiceUnavailableError',
+  ])('keeps its class, %s, and its argument as lists', async (name) => {
+    const outcome = await runner.run(throwing(`new E.${name}({ a: 'x', b: ['y', 1] })`));
+    expect(outcome).toMatchObject({
+      kind: 'threw',
+      error: { name, errors: { a: ['x'], b: ['y', '1'] } },
+    });
+  });
+
+  it.each([
+    ['a string', '"no"', { error: ['no'] }],
+    ['an array', '["a", "b"]', { error: ['a', 'b'] }],
+    ['an error', 'new Error("inner")', { error: ['inner'] }],
+    ['nothing', '', {}],
+  ])('normalises an argument that is %s', async (_, argument, errors) => {
+    const outcome = await runner.run(throwing(`new E.BadRequestError(${argument})`));
+    expect(outcome).toMatchObject({ kind: 'threw', error: { errors } });
+  });
+
+  it('is recognised by shape, whoever made the class, and under the other module name', async () => {
+    const own =
+      'module.exports = () => { throw Object.assign(new Error(), { name: "RateLimitError", errors: "slow" }) }';
+    expect(await runner.run(own)).toMatchObject({
+      kind: 'threw',
+      error: { name: 'RateLimitError', errors: { error: ['slow'] } },
+    });
+    const alias = `const E = require('@basis-theory/basis-theory-reactor-formulas-sdk-js');
+      module.exports = () => { throw new E.AuthenticationError() }`;
+    expect(await runner.run(alias)).toMatchObject({ error: { name: 'AuthenticationError' } });
+  });
+
+  it('carries status, headers and body of a CustomHttpResponseError', async () => {
+    const outcome = await runner.run(
+      throwing(
+        'new E.CustomHttpResponseError({ status: 418, headers: { "X-A": 1 }, body: { a: [1] } })',
+      ),
+    );
+    expect(outcome).toMatchObject({
+      kind: 'threw',
+      error: {
+        name: 'CustomHttpResponseError',
+        status: 418,
+        headers: { 'X-A': '1' },
+        body: { a: [1] },
+      },
+    });
+  });
+
+  it.each([
+    ['an ordinary error', 'new TypeError("ordinary")', { name: 'TypeError', message: 'ordinary' }],
+    ['a string', '"text"', { name: 'Error', message: 'text' }],
+    ['undefined', 'undefined', { name: 'Error', message: 'undefined' }],
+  ])('may be %s', async (_, expression, error) => {
+    expect(await runner.run(throwing(expression))).toEqual({ kind: 'threw', error });
+  });
+
+  it('fails the run and retires the process when nobody caught it', async () => {
+    const code = `let calls = 0; module.exports = async ({ args }) => {
+      calls += 1;
+      if (args.fail) { setTimeout(() => { throw new RangeError('late') }, 5); await new Promise(() => {}) }
+      return { calls } }`;
+    expect(await runner.run(code)).toMatchObject({ value: { calls: 1 } });
+    expect(await runner.run(code, { args: { fail: true } })).toEqual({
+      kind: 'threw',
+      error: { name: 'RangeError', message: 'late' },
+    });
+    expect(await runner.run(code)).toMatchObject({ value: { calls: 1 } });
+  });
+});
+
+describe('code that cannot be used', () => {
+  it.each([
+    ['does not compile', 'module.exports = (', /SyntaxError.*line 1/],
+    ['exports no function', 'module.exports = 1', /does not export a function/],
+    ['requires a forbidden module', 'require("fs")', /Module 'fs' is not available/],
+    ['requires it with its prefix', 'require("node:child_process")', /is not available/],
+    ['requires an unknown package', 'require("left-pad")', /Package 'left-pad' is not available/],
+  ])('is told apart from a failed run when it %s', async (_, code, message) => {
+    expect(await runner.run(code)).toMatchObject({
+      kind: 'invalid_code',
+      error: { message: expect.stringMatching(message) },
+    });
+  });
+
+  it('is a failed run when it throws while loading, or requires in the function', async () => {
+    expect(await runner.run('throw new Error("top")')).toMatchObject({ kind: 'threw' });
+    expect(await runner.run('module.exports = () => require("fs")')).toMatchObject({
+      kind: 'threw',
+      error: { code: 'MODULE_NOT_FOUND' },
+    });
+  });
+
+  it('may require every module of the contract', async () => {
+    const names = `assert buffer crypto dns events http https net os path perf_hooks querystring
+      stream string_decoder timers tls url util zlib`.split(/\s+/);
+    const code = `module.exports = ({ args }) => ({ types: args.names.map((n) => typeof require(n) + typeof require('node:' + n)) })`;
+    const outcome = await runner.run(code, { args: { names }, runtime: 'node16' });
+    expect(outcome).toMatchObject({ kind: 'returned' });
+    expect(JSON.stringify(outcome)).not.toContain('undefined');
+  });
+});
+
+describe('the log of a run', () => {
+  it('has the lines of every console method', async () => {
+    const { lines, onLog } = collectLines();
+    const code = `console.log('load'); module.exports = () => { console.warn('%s %j', 'a', { b: 1 }); console.error(new Error('e').message) }`;
+    await runner.run(code, {}, { onLog });
+    expect(lines).toEqual([
+      { level: 'info', text: 'load' },
+      { level: 'warn', text: 'a {"b":1}' },
+      { level: 'error', text: 'e' },
+    ]);
+  });
+
+  it('ends after 200 lines, and after 64 KB', async () => {
+    const many = collectLines();
+    await runner.run(
+      'module.exports = () => { for (let i = 0; i < 1000; i++) console.log(i) }',
+      {},
+      many,
+    );
+    expect(many.lines).toHaveLength(200);
+    const long = collectLines();
+    await runner.run(
+      'module.exports = () => { for (let i = 0; i < 10; i++) console.log("x".repeat(20000)) }',
+      {},
+      long,
+    );
+    expect(long.lines.map((line) => line.text.length)).toEqual([20_000, 20_000, 20_000, 5_536]);
+  });
+
+  it('does not take lines that an earlier run left behind', async () => {
+    const code = `module.exports = async ({ args }) => {
+      if (args.first) setTimeout(() => console.log('left behind'), 20);
+      else await new Promise((resolve) => setTimeout(resolve, 60));
+      return {} }`;
+    await runner.run(code, { args: { first: true } });
+    const { lines, onLog } = collectLines();
+    await runner.run(code, {}, { onLog });
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('svc', () => {
+  it('is null without an application', async () => {
+    expect(await runner.run('module.exports = ({ svc }) => ({ svc })')).toEqual({
+      kind: 'returned',
+      value: { svc: null },
+    });
+  });
+
+  it('calls back to the process that asked, and brings its answers and errors', async () => {
+    const calls: unknown[] = [];
+    const onCall = (method: string, params: unknown): Promise<unknown> => {
+      calls.push([method, params]);
+      if (method !== 'svc.tokens.delete') return Promise.resolve({ of: method });
+      return Promise.reject(
+        Object.assign(new Error('Forbidden'), { status: 403, data: { title: 'no' } }),
+      );
+    };
+    const code = `module.exports = async ({ svc }) => {
+      const answers = [await svc.tokenize({ a: 1 }), await svc.detokenize('{{x}}'), await svc.tokens.create({}),
+        await svc.tokens.retrieve('id'), await svc.tokens.list({ type: 'card' }), await svc.tokens.update('id', { b: 2 })];
+      const error = await svc.tokens.delete('id').catch((e) => ({ isError: e instanceof Error, message: e.message, status: e.status, data: e.data }));
+      return { answers, error } }`;
+    const outcome = await runner.run(code, { svc: true, runtime: 'node16' }, { onCall });
+    const methods = [
+      'tokenize',
+      'detokenize',
+      'tokens.create',
+      'tokens.retrieve',
+      'tokens.list',
+      'tokens.update',
+    ];
+    expect(outcome).toEqual({
+      kind: 'returned',
+      value: {
+        answers: methods.map((method) => ({ of: `svc.${method}` })),
+        error: { isError: true, message: 'Forbidden', status: 403, data: { title: 'no' } },
+      },
+    });
+    expect(calls).toContainEqual(['svc.tokens.update', ['id', { b: 2 }]]);
+  });
+});
+
+describe('the door', () => {
+  it('stays shut for a wrong secret', async () => {
+    const stranger = createRunnerClient({ urls: [`unix:${runner.socketFile}`], secret: 'wrong' });
+    expect(await stranger.ready()).toBe(false);
+    await stranger.close();
+    expect(await runner.client.ready()).toBe(true);
+  });
+
+  it('closes on who says nothing, or garbage', async () => {
+    for (const said of ['', 'GET / HTTP/1.1\r\n\r\n']) {
+      const socket = connect(runner.socketFile);
+      socket.on('error', () => undefined).resume();
+      socket.write(said);
+      await once(socket, 'close');
+    }
+  });
+
+  it('cancels the runs of a client that has left', async () => {
+    const hold = createServer();
+    hold.listen(0, '127.0.0.1');
+    await once(hold, 'listening');
+    const { port } = hold.address() as AddressInfo;
+    const abort = new AbortController();
+    const outcome = runner.run(
+      `module.exports = ({ args }) => new Promise(() => require('net').connect(args.port, 'x'))`,
+      { args: { port } },
+      { signal: abort.signal },
+    );
+    const [socket] = (await once(hold, 'connection')) as [Socket];
+    const gone = once(socket.on('error', () => undefined).resume(), 'close');
+    abort.abort();
+    expect(await outcome).toEqual({ kind: 'died', reason: 'cancelled' });
+    await gone;
+    hold.close();
+  });
+});

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createRunnerClient,
+  type LogLine,
+  type RunHooks,
+  type RunnerClient,
+  type RunOutcome,
+  type RunRequest,
+} from '@glovebox/sandbox';
+import type { Logger } from '@glovebox/service-host';
+import { testBubblewrap } from '@glovebox/testing';
+import { readConfig, type RunnerConfig } from './config';
+import { createContext, type RunnerContext } from './context';
+import type { Dial } from './egress-connections';
+import type { IsolationLevel } from './launcher';
+import { startServer } from './server';
+
+/** For specs: a whole runner in this process, with real sandboxes, and a client of it. */
+export interface SpecRunner {
+  readonly ctx: RunnerContext;
+  readonly client: RunnerClient;
+  readonly socketFile: string;
+  run(code: string, more?: Partial<RunRequest>, hooks?: Partial<RunHooks>): Promise<RunOutcome>;
+  stop(): Promise<void>;
+}
+
+export const specSecret = 'a secret of the specs';
+export const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  fatal: () => undefined,
+};
+
+export function specConfig(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): RunnerConfig {
+  const runner = join(__dirname, '..');
+  return readConfig(
+    {
+      RUNNER_LISTEN: `unix:${join(folder, 'runner.sock')}`,
+      RUNNER_SECRET: specSecret,
+      RUNNER_RUNTIMES_DIR: join(runner, 'runtimes'),
+      RUNNER_NATIVE_DIR: join(runner, 'native/prebuilt'),
+      SANDBOX_LEVEL: '2',
+      BWRAP: testBubblewrap() ?? '',
+      ...env,
+    },
+    join(runner, '../../dist/apps/runner-specs'),
+  );
+}
+
+/** Level 2 is what production means. Level 3 is there where the kernel lets anybody make namespaces. */
+export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefined ? [2] : [2, 3];
+
+export async function startSpecRunner(
+  env: Readonly<Record<string, string>> = {},
+  dial?: Dial,
+): Promise<SpecRunner> {
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
+  const config = specConfig(folder, env);
+  const ctx = await createContext(config, {
+    logger: silent,
+    ...(dial === undefined ? {} : { dial }),
+  });
+  const server = await startServer(ctx);
+  const socketFile = join(folder, 'runner.sock');
+  const client = createRunnerClient({ urls: [`unix:${socketFile}`], secret: specSecret });
+  return {
+    ctx,
+    client,
+    socketFile,
+    run: (code, more, hooks) =>
+      client.run(
+        { ...plainRun, code, codeHash: code, ...more },
+        { onCall: () => Promise.reject(new Error('no svc in this spec')), ...hooks },
+      ),
+    async stop() {
+      await client.close();
+      await server.close();
+      await ctx.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const plainRun = {
+  tenantId: 'tenant',
+  resourceId: 'reactor',
+  runtime: 'node20',
+  applicationId: null,
+  isolation: 'warm',
+  args: {},
+  configuration: {},
+  svc: false,
+  timeoutMs: 10_000,
+  resultBytesMax: 1024 * 1024,
+} as const;
+
+export function collectLines(): { lines: LogLine[]; onLog: (line: LogLine) => void } {
+  const lines: LogLine[] = [];
+  return { lines, onLog: (line) => lines.push(line) };
+}

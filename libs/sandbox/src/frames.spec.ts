@@ -1,0 +1,77 @@
+import {
+  encodeData,
+  encodeFrame,
+  FrameDecoder,
+  FrameError,
+  frameBytesMax,
+  type Frame,
+} from './frames';
+
+function decode(bytes: Buffer, chunkSize: number, bytesMax?: number): Frame[] {
+  const frames: Frame[] = [];
+  const decoder = new FrameDecoder((frame) => frames.push(frame), bytesMax);
+  for (let at = 0; at < bytes.length; at += chunkSize) {
+    decoder.push(bytes.subarray(at, at + chunkSize));
+  }
+  return frames;
+}
+
+/** Written byte by byte: a change of the format has to break this. */
+const golden = Buffer.from('0a000000057b22e282ac223a317d', 'hex');
+
+describe('the wire format', () => {
+  it('is the one that is written down', () => {
+    expect(encodeFrame('INVOKE', { '€': 1 })).toEqual(golden);
+    expect(encodeData(7, Buffer.from('ab'))).toEqual(Buffer.from('070000000e070000006162', 'hex'));
+  });
+
+  it.each([1, 3, 7, 1000])('comes back the same in chunks of %i bytes', (chunkSize) => {
+    const body = { run: 1, args: { text: 'ü€𝄞'.repeat(50), list: [null, true, 1.5] } };
+    const bytes = Buffer.concat([
+      encodeFrame('INVOKE', body),
+      encodeFrame('PING', {}),
+      encodeData(9, Buffer.from([0, 255, 1])),
+      encodeFrame('LOG', { text: '' }),
+    ]);
+    const frames = decode(bytes, chunkSize);
+    expect(frames.map((frame) => frame.type)).toEqual(['INVOKE', 'PING', 'DATA', 'LOG']);
+    expect(frames[0]).toMatchObject({ body });
+    expect(frames[2]).toMatchObject({ stream: 9, data: Buffer.from([0, 255, 1]) });
+  });
+
+  it('carries a frame of many megabytes in time that is linear', () => {
+    const text = 'x'.repeat(20 * 1024 * 1024);
+    const startedAt = performance.now();
+    const [frame] = decode(encodeFrame('RESULT', { text }), 65_536);
+    expect(frame).toMatchObject({ type: 'RESULT', body: { text } });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+describe('what is malformed is refused', () => {
+  const raw = (length: number, ...payload: number[]): Buffer => {
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE(length);
+    return Buffer.concat([head, Buffer.from(payload)]);
+  };
+  const json = (text: string): Buffer => raw(text.length + 1, 5, ...Buffer.from(text));
+
+  it.each([
+    ['a length of nothing', raw(0, 5)],
+    ['a length above the limit', raw(frameBytesMax + 1, 5)],
+    ['the largest length there is', raw(0xffffffff, 5)],
+    ['an unknown type', raw(3, 99, 0x7b, 0x7d)],
+    ['type 0', raw(3, 0, 0x7b, 0x7d)],
+    ['no JSON', json('{"a":')],
+    ['a payload of nothing', raw(1, 5)],
+    ['JSON that is no object', json('[1]')],
+    ['null', json('null')],
+    ['DATA without a stream', raw(3, 14, 1, 2)],
+  ])('%s', (_, bytes) => {
+    expect(() => decode(Buffer.concat([bytes, Buffer.alloc(8)]), 1000)).toThrow(FrameError);
+  });
+
+  it('and so is a frame too large to send', () => {
+    expect(() => encodeFrame('LOG', { text: 'x'.repeat(frameBytesMax) })).toThrow(FrameError);
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * The one wire format: `u32 LE length | u8 type | payload`, length counting type and payload. The
+ * payload is a JSON object in UTF-8, but for DATA, where it is `u32 LE stream | bytes`. It is spoken
+ * on fd 3 of a sandbox and between gateway or worker and runner. It also runs inside the sandbox, on
+ * Node 16, next to code that may have replaced every global: so it keeps what it needs.
+ */
+const { parse, stringify } = JSON;
+const { allocUnsafe, concat } = Buffer;
+
+export const protocolVersion = 1;
+
+const frameCodes = {
+  HELLO: 1,
+  READY: 2,
+  LOAD: 3,
+  LOADED: 4,
+  INVOKE: 5,
+  RESULT: 6,
+  RPC: 7,
+  RPCRES: 8,
+  LOG: 9,
+  CANCEL: 10,
+  PING: 11,
+  PONG: 12,
+  STREAM: 13,
+} as const;
+const dataCode = 14;
+
+export type JsonFrameType = keyof typeof frameCodes;
+export type JsonObject = Readonly<Record<string, unknown>>;
+export type Frame =
+  | {
+      readonly type: JsonFrameType;
+      readonly body: JsonObject;
+      /** Size of the JSON text. */
+      readonly bytes: number;
+    }
+  | { readonly type: 'DATA'; readonly stream: number; readonly data: Buffer };
+
+/** Fits the largest run: 10 MiB of body, its text once more, and the code. */
+export const frameBytesMax = 32 * 1024 * 1024;
+
+/** How much of a stream may be on its way before the receiver has given credit. */
+export const streamWindowBytes = 256 * 1024;
+
+const headerBytes = 5;
+const typesByCode: readonly (JsonFrameType | undefined)[] = Object.entries(frameCodes).reduce<
+  (JsonFrameType | undefined)[]
+>((types, [type, code]) => {
+  types[code] = type as JsonFrameType;
+  return types;
+}, []);
+
+/** The other side does not speak the protocol: the connection, or the process, has to go. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+}
+
+export function encodeFrame(type: JsonFrameType, body: JsonObject): Buffer {
+  return encodeFrameText(type, stringify(body));
+}
+
+/** For a sender that has the JSON text already. */
+export function encodeFrameText(type: JsonFrameType, text: string): Buffer {
+  const bytes = Buffer.byteLength(text);
+  if (bytes >= frameBytesMax)
+    throw new FrameError(`a ${type} frame of ${bytes} bytes is too large`);
+  const frame = allocUnsafe(headerBytes + bytes);
+  frame.writeUInt32LE(bytes + 1, 0);
+  frame[4] = frameCodes[type];
+  frame.write(text, headerBytes, 'utf8');
+  return frame;
+}
+
+export function encodeData(stream: number, data: Uint8Array): Buffer {
+  const head = allocUnsafe(headerBytes + 4);
+  head.writeUInt32LE(data.length + 5, 0);
+  head[4] = dataCode;
+  head.writeUInt32LE(stream, headerBytes);
+  return concat([head, data]);
+}
+
+/** Cuts a byte stream into frames. `push` throws a FrameError at the first thing that is malformed. */
+export class FrameDecoder {
+  private chunks: Buffer[] = [];
+  private buffered = 0;
+  private wanted = headerBytes;
+
+  constructor(
+    private readonly onFrame: (frame: Frame) => void,
+    private readonly bytesMax: number = frameBytesMax,
+  ) {}
+
+  push(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.buffered += chunk.length;
+    if (this.buffered < this.wanted) return;
+    // Joined only when a frame is complete, else a large frame would be copied once per chunk.
+    let buffer = this.chunks.length === 1 ? chunk : concat(this.chunks, this.buffered);
+    while (buffer.length >= headerBytes) {
+      const length = buffer.readUInt32LE(0);
+      if (length < 1 || length > this.bytesMax) {
+        throw new FrameError(`a frame of ${length} bytes is not acceptable`);
+      }
+      const end = 4 + length;
+      if (buffer.length < end) break;
+      this.onFrame(readFrame(buffer.subarray(4, end)));
+      buffer = buffer.subarray(end);
+    }
+    this.wanted = buffer.length >= headerBytes ? 4 + buffer.readUInt32LE(0) : headerBytes;
+    this.chunks = buffer.length === 0 ? [] : [buffer];
+    this.buffered = buffer.length;
+  }
+}
+
+function readFrame(frame: Buffer): Frame {
+  const code = frame[0] ?? 0;
+  if (code === dataCode) {
+    if (frame.length < 5) throw new FrameError('a DATA frame names no stream');
+    return { type: 'DATA', stream: frame.readUInt32LE(1), data: frame.subarray(5) };
+  }
+  const type = typesByCode[code];
+  if (type === undefined) throw new FrameError(`there is no frame type ${code}`);
+  return { type, body: parseObject(frame.toString('utf8', 1)), bytes: frame.length - 1 };
+}
+
+function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch {
+    throw new FrameError('the payload is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new FrameError('the payload is not an object');
+  }
+  return value as JsonObject;
+}

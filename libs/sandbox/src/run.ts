@@ -1,0 +1,177 @@
+import { FrameError, type JsonObject } from './frames';
+
+export const runtimes = ['node16', 'node20'] as const;
+export type Runtime = (typeof runtimes)[number];
+export type Isolation = 'warm' | 'run';
+
+export interface RunRequest {
+  readonly tenantId: string;
+  readonly resourceId: string;
+  readonly runtime: Runtime;
+  readonly applicationId: string | null;
+  readonly code: string;
+  readonly codeHash: string;
+  readonly isolation: Isolation;
+  readonly args: unknown;
+  readonly configuration: Readonly<Record<string, string>>;
+  /** Whether `req.svc` is there: calls of it come back through `onCall`. */
+  readonly svc: boolean;
+  readonly timeoutMs: number;
+  readonly resultBytesMax: number;
+}
+
+/** What went over the connection for a run: the code follows only when a process has to load it. */
+export type RunOrder = Omit<RunRequest, 'code'>;
+
+/** What customers' code threw, reduced to what an answer may be built from. */
+export interface ThrownError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly status?: number;
+  /** The argument of the error classes: always lists of strings. */
+  readonly errors?: Readonly<Record<string, readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export const invalidResultReasons = [
+  'not_an_object',
+  'circular',
+  'not_serialisable',
+  'too_large',
+] as const;
+export type InvalidResultReason = (typeof invalidResultReasons)[number];
+
+export type RunOutcome =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: ThrownError }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'no_capacity' }
+  | { readonly kind: 'died'; readonly reason: string }
+  | { readonly kind: 'invalid_code'; readonly error: ThrownError }
+  | { readonly kind: 'invalid_result'; readonly reason: InvalidResultReason };
+
+export interface LogLine {
+  readonly level: string;
+  readonly text: string;
+}
+
+/** One OS process serves one key and never another. */
+export function processKey(run: RunOrder): string {
+  return JSON.stringify([
+    run.tenantId,
+    run.resourceId,
+    run.codeHash,
+    run.runtime,
+    run.applicationId,
+  ]);
+}
+
+// ---- parsing: all of it came from another process ----
+
+export function parseRunOrder(body: JsonObject): RunOrder {
+  const { applicationId, runtime, isolation, configuration } = body;
+  return {
+    tenantId: textOf(body, 'tenantId'),
+    resourceId: textOf(body, 'resourceId'),
+    runtime: oneOf(runtimes, runtime, 'runtime'),
+    applicationId: applicationId === null ? null : textOf(body, 'applicationId'),
+    codeHash: textOf(body, 'codeHash'),
+    isolation: oneOf(['warm', 'run'] as const, isolation, 'isolation'),
+    args: body['args'],
+    configuration: textsOf(configuration, 'configuration'),
+    svc: body['svc'] === true,
+    timeoutMs: positiveOf(body, 'timeoutMs'),
+    resultBytesMax: positiveOf(body, 'resultBytesMax'),
+  };
+}
+
+export function parseOutcome(body: JsonObject): RunOutcome {
+  switch (body['kind']) {
+    case 'returned':
+      return { kind: 'returned', value: body['value'] };
+    case 'threw':
+    case 'invalid_code':
+      return { kind: body['kind'], error: parseThrownError(body['error']) };
+    case 'timed_out':
+    case 'no_capacity':
+      return { kind: body['kind'] };
+    case 'died':
+      return { kind: 'died', reason: textOf(body, 'reason') };
+    case 'invalid_result':
+      return {
+        kind: 'invalid_result',
+        reason: oneOf(invalidResultReasons, body['reason'], 'reason'),
+      };
+    default:
+      throw new FrameError('a result of an unknown kind');
+  }
+}
+
+export function parseThrownError(value: unknown): ThrownError {
+  const error = objectOf(value, 'error');
+  const { code, status, errors, headers } = error;
+  return {
+    name: textOf(error, 'name'),
+    message: textOf(error, 'message'),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof status === 'number' ? { status } : {}),
+    ...(errors === undefined ? {} : { errors: listsOf(errors) }),
+    ...(headers === undefined ? {} : { headers: textsOf(headers, 'headers') }),
+    ...('body' in error ? { body: error['body'] } : {}),
+  };
+}
+
+export function parseLogLine(body: JsonObject): LogLine {
+  return { level: textOf(body, 'level'), text: textOf(body, 'text') };
+}
+
+export function textOf(body: JsonObject, name: string): string {
+  const value = body[name];
+  if (typeof value !== 'string') throw new FrameError(`${name} is not a string`);
+  return value;
+}
+
+export function positiveOf(body: JsonObject, name: string): number {
+  const value = body[name];
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new FrameError(`${name} is not a positive whole number`);
+  }
+  return value;
+}
+
+export function objectOf(value: unknown, name: string): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new FrameError(`${name} is not an object`);
+  }
+  return value as JsonObject;
+}
+
+function textsOf(value: unknown, name: string): Record<string, string> {
+  const texts = objectOf(value, name);
+  if (Object.values(texts).some((text) => typeof text !== 'string')) {
+    throw new FrameError(`${name} holds something else than strings`);
+  }
+  return texts as Record<string, string>;
+}
+
+function listsOf(value: unknown): Record<string, string[]> {
+  const lists = objectOf(value, 'errors');
+  for (const list of Object.values(lists)) {
+    if (!Array.isArray(list) || list.some((text) => typeof text !== 'string')) {
+      throw new FrameError('errors holds something else than lists of strings');
+    }
+  }
+  return lists as Record<string, string[]>;
+}
+
+function oneOf<const Known extends string>(
+  known: readonly Known[],
+  value: unknown,
+  name: string,
+): Known {
+  const found = known.find((candidate) => candidate === value);
+  if (found === undefined) throw new FrameError(`${name} is unknown`);
+  return found;
+}

@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseRunnerAddress } from './address';
+import { encodeFrame, FrameDecoder, type JsonObject } from './frames';
+import type { RunRequest } from './run';
+import { createRunnerClient, type RunnerClient } from './runner-client';
+
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-client-'));
+const closers: (() => void)[] = [];
+afterEach(() => closers.splice(0).forEach((close) => close()));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Answer = (socket: Socket, run: number, order: JsonObject) => void;
+
+/** The other end of the wire, which answers each run as the spec wants it. */
+async function listen(name: string, answer: Answer): Promise<{ url: string; runs: () => number }> {
+  const path = join(folder, name);
+  const sockets = new Set<Socket>();
+  let runs = 0;
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    const decoder = new FrameDecoder((frame) => {
+      if (frame.type === 'HELLO') socket.write(encodeFrame('READY', { version: 1 }));
+      else if (frame.type === 'INVOKE') {
+        runs += 1;
+        answer(socket, frame.body['run'] as number, frame.body['order'] as JsonObject);
+      } else if (frame.type === 'PING') {
+        socket.write(encodeFrame('PONG', { id: frame.body['id'], ready: true }));
+      }
+    });
+    socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
+  }).listen(path);
+  await once(server, 'listening');
+  closers.push(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { url: `unix:${path}`, runs: () => runs };
+}
+
+function client(...urls: string[]): RunnerClient {
+  const made = createRunnerClient({ urls, secret: 's', connectTimeoutMs: 500 });
+  closers.push(() => void made.close());
+  return made;
+}
+
+const request: RunRequest = {
+  tenantId: 't',
+  resourceId: 'r',
+  runtime: 'node20',
+  applicationId: null,
+  code: '',
+  codeHash: 'h',
+  isolation: 'warm',
+  args: {},
+  configuration: {},
+  svc: false,
+  timeoutMs: 1000,
+  resultBytesMax: 1000,
+};
+const hooks = { onCall: () => Promise.reject(new Error('none')) };
+
+const full: Answer = (socket, run) =>
+  void socket.write(encodeFrame('RESULT', { run, kind: 'no_capacity' }));
+const fine: Answer = (socket, run) =>
+  void socket.write(encodeFrame('RESULT', { run, kind: 'returned', value: {} }));
+
+describe('a client of several runners', () => {
+  it('sends a key to the same runner, and keys to all', async () => {
+    const servers = [await listen('k1', fine), await listen('k2', fine), await listen('k3', fine)];
+    const several = client(...servers.map(({ url }) => url));
+    for (let i = 0; i < 10; i += 1) await several.run(request, hooks);
+    expect(servers.map(({ runs }) => runs()).sort()).toEqual([0, 0, 10]);
+    for (let i = 0; i < 60; i += 1) await several.run({ ...request, resourceId: `${i}` }, hooks);
+    for (const { runs } of servers) expect(runs()).toBeGreaterThan(5);
+  });
+
+  it('goes to the second choice when the first has no capacity', async () => {
+    const a = await listen('c1', full);
+    const b = await listen('c2', fine);
+    const both = client(a.url, b.url);
+    for (let i = 0; i < 20; i += 1) {
+      const outcome = await both.run({ ...request, resourceId: `${i}` }, hooks);
+      expect(outcome.kind).toBe('returned');
+    }
+    expect(a.runs()).toBeGreaterThan(0);
+  });
+
+  it('goes to the second choice when the first is not there', async () => {
+    const b = await listen('n2', fine);
+    const both = client(`unix:${join(folder, 'nobody')}`, b.url);
+    for (let i = 0; i < 20; i += 1) {
+      const outcome = await both.run({ ...request, resourceId: `${i}` }, hooks);
+      expect(outcome.kind).toBe('returned');
+    }
+    expect(await both.ready()).toBe(true);
+  });
+
+  it('says no capacity when nobody has any, and when nobody is there', async () => {
+    const a = await listen('f1', full);
+    expect(await client(a.url).run(request, hooks)).toEqual({ kind: 'no_capacity' });
+    const nobody = client(`unix:${join(folder, 'nobody')}`);
+    expect(await nobody.run(request, hooks)).toEqual({ kind: 'no_capacity' });
+    expect(await nobody.ready()).toBe(false);
+  });
+});
+
+describe('a run that has started', () => {
+  it('is not started again when the connection breaks', async () => {
+    const breaking: Answer = (socket) => void socket.destroy();
+    const a = await listen('b1', breaking);
+    const b = await listen('b2', breaking);
+    expect(await client(a.url, b.url).run(request, hooks)).toEqual({
+      kind: 'died',
+      reason: 'runner connection lost',
+    });
+    expect(a.runs() + b.runs()).toBe(1);
+  });
+
+  it('ends when the runner breaks the protocol', async () => {
+    const a = await listen('g1', (socket) => void socket.write(Buffer.alloc(64, 0xff)));
+    expect((await client(a.url).run(request, hooks)).kind).toBe('died');
+  });
+
+  it('does not keep later runs from a connection of their own', async () => {
+    let first = true;
+    const a = await listen('l1', (socket, run, order) => {
+      if (first) socket.destroy();
+      else fine(socket, run, order);
+      first = false;
+    });
+    const one = client(a.url);
+    expect((await one.run(request, hooks)).kind).toBe('died');
+    expect((await one.run(request, hooks)).kind).toBe('returned');
+  });
+});
+
+describe('the address of a runner', () => {
+  it.each([
+    ['unix:/run/runner.sock', { path: '/run/runner.sock' }],
+    ['tcp://runner:9000', { host: 'runner', port: 9000 }],
+    ['tcp://[::1]:9000', { host: '::1', port: 9000 }],
+  ])('%s is understood', (text, address) => {
+    expect(parseRunnerAddress(text)).toEqual(address);
+  });
+
+  it.each(['', 'unix:relative', 'tcp://host', 'tcp://host:99999', 'http://host:80', 'host:80'])(
+    '"%s" is refused',
+    (text) => {
+      expect(() => parseRunnerAddress(text)).toThrow();
+    },
+  );
+});
