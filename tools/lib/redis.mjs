@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import net from 'node:net';
 import { delimiter, join } from 'node:path';
 import { freePort } from './ports.mjs';
-import { run, startService, waitUntilReady } from './processes.mjs';
+import { fromDebianPackages } from './debian-packages.mjs';
+import { startService, waitUntilReady } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 import { plainEnvironment } from './postgres.mjs';
-import { giveToServices, reachableFolder, serviceFolder, serviceUser } from './reachable.mjs';
+import { giveToServices, serviceFolder, serviceUser } from './reachable.mjs';
 import { repoRoot } from './repo.mjs';
 
 /** Starts Redis on 127.0.0.1; `durable` keeps an append-only file between starts. */
@@ -77,7 +78,7 @@ async function findRedis() {
       if (existsSync(server.command) && works(server)) return server;
     }
   }
-  const server = await fromDebianPackages();
+  const server = await fromDebianPackages(debianPackages);
   if (server) return server;
   throw new Trouble(
     [
@@ -95,71 +96,14 @@ function works({ command, env }) {
   return spawnSync(command, ['--version'], { ...serviceUser, env, cwd: '/' }).status === 0;
 }
 
-const debianPackages = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
-/** What Ubuntu's build needs besides; names that a release does not know are passed over. */
-const ubuntuPackages = [
-  'liblua5.1-0',
-  'lua-cjson',
-  'lua-bitop',
-  'libhiredis1.1.0',
-  'libhiredis0.14',
-];
-
-/** Debian's packages unpack anywhere and need no root. */
-async function fromDebianPackages() {
-  if (spawnSync('apt-get', ['--version']).status !== 0) return undefined;
-  const folder = reachableFolder(join(repoRoot, '.glovebox', 'bin'));
-  const unpacked = join(folder, 'redis');
-  if (!existsSync(unpacked)) {
-    const draft = serviceFolder(join(folder, `redis.${process.pid}`));
-    await fetchAndUnpack(draft);
-    rmSync(unpacked, { recursive: true, force: true });
-    renameSync(draft, unpacked);
-  }
-  const server = unpackedServer(unpacked);
-  if (works(server)) return server;
-  rmSync(unpacked, { recursive: true, force: true });
-  return undefined;
-}
-
-function unpackedServer(folder) {
-  const lib = join(folder, 'root', 'usr', 'lib');
-  const names = existsSync(lib) ? readdirSync(lib) : [];
-  const libraries = names.filter((name) => name.includes('-linux-gnu')).map((n) => join(lib, n));
-  return {
-    command: join(folder, 'root', 'usr', 'bin', 'redis-server'),
-    env: { ...plainEnvironment(), LD_LIBRARY_PATH: libraries.join(':') },
-    from: 'Debian package, unpacked',
-  };
-}
-
-async function fetchAndUnpack(folder) {
-  // With the environment of the caller: it may name an HTTP proxy.
-  const options = { ...serviceUser, cwd: folder, env: { ...process.env, HOME: folder } };
-  const download = (names, more = []) =>
-    run('apt-get', [...more, 'download', '-q', ...names], options);
-  let lists = [];
-  if ((await download(debianPackages)).code !== 0) {
-    // No package lists on this machine: fetch them into the folder, which needs no root either.
-    const state = serviceFolder(join(folder, 'lists'));
-    serviceFolder(join(state, 'lists', 'partial'));
-    serviceFolder(join(state, 'archives', 'partial'));
-    lists = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${state}`];
-    await run('apt-get', [...lists, 'update', '-q'], options);
-    await download(debianPackages, lists);
-  }
-  await unpackAll(folder, options);
-  if (works(unpackedServer(folder))) return;
-  for (const name of ubuntuPackages) await download([name], lists);
-  await unpackAll(folder, options);
-}
-
-async function unpackAll(folder, options) {
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.deb'))) {
-    await run('dpkg', ['-x', name, 'root'], options);
-    rmSync(join(folder, name));
-  }
-}
+const debianPackages = {
+  name: 'redis',
+  program: 'redis-server',
+  packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'],
+  // What Ubuntu's build needs besides; names that a release does not know are passed over.
+  maybe: ['liblua5.1-0', 'lua-cjson', 'lua-bitop', 'libhiredis1.1.0', 'libhiredis0.14'],
+  works,
+};
 
 function answers(port, password) {
   return new Promise((resolve) => {

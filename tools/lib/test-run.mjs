@@ -20,6 +20,7 @@ import {
 import { buildRoots } from './product.mjs';
 import { explain, step, Trouble } from './progress.mjs';
 import { possibleFolders } from './reachable.mjs';
+import { findBubblewrap } from './bubblewrap.mjs';
 import { redisServerCommand } from './redis.mjs';
 import { repoRoot, stateFolder } from './repo.mjs';
 import { generateSecrets, secretsOf, writePrivate } from './secrets.mjs';
@@ -127,7 +128,19 @@ export class TestRun {
       TEST_DATA_PASSWORD: secrets.dataPassword,
       TEST_REDIS_URL: redisUrl,
       TEST_REDIS_SERVER: JSON.stringify(await redisServerCommand()),
+      TEST_BWRAP: await this.#bubblewrap(),
     };
+  }
+
+  /** Where tests decide, no level of the sandbox may be left out. */
+  async #bubblewrap() {
+    let found;
+    await step('bubblewrap', async () => {
+      found = await findBubblewrap();
+      if (!found && process.env.CI) throw new Trouble('Level 3 of the sandbox cannot be tested.');
+      return found ?? 'no user namespaces here: level 3 of the sandbox does not exist';
+    });
+    return found ?? 'none';
   }
 
   #startedService(service) {

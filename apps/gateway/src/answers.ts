@@ -1,21 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
-import type { ServiceHeaders } from './service-headers';
-
-export const traceHeader = 'SVC-TRACE-ID';
-
-/** The caller's trace id, where it gave one that is fit for logs and headers. */
-export function traceIdOf(req: IncomingMessage, headers: ServiceHeaders): string {
-  const given = headers.read(req, 'trace-id');
-  if (given !== undefined && /^[\w.:-]{1,64}$/.test(given)) return given;
-  const traceparent = req.headers.traceparent;
-  const [, traceId] =
-    typeof traceparent === 'string'
-      ? (/^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent) ?? [])
-      : [];
-  return traceId ?? randomUUID();
-}
+import { traceHeader } from '@glovebox/service-host';
 
 export function sendJson(
   res: ServerResponse,

@@ -15,13 +15,13 @@ import {
   createRegistry,
   describeError,
   Histogram,
+  ServiceHeaders,
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
 import type { GatewayConfig } from './config';
 import { DestinationPools } from './destination-pools';
-import { serviceHeaders, type ServiceHeaders } from './service-headers';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
@@ -119,7 +119,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     runs,
     egress,
     destinations,
-    headers: serviceHeaders(config.HEADER_PREFIXES),
+    headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       await definitions.close();
       await runner.close();

@@ -1,7 +1,7 @@
+import { ServiceHeaders } from '@glovebox/service-host';
 import { answeredHeaders, forwardedHeaders } from './forwarded-headers';
-import { serviceHeaders } from './service-headers';
 
-const ours = serviceHeaders(['SVC', 'BT']);
+const ours = new ServiceHeaders(['SVC', 'BT']);
 
 describe('headers on their way to the destination', () => {
   it('the caller’s own pass in their order and spelling, repeated ones too', () => {

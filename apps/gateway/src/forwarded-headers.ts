@@ -1,5 +1,5 @@
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from './service-headers';
+import type { ServiceHeaders } from '@glovebox/service-host';
 
 const hopByHop = [
   'connection',

@@ -2,9 +2,9 @@ import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } 
 import { Readable } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { Problem } from '@glovebox/problems';
-import { sendProblem, traceIdOf } from './answers';
+import type { ServiceHeaders } from '@glovebox/service-host';
+import { sendProblem } from './answers';
 import { hasBody, readBody } from './intake';
-import type { ServiceHeaders } from './service-headers';
 
 /** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
 const bufferBytesMax = 1024 * 1024;
@@ -24,7 +24,7 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
   });
 
   return async (req, res) => {
-    const traceId = traceIdOf(req, headers);
+    const traceId = headers.traceIdOf(req);
     try {
       const body = await normalise(req);
       await new Promise<void>((resolve, reject) => {

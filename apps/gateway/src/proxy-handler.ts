@@ -3,13 +3,14 @@ import type { Principal } from '@glovebox/access';
 import type { ProxyDefinition } from '@glovebox/definitions';
 import { jsonTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { decodeUtf8 } from '@glovebox/service-host';
-import { sendProblem, traceHeader, traceIdOf } from './answers';
+import { decodeUtf8, traceHeader } from '@glovebox/service-host';
+import { sendProblem } from './answers';
 import { findProxy, identifyCaller } from './caller';
 import type { GatewayContext } from './context';
 import { destinationOf, type Destination } from './destination-url';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
+import { takeProxyKey } from './proxy-key';
 import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
 const firstByteMs = 30_000;
@@ -23,7 +24,7 @@ export async function handleProxy(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  const traceId = traceIdOf(req, ctx.headers);
+  const traceId = ctx.headers.traceIdOf(req);
   try {
     const { suffix, query, key } = readTarget(ctx, req);
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
@@ -65,7 +66,7 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
   const suffix = url.slice('/proxy'.length, queryAt < 0 ? undefined : queryAt);
   const inHeader = ctx.headers.read(req, 'proxy-key');
   if (queryAt < 0) return { suffix, query: '', key: inHeader };
-  const { key: inQuery, rest } = ctx.headers.takeProxyKey(url.slice(queryAt + 1));
+  const { key: inQuery, rest } = takeProxyKey(ctx.headers, url.slice(queryAt + 1));
   if (inHeader !== undefined && inQuery !== undefined && inHeader !== inQuery) {
     throw new Problem('invalid_request', {
       detail: 'The proxy keys of header and query are different.',

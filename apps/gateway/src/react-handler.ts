@@ -2,9 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requirePermission, type Principal } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
-import { insertRun, invokeReactor, readyArguments, type Invocation } from '@glovebox/reactors';
-import { decodeUtf8, parseStrictJson } from '@glovebox/service-host';
-import { sendJson, sendProblem, traceHeader, traceIdOf } from './answers';
+import {
+  insertRun,
+  invokeReactor,
+  readyArguments,
+  remindOfRun,
+  type Invocation,
+} from '@glovebox/reactors';
+import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
+import { sendJson, sendProblem } from './answers';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
 import { admitBody, hasBody, mediaType, readBody } from './intake';
@@ -19,7 +25,7 @@ export async function handleReact(
   res: ServerResponse,
   reactorId: string,
 ): Promise<void> {
-  const traceId = traceIdOf(req, ctx.headers);
+  const traceId = ctx.headers.traceIdOf(req);
   try {
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
     const caller = authenticate(ctx, req, definitions);
@@ -78,7 +84,7 @@ async function acceptRun(
     timeoutMs,
     traceId,
   });
-  ctx.runs.add('run', { runId }, { jobId: runId }).catch(() => {
+  remindOfRun(ctx.runs, { id: runId, fence: 0 }).catch(() => {
     ctx.logger.warn({ runId }, 'a run was accepted without a job; the sweeper will find it');
   });
   return runId;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { describeError } from '@glovebox/service-host';
-import { sendJson, sendProblem, traceIdOf } from './answers';
+import { sendJson, sendProblem } from './answers';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -27,7 +27,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     });
     answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
       ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
-      sendProblem(req, res, error, { traceId: traceIdOf(req, ctx.headers) });
+      sendProblem(req, res, error, { traceId: ctx.headers.traceIdOf(req) });
     });
   };
   server.on('request', serve);

@@ -193,5 +193,5 @@ it('a delivery that no job speaks for is found', async () => {
     `UPDATE webhook_deliveries SET next_attempt_at = now() - interval '3 seconds' WHERE id = $1`,
     [id],
   );
-  expect(await forgottenDeliveries(worker.ctx, 100)).toContain(id);
+  expect(await forgottenDeliveries(worker.ctx, 100)).toContainEqual({ id, attempts: 0 });
 });

@@ -46,22 +46,27 @@ export async function deliverWebhook(ctx: WorkerContext, deliveryId: string): Pr
   await recordVerdict(ctx, delivery, verdict);
 }
 
+interface Due {
+  readonly id: string;
+  readonly attempts: number;
+}
+
 /** A lost reminder is found by the sweeper, a doubled one finds nothing to claim. */
-export function remindOfDelivery(ctx: WorkerContext, deliveryId: string, delayMs: number): void {
-  ctx.deliveries.add('deliver', { deliveryId }, { delay: delayMs }).catch((error: unknown) => {
-    ctx.logger.warn({ error: describeError(error), deliveryId }, 'a delivery has no job');
+export function remindOfDelivery(ctx: WorkerContext, { id, attempts }: Due, delayMs = 0): void {
+  const options = { jobId: `${id}-${attempts}`, delay: delayMs };
+  ctx.deliveries.add('deliver', { deliveryId: id }, options).catch((error: unknown) => {
+    ctx.logger.warn({ error: describeError(error), deliveryId: id }, 'a delivery has no job');
   });
 }
 
 /** Due or forgotten deliveries, which no job speaks for. */
-export async function forgottenDeliveries(ctx: WorkerContext, limit: number): Promise<string[]> {
-  const rows = await ctx.database.query<{ id: string }>(
-    `SELECT id FROM webhook_deliveries
+export function forgottenDeliveries(ctx: WorkerContext, limit: number): Promise<Due[]> {
+  return ctx.database.query<Due>(
+    `SELECT id, attempts FROM webhook_deliveries
      WHERE status = 'pending' AND next_attempt_at < now() - interval '2 seconds'
      ORDER BY next_attempt_at LIMIT $1`,
     [limit],
   );
-  return rows.map(({ id }) => id);
 }
 
 async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDelivery | undefined> {
@@ -147,7 +152,7 @@ function retryAfterMs(header: string | undefined, now: number): number {
 
 async function recordVerdict(
   ctx: WorkerContext,
-  { id, fence }: ClaimedDelivery,
+  { id, fence, attempts }: ClaimedDelivery,
   verdict: Verdict,
 ): Promise<void> {
   const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;
@@ -160,5 +165,5 @@ async function recordVerdict(
      WHERE id = $1 AND fence = $2 AND status = 'pending'`,
     [id, fence, status, verdict.outcome, afterMs],
   );
-  if (verdict.kind === 'retry') remindOfDelivery(ctx, id, afterMs);
+  if (verdict.kind === 'retry') remindOfDelivery(ctx, { id, attempts }, afterMs);
 }

@@ -46,7 +46,7 @@ export async function executeRun(ctx: WorkerContext, runId: string): Promise<voi
     const result = await resultOf(ctx, run, lost.signal);
     if (result.status === 'released') return releaseRun(ctx.database, run, result.reason);
     const deliveryId = await finishRun(ctx.database, ctx.sealer, run, result);
-    if (deliveryId) remindOfDelivery(ctx, deliveryId, 0);
+    if (deliveryId) remindOfDelivery(ctx, { id: deliveryId, attempts: 0 });
   } catch (error) {
     if (!(error instanceof Fenced)) throw error;
   } finally {

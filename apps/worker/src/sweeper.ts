@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgottenRuns, workerAliveKey } from '@glovebox/reactors';
+import { forgottenRuns, remindOfRun, workerAliveKey } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
 import { forgottenDeliveries, remindOfDelivery } from './deliver-webhook';
@@ -32,10 +32,6 @@ export function startSweeper(ctx: WorkerContext): { stop(): Promise<void> } {
 
 async function sweep(ctx: WorkerContext): Promise<void> {
   await ctx.definitions.redis.set(workerAliveKey, process.pid, 'PX', intervalMs * 3);
-  for (const runId of await forgottenRuns(ctx.database, batch)) {
-    await ctx.runs.add('run', { runId }, { jobId: runId });
-  }
-  for (const deliveryId of await forgottenDeliveries(ctx, batch)) {
-    remindOfDelivery(ctx, deliveryId, 0);
-  }
+  for (const run of await forgottenRuns(ctx.database, batch)) await remindOfRun(ctx.runs, run);
+  for (const delivery of await forgottenDeliveries(ctx, batch)) remindOfDelivery(ctx, delivery);
 }

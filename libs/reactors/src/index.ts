@@ -14,6 +14,7 @@ export {
   leaseSeconds,
   markStarted,
   releaseRun,
+  remindOfRun,
   renewRun,
   runQueue,
   workerAliveKey,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Queue } from 'bullmq';
 import type { Database, Sql } from '@glovebox/database';
 import type { Place, Sealer } from '@glovebox/seal';
 
@@ -167,16 +168,27 @@ export async function finishRun(
   });
 }
 
+/**
+ * Reminds a worker of a run. The job is named by the claims that the run has seen: the job of a
+ * worker that died is still there and would hide one of the same name.
+ */
+export async function remindOfRun(queue: Queue, run: { id: string; fence: number }): Promise<void> {
+  await queue.add('run', { runId: run.id }, { jobId: `${run.id}-${run.fence}` });
+}
+
 /** Runs that no job speaks for: their job was lost, or their worker has gone silent. */
-export async function forgottenRuns(sql: Sql, limit: number): Promise<string[]> {
-  const rows = await sql.query<{ id: string }>(
-    `SELECT id FROM reactor_runs
+export async function forgottenRuns(
+  sql: Sql,
+  limit: number,
+): Promise<{ id: string; fence: number }[]> {
+  const rows = await sql.query<{ id: string; fence: string }>(
+    `SELECT id, fence FROM reactor_runs
      WHERE (status = 'pending' AND created_at < now() - interval '2 seconds')
         OR (status = 'running' AND lease_until < now())
      ORDER BY created_at LIMIT $1`,
     [limit],
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id, fence }) => ({ id, fence: Number(fence) }));
 }
 
 function placeOf(tenantId: string, record: string, column: string): Place {

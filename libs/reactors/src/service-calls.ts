@@ -1,6 +1,7 @@
 import { requirePermission, type Principal } from '@glovebox/access';
+import { normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import type { NewToken } from '@glovebox/vault';
+import type { TokenInput } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
@@ -14,18 +15,23 @@ export function serviceCalls(
   return async (method, params) => {
     if (!application) throw new Problem('invalid_api_key');
     const actor = { principal: application, traceId };
+    const [first] = Array.isArray(params) ? (params as unknown[]) : [];
     switch (method) {
       case 'svc.tokenize':
         requirePermission(application, 'token:create');
-        return vault.tokenize(database, actor, params);
+        return vault.tokenize(database, actor, first);
       case 'svc.tokens.create':
         requirePermission(application, 'token:create');
-        return database.transaction((sql) => vault.createToken(sql, actor, params as NewToken));
+        return database.transaction((sql) => vault.createToken(sql, actor, membersOf(first)));
       case 'svc.tokens.retrieve':
         requirePermission(application, 'token:read');
-        return vault.readToken(database, actor, String(params));
+        return vault.readToken(database, actor, normalTokenId(String(first)));
       default:
-        throw new Problem('not_found', { detail: 'The client has no such call.' });
+        throw new Problem('not_found', { detail: `${method} is not available in this version.` });
     }
   };
+}
+
+function membersOf(value: unknown): TokenInput {
+  return typeof value === 'object' && value !== null ? value : {};
 }

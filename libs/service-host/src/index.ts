@@ -16,5 +16,6 @@ export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
 export { closeServer, startOpsServer, type OpsServer, type Readiness } from './ops-server';
 export { Secret } from './secret';
+export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, type Service } from './service';
 export { decodeUtf8, parseStrictJson, type JsonLimits } from './strict-json';

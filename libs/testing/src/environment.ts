@@ -6,3 +6,9 @@ export function fromTestRun(name: string): string {
     `${name} is not set: run specs that need Postgres or Redis through \`npm test -- PROJECT\``,
   );
 }
+
+/** A bubblewrap that works on this machine, or undefined where user namespaces are not to be had. */
+export function testBubblewrap(): string | undefined {
+  const path = fromTestRun('TEST_BWRAP');
+  return path === 'none' ? undefined : path;
+}

@@ -1,2 +1,2 @@
-export { isContainer, type Actor, type NewToken, type TokenView } from './token';
+export { isContainer, type Actor, type NewToken, type TokenInput, type TokenView } from './token';
 export { Vault } from './vault';

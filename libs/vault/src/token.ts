@@ -14,6 +14,9 @@ export interface NewToken {
   readonly expires_at?: string | undefined;
 }
 
+/** The same before anybody has looked at it. */
+export type TokenInput = { readonly [Name in keyof NewToken]?: unknown };
+
 /** A token as callers see it. */
 export interface TokenView {
   id: string;
@@ -55,41 +58,55 @@ export interface ValidToken {
   readonly expiresAt: Date | null;
 }
 
-export function validateToken(input: NewToken): ValidToken {
+/** Looks at everything: tokens come from callers, and from customers' code as well. */
+export function validateToken(input: TokenInput): ValidToken {
   const errors: Record<string, string[]> = {};
-  const type = input.type ?? 'token';
-  const defaultContainer = Object.hasOwn(containerOfType, type) ? containerOfType[type] : undefined;
+  const { type = 'token', id, data, containers = [], metadata = {}, expires_at: expires } = input;
+  const defaultContainer =
+    typeof type === 'string' && Object.hasOwn(containerOfType, type)
+      ? containerOfType[type]
+      : undefined;
   if (defaultContainer === undefined) errors.type = ['is not a known token type'];
-  if (input.id !== undefined && !isTokenId(input.id)) {
+  if (id !== undefined && !(typeof id === 'string' && isTokenId(id))) {
     errors.id = [
       'must be 3 to 400 characters without white space and # / \\ + ? [ ] | & = % < > { } ^',
     ];
   }
-  if (input.data === undefined) errors.data = ['is required'];
-  const data = JSON.stringify(input.data ?? null);
-  if (Buffer.byteLength(data) > dataBytesMax) errors.data = ['must be at most 1 MiB as JSON'];
-  const [container, ...others] = input.containers ?? [];
+  if (data === undefined) errors.data = ['is required'];
+  const text = JSON.stringify(data ?? null);
+  if (Buffer.byteLength(text) > dataBytesMax) errors.data = ['must be at most 1 MiB as JSON'];
+  const [container, ...others] = Array.isArray(containers) ? (containers as unknown[]) : [null];
   if (others.length > 0) errors.containers = ['must name at most one container'];
   if (container !== undefined && !isContainer(container)) {
     errors.containers = ['must be a path of letters, digits, _ and -, such as /pci/high/'];
   }
-  const expiresAt = input.expires_at === undefined ? null : new Date(input.expires_at);
+  if (!isStringMap(metadata)) errors.metadata = ['must be an object of strings'];
+  const expiresAt = expires === undefined ? null : new Date(String(expires));
   if (expiresAt && !(expiresAt.getTime() > Date.now())) {
     errors.expires_at = ['must be an ISO 8601 time in the future'];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
-    id: input.id === undefined ? randomUUID() : normalTokenId(input.id),
-    type,
-    container: container?.toLowerCase() ?? defaultContainer ?? '/',
-    data,
-    metadata: input.metadata ?? {},
+    id: typeof id === 'string' ? normalTokenId(id) : randomUUID(),
+    type: String(type),
+    container: isContainer(container) ? container.toLowerCase() : (defaultContainer ?? '/'),
+    data: text,
+    metadata: isStringMap(metadata) ? metadata : {},
     expiresAt,
   };
 }
 
+function isStringMap(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((member) => typeof member === 'string')
+  );
+}
+
 /** In a document to tokenize: an object that asks for a token of a type we know. */
-export function isTokenRequest(value: object): value is NewToken {
+export function isTokenRequest(value: object): value is TokenInput {
   return (
     'type' in value &&
     typeof value.type === 'string' &&
@@ -99,8 +116,8 @@ export function isTokenRequest(value: object): value is NewToken {
 }
 
 /** `/a/b/`: segments between slashes, one at each end. */
-export function isContainer(text: string): boolean {
-  return /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
+export function isContainer(text: unknown): text is string {
+  return typeof text === 'string' && /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
 }
 
 export function dataPlace(tenantId: string, id: string): Place {

@@ -16,7 +16,7 @@ import {
   usable,
   validateToken,
   type Actor,
-  type NewToken,
+  type TokenInput,
   type TokenRow,
   type TokenView,
 } from './token';
@@ -31,7 +31,11 @@ const columns = `id, tenant_id AS "tenantId", type, container, metadata, expires
 export class Vault {
   constructor(private readonly sealer: Sealer) {}
 
-  async createToken(sql: Sql, { principal, traceId }: Actor, input: NewToken): Promise<TokenView> {
+  async createToken(
+    sql: Sql,
+    { principal, traceId }: Actor,
+    input: TokenInput,
+  ): Promise<TokenView> {
     const token = validateToken(input);
     const { tenantId, applicationId } = principal;
     const transform = grantFor(principal, 'token:create', token.container);
@@ -114,7 +118,7 @@ export class Vault {
   async tokenize(database: Database, actor: Actor, document: unknown): Promise<unknown> {
     let left = tokensPerDocument;
     return database.transaction(async (sql) => {
-      const store = async (input: NewToken): Promise<TokenView> => {
+      const store = async (input: TokenInput): Promise<TokenView> => {
         left -= 1;
         if (left < 0) {
           throw invalid({ '': [`must hold at most ${tokensPerDocument} values to tokenize`] });

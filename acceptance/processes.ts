@@ -1,0 +1,44 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+/** An app of the running product that a test kills and brings back as it was. */
+export class AppProcess {
+  readonly #command: string[];
+  readonly #env: Record<string, string>;
+  #pid: number;
+  #child: ChildProcess | undefined;
+
+  constructor(pid: number | undefined) {
+    if (pid === undefined) throw new Error('the app has no process');
+    this.#pid = pid;
+    const parts = (name: string): string[] =>
+      readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
+    this.#command = parts('cmdline');
+    this.#env = Object.fromEntries(
+      parts('environ').map((line) => [
+        line.slice(0, line.indexOf('=')),
+        line.slice(line.indexOf('=') + 1),
+      ]),
+    );
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.#pid, signal);
+  }
+
+  restart(): void {
+    const [command = '', ...args] = this.#command;
+    this.#child = spawn(command, args, { env: this.#env, stdio: 'ignore' });
+    if (this.#child.pid === undefined) throw new Error('the app did not start again');
+    this.#pid = this.#child.pid;
+  }
+
+  /** Ends what a restart left running: only the test knows of it. */
+  async end(): Promise<void> {
+    if (!this.#child) return;
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await exited;
+  }
+}
