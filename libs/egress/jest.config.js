@@ -1,0 +1,1 @@
+module.exports = { displayName: 'egress', preset: '../../jest.preset.js' };

@@ -1,0 +1,31 @@
+/** Stops waiting, with the signal's reason; what was waited for may go on. Leaves no listener. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise
+      .finally(() => signal.removeEventListener('abort', onAbort))
+      .then(resolve, (error: unknown) => reject(error as Error));
+  });
+}
+
+/** A signal of its own: aborts with the caller's signal, or with `late` when the time is over. */
+export function limitTime(
+  timeoutMs: number,
+  late: Error,
+  signal: AbortSignal | undefined,
+): { readonly signal: AbortSignal; end(): void } {
+  const limit = new AbortController();
+  const onAbort = () => limit.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => limit.abort(late), timeoutMs);
+  return {
+    signal: limit.signal,
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}

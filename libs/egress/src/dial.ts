@@ -1,0 +1,166 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import {
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls';
+import { limitTime, untilAborted } from './abort';
+import { familyOf } from './address-table';
+import { judge, type EgressPolicy } from './policy';
+import type { OwnServices } from './own-services';
+import { refusePlainText } from './plain-text';
+import { EgressRefused, EgressUnreachable, unreachable } from './refusal';
+import { resolveName } from './resolve';
+import { canonicalHost } from './url';
+
+/** `ca` takes the place of Node's roots; `cert` and `key` say who we are. */
+export interface TlsMaterial {
+  readonly ca?: string | Buffer | undefined;
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+}
+
+export interface DialTarget extends TlsMaterial {
+  readonly host: string;
+  readonly port: number;
+  /** With false the caller gets the bare connection, on which it speaks for itself. */
+  readonly tls: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** For all of it: look-up, connection and TLS. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Rules {
+  readonly policy: EgressPolicy;
+  readonly own: OwnServices;
+}
+
+const dialTimeoutMs = 5_000;
+const addressesTriedMax = 4;
+
+/**
+ * The only way out: looks up once, judges every answer, connects to an address that was judged.
+ * Without TLS and without leave to speak plainly, a connection known to carry http is `refused`; one
+ * whose bytes are the caller's is `watched`: what it sends has to be TLS.
+ */
+export async function dial(
+  { policy, own }: Rules,
+  target: DialTarget,
+  plainText: 'refused' | 'watched' = 'watched',
+): Promise<Socket | TLSSocket> {
+  const host = canonicalHost(target.host);
+  const { port, tls } = target;
+  if (host === undefined || !Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new EgressRefused('not_a_url');
+  }
+  const timeoutMs = target.timeoutMs ?? dialTimeoutMs;
+  const limit = limitTime(timeoutMs, new EgressUnreachable('ETIMEDOUT'), target.signal);
+  const deadline = performance.now() + timeoutMs;
+  try {
+    const isName = familyOf(host) === undefined;
+    const [addresses] = await Promise.all([
+      isName ? resolveName(host, policy.dnsServers, limit.signal) : [host],
+      untilAborted(own.refresh(), limit.signal),
+    ]);
+    let mayBePlain = true;
+    for (const address of addresses) {
+      // One forbidden answer refuses all: a name that mixes them is out for what lies behind us.
+      const verdict = judge(policy, own, address, port);
+      if (verdict === 'address' || verdict === 'own_service') throw new EgressRefused(verdict);
+      mayBePlain &&= policy.allowHttp || verdict === 'named';
+    }
+    const mustEncrypt = !tls && !mayBePlain;
+    if (mustEncrypt && plainText === 'refused') throw new EgressRefused('plain_http');
+
+    const connect = tls ? tlsConnect(target, host, isName) : tcpConnect(port);
+    const socket = await connectInTurn(addresses, connect, deadline, limit.signal);
+    if (mustEncrypt) refusePlainText(socket);
+    return socket;
+  } finally {
+    limit.end();
+  }
+}
+
+type Connect = (address: string) => Socket | TLSSocket;
+
+function tcpConnect(port: number): Connect {
+  // An address for a host: net looks nothing up. The read buffer is the one undici would ask for.
+  const options = { port, highWaterMark: 65_536 };
+  return (address) => connectTcp({ ...options, host: address });
+}
+
+let plainContext: SecureContext | undefined;
+
+function tlsConnect(target: DialTarget, host: string, isName: boolean): Connect {
+  const { port, ca, cert, key } = target;
+  const hasMaterial = ca !== undefined || cert !== undefined || key !== undefined;
+  const secureContext = hasMaterial
+    ? createSecureContext({ ca, cert, key })
+    : (plainContext ??= createSecureContext());
+  return (address) =>
+    connectTls({
+      host: address,
+      port,
+      secureContext,
+      ALPNProtocols: ['http/1.1'],
+      // Not left to the environment: NODE_TLS_REJECT_UNAUTHORIZED=0 must not open this door.
+      rejectUnauthorized: true,
+      // SNI and what the certificate is checked against: the name that was judged, without it the
+      // address in `host`. What undici would take follows the Host header of a request.
+      ...(isName ? { servername: host.replace(/\.$/, '') } : {}),
+    });
+}
+
+async function connectInTurn(
+  addresses: readonly string[],
+  connect: Connect,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<Socket | TLSSocket> {
+  const tried = addresses.slice(0, addressesTriedMax);
+  let failure = new EgressUnreachable('ENOTFOUND');
+  for (const [at, address] of tried.entries()) {
+    signal.throwIfAborted();
+    // A silent address gets its share of the time, so that the next one has a chance.
+    const shareMs = (deadline - performance.now()) / (tried.length - at);
+    const attempt = await open(connect(address), shareMs, signal);
+    if ('socket' in attempt) return attempt.socket;
+    failure = attempt.failure;
+    if (attempt.wasConnected) break;
+  }
+  signal.throwIfAborted();
+  throw failure;
+}
+
+type Attempt =
+  | { readonly socket: Socket | TLSSocket }
+  | { readonly failure: EgressUnreachable; readonly wasConnected: boolean };
+
+function open(socket: Socket | TLSSocket, shareMs: number, signal: AbortSignal): Promise<Attempt> {
+  return new Promise((resolve) => {
+    let wasConnected = false;
+    const settle = (attempt: Attempt): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      socket.off('error', onError).off('close', onClose);
+      // Until the caller has its own listener, an error would end the process.
+      socket.on('error', () => undefined);
+      if ('failure' in attempt) socket.destroy();
+      resolve(attempt);
+    };
+    const fail = (code: string) => settle({ failure: new EgressUnreachable(code), wasConnected });
+    const onAbort = () => fail('ECANCELED');
+    const onError = (error: Error) => fail(unreachable(error).code);
+    const onClose = () => fail('ECONNRESET');
+    const timer = setTimeout(() => fail('ETIMEDOUT'), Math.max(shareMs, 1));
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('error', onError).once('close', onClose);
+    socket.once('connect', () => {
+      wasConnected = true;
+      clearTimeout(timer);
+      socket.setNoDelay(true).setKeepAlive(true, 60_000);
+    });
+    socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => settle({ socket }));
+  });
+}

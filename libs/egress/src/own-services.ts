@@ -1,0 +1,144 @@
+import { networkInterfaces } from 'node:os';
+import {
+  canonicalIpv6,
+  embeddedIpv4,
+  familyOf,
+  parseAddressRange,
+  portOf,
+  type AddressRange,
+} from './address-table';
+import { unreachable } from './refusal';
+import { resolveName } from './resolve';
+
+/** Where something of ours listens: known addresses, or a name that is looked up again and again. */
+export type OwnService =
+  { readonly range: AddressRange } | { readonly name: string; readonly port: number };
+
+const defaultPorts: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'postgres:': '5432',
+  'postgresql:': '5432',
+  'redis:': '6379',
+  'rediss:': '6379',
+};
+
+export function parseOwnService(entry: string): OwnService | 'unreadable' | 'not on the network' {
+  if (entry.startsWith('unix:')) return 'not on the network';
+  const range = parseAddressRange(entry);
+  if (range) return { range };
+  const isUrl = entry.includes('://');
+  if (!isUrl && !/^[\w.-]+:\d+$/.test(entry)) return 'unreadable';
+  let url: URL;
+  try {
+    url = new URL(isUrl ? entry : `tcp://${entry}`);
+  } catch {
+    return 'unreadable';
+  }
+  // A connection string without a host means a unix socket.
+  if (url.hostname === '') return 'not on the network';
+  const port = portOf(url.port || (defaultPorts[url.protocol] ?? ''));
+  if (port === undefined) return 'unreadable';
+  const name = url.hostname.toLowerCase();
+  const address = name === 'localhost' ? '127.0.0.1' : name;
+  const known = parseAddressRange(`${address}:${port}`);
+  return known ? { range: known } : { name, port };
+}
+
+const freshMs = 10_000;
+
+/** Says which addresses are our own: as they were written, or as their names now resolve. */
+export class OwnServices {
+  readonly #ranges: readonly AddressRange[];
+  readonly #names: ReadonlyArray<{ readonly name: string; readonly port: number }>;
+  readonly #resolved = new Map<string, readonly string[]>();
+  #machine: ReadonlySet<string> = addressesOfThisMachine();
+  #freshUntil = 0;
+  #refreshing: Promise<void> | undefined;
+
+  /** Names are looked up by the system, whatever EGRESS_DNS says: our own clients do the same. */
+  constructor(
+    services: readonly OwnService[],
+    private readonly lookUp: typeof resolveName = resolveName,
+  ) {
+    this.#ranges = services.flatMap((service) => ('range' in service ? [service.range] : []));
+    this.#names = services.flatMap((service) => ('name' in service ? [service] : []));
+  }
+
+  /** By what is known; before a connection, refresh() has to have been waited for. */
+  include(address: string, port: number): boolean {
+    const inner = embeddedIpv4(address);
+    return this.#hold(address, port) || (inner !== undefined && this.#hold(inner, port));
+  }
+
+  /**
+   * Looks the names up again when that is due. A name that has been seen keeps its addresses through
+   * a failure of DNS; one that was never seen is no reason to let everything through: it rejects.
+   */
+  async refresh(): Promise<void> {
+    if (performance.now() < this.#freshUntil) return;
+    this.#refreshing ??= this.#refreshNow().finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+  }
+
+  #hold(address: string, port: number): boolean {
+    const isHere = (single: string): boolean =>
+      isSame(single, address) || (this.#isLocal(single) && this.#isLocal(address));
+    return (
+      this.#ranges.some(
+        (range) =>
+          (range.port === '*' || range.port === port) &&
+          (range.covers(address, port) || (range.single !== undefined && isHere(range.single))),
+      ) ||
+      this.#names.some(
+        ({ name, port: ownPort }) => ownPort === port && this.#resolved.get(name)?.some(isHere),
+      )
+    );
+  }
+
+  /** What listens on one address of this machine may well listen on all of them. */
+  #isLocal(address: string): boolean {
+    if (familyOf(address) === 4) return /^(127|0)\./.test(address) || this.#machine.has(address);
+    const canonical = canonicalIpv6(address);
+    return canonical === '::1' || canonical === '::' || this.#machine.has(canonical);
+  }
+
+  async #refreshNow(): Promise<void> {
+    this.#machine = addressesOfThisMachine();
+    await Promise.all(
+      [...new Set(this.#names.map(({ name }) => name))].map(async (name) => {
+        try {
+          const addresses = await this.lookUp(name, []);
+          // An answer with a zone cannot be dialled anyway.
+          this.#resolved.set(
+            name,
+            addresses.filter((address) => familyOf(address)),
+          );
+        } catch (error) {
+          if (this.#resolved.has(name)) return;
+          const failure = unreachable(error);
+          if (failure.code !== 'ENOTFOUND') throw failure;
+        }
+      }),
+    );
+    this.#freshUntil = performance.now() + freshMs;
+  }
+}
+
+const isSame = (one: string, other: string): boolean =>
+  familyOf(one) === 6 && familyOf(other) === 6
+    ? canonicalIpv6(one) === canonicalIpv6(other)
+    : one === other;
+
+function addressesOfThisMachine(): ReadonlySet<string> {
+  return new Set(
+    Object.values(networkInterfaces()).flatMap((addresses) =>
+      (addresses ?? []).map(({ address }) => {
+        const [withoutZone = ''] = address.split('%');
+        return familyOf(withoutZone) === 6 ? canonicalIpv6(withoutZone) : withoutZone;
+      }),
+    ),
+  );
+}

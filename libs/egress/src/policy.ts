@@ -1,0 +1,80 @@
+import { Resolver } from 'node:dns';
+import {
+  familyOf,
+  isPublic,
+  mappedIpv4,
+  parseAddressRange,
+  type AddressRange,
+} from './address-table';
+import { parseOwnService, type OwnService, type OwnServices } from './own-services';
+
+export interface EgressSettings {
+  /** EGRESS_ALLOW: `ip:port` or `cidr:port`, `*` for any port, IPv6 as `[::1]:443`, `[fd00::/8]:*`. */
+  readonly allow: readonly string[];
+  /** EGRESS_ALLOW_HTTP: plain http to public addresses. */
+  readonly allowHttp: boolean;
+  /** What is refused whatever `allow` says: `host:port`, as `allow` is written, or a URL. */
+  readonly ownServices: readonly string[];
+  /** EGRESS_DNS: `ip` or `ip:port` of resolvers to ask; those of the system when empty. */
+  readonly dnsServers: readonly string[];
+}
+
+export interface EgressPolicy {
+  readonly named: readonly AddressRange[];
+  readonly allowHttp: boolean;
+  readonly ownServices: readonly OwnService[];
+  readonly dnsServers: readonly string[];
+}
+
+export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
+  return {
+    named: settings.allow.map((entry) => {
+      const range = parseAddressRange(entry);
+      if (range) return range;
+      throw new Error(
+        `EGRESS_ALLOW: "${entry}" is not ip:port or cidr:port ` +
+          '(IPv6 in brackets: [::1]:443, [fd00::/8]:*; names are not possible)',
+      );
+    }),
+    allowHttp: settings.allowHttp,
+    ownServices: settings.ownServices.flatMap((entry, at) => {
+      const service = parseOwnService(entry);
+      // Not shown: the entry may be a connection string with a password in it.
+      if (service === 'unreadable') {
+        throw new Error(`own services: entry ${at + 1} is neither host:port nor a URL with a port`);
+      }
+      return service === 'not on the network' ? [] : [service];
+    }),
+    dnsServers: settings.dnsServers.map((server) => {
+      try {
+        new Resolver().setServers([server]);
+        return server;
+      } catch {
+        throw new Error(`EGRESS_DNS: "${server}" is not ip or ip:port`);
+      }
+    }),
+  };
+}
+
+/** named: EGRESS_ALLOW speaks of this address and port; it may then be spoken to in plain http. */
+export type Verdict = 'public' | 'named' | 'address' | 'own_service';
+
+/**
+ * A v4-mapped address is what its inner address is to EGRESS_ALLOW and to our own services, because
+ * the kernel connects there; it is never public, because nobody needs that spelling.
+ */
+export function judge(
+  policy: EgressPolicy,
+  own: OwnServices,
+  address: string,
+  port: number,
+): Verdict {
+  if (familyOf(address) === undefined) return 'address';
+  if (own.include(address, port)) return 'own_service';
+  const inner = mappedIpv4(address);
+  const isNamed = policy.named.some(
+    (range) => range.covers(address, port) || (inner !== undefined && range.covers(inner, port)),
+  );
+  if (isNamed) return 'named';
+  return isPublic(address) ? 'public' : 'address';
+}

@@ -1,0 +1,100 @@
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { limitTime } from './abort';
+import { dial, type Rules, type TlsMaterial } from './dial';
+import { EgressUnreachable, unreachable } from './refusal';
+import { checkUrl } from './url';
+
+export interface Post extends TlsMaterial {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const answerBytesMax = 65_536;
+
+/**
+ * One POST on a connection of its own, redirects not followed. The answer counts from its headers;
+ * its body is taken in and thrown away, up to a limit in bytes and in the time that is left.
+ */
+export async function post(rules: Rules, text: string, message: Post): Promise<Posted> {
+  const { ca, cert, key, timeoutMs } = message;
+  const url = checkUrl(rules.policy, rules.own, text);
+  const tls = url.protocol === 'https:';
+  const limit = limitTime(timeoutMs, new EgressUnreachable('ETIMEDOUT'), message.signal);
+  try {
+    const socket = await dial(
+      rules,
+      {
+        ca,
+        cert,
+        key,
+        host: url.hostname,
+        port: Number(url.port || (tls ? 443 : 80)),
+        tls,
+        signal: limit.signal,
+      },
+      'refused',
+    );
+    try {
+      return await exchange(socket, url, message, limit.signal);
+    } finally {
+      socket.destroy();
+    }
+  } finally {
+    limit.end();
+  }
+}
+
+function exchange(
+  socket: Socket,
+  url: URL,
+  { headers, body }: Post,
+  signal: AbortSignal,
+): Promise<Posted> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) return onAbort();
+    const sent = request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: {
+        ...headers,
+        host: url.host,
+        'content-length': Buffer.byteLength(body),
+      },
+      createConnection: () => socket,
+    });
+    sent.on('error', (error) => reject(unreachable(error)));
+    sent.on('response', (answer) => {
+      signal.removeEventListener('abort', onAbort);
+      const posted = { status: answer.statusCode ?? 0, headers: answer.headers };
+      void discard(answer, signal).then(() => resolve(posted));
+    });
+    // 101 was not asked for.
+    sent.on('upgrade', () => reject(new EgressUnreachable('EPROTO')));
+    signal.addEventListener('abort', onAbort, { once: true });
+    sent.end(body);
+  });
+}
+
+function discard(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    answer.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > answerBytesMax) resolve();
+    });
+    answer.on('error', () => resolve());
+    answer.on('close', () => resolve());
+    answer.on('end', () => resolve());
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

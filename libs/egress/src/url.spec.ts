@@ -1,0 +1,109 @@
+import { createEgress, EgressRefused, parseEgressPolicy, type EgressSettings } from './index';
+
+function reasonFor(text: string, parts: Partial<EgressSettings> = {}): string {
+  const settings = { allow: [], allowHttp: false, ownServices: [], dnsServers: [], ...parts };
+  try {
+    createEgress(parseEgressPolicy(settings)).checkUrl(text);
+    return 'fine';
+  } catch (error) {
+    if (error instanceof EgressRefused) return error.reason;
+    throw error;
+  }
+}
+
+describe('checkUrl', () => {
+  it.each([
+    ['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.0.0.1', '0x7F.1'],
+    ['0177.0.0.1', '017700000001', '00000177.1', '127.0.0.1.', '１２７.0.0.1', '127。0。0。1'],
+    ['%31%32%37.0.0.1', '①②⑦.0.0.1', '0', '0.0.0.0', '[::]', '[::1]', '[0:0::0:1]'],
+    ['[::ffff:127.0.0.1]', '[::FFFF:7F00:1]', '[::127.0.0.1]', '[64:ff9b::127.0.0.1]'],
+    ['[2002:7f00:1::]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]', '[::ffff:8.8.8.8]'],
+    ['169.254.169.254', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376', '169.254.43518'],
+    ['10.0.0.1', '0xa000001', '012.0.0.1', '192.168.1.1', '100.100.100.200'],
+  ])('refuses a literal address that is forbidden, however it is spelled: %s', (...hosts) => {
+    for (const host of hosts) {
+      expect([host, reasonFor(`https://${host}/`)]).toEqual([host, 'address']);
+      expect([host, reasonFor(`https://${host}:8443/x?y`)]).toEqual([host, 'address']);
+    }
+  });
+
+  it.each([
+    ...[
+      '',
+      'x',
+      '/x',
+      '//host/x',
+      'https:',
+      'https:/host',
+      'https:host',
+      'https://',
+      'https:///host',
+    ],
+    ...['https://?x', ' https://host', 'https://host ', 'https://ho st', 'https://host/a b'],
+    ...[
+      'https://host/a\tb',
+      'https://host/\n',
+      'https://host/\0',
+      'https://host/\u0085',
+      '\uFEFFhttps://h',
+    ],
+    ...[
+      'https:\\\\host',
+      'https://host\\@other',
+      'https://host/\\..\\',
+      'https://[fe80::1%25eth0]/',
+    ],
+    ...['https://[fe80::1%eth0]/', 'https://[::1', 'https://host:0/', 'https://host:99999/'],
+    ...[
+      'https://a*b/',
+      'https://a..b/',
+      'https://.a/',
+      'https://256.1.1.1/',
+      'https://exa%00mple/',
+    ],
+    ...[`https://${'a'.repeat(64)}.example/`, `https://${'a.'.repeat(130)}example/`, 'https://%/'],
+  ])('refuses what can be read in more than one way, or not at all: %j', (text) => {
+    expect(reasonFor(text)).toBe('not_a_url');
+  });
+
+  it.each(['https://user@host/', 'https://user:pass@host/', 'https://@host/', 'https://:@host/'])(
+    'refuses credentials: %s',
+    (text) => expect(reasonFor(text)).toBe('credentials'),
+  );
+
+  it.each(['ftp://host/', 'file:///etc/passwd', 'gopher://host/', 'ws://host/', 'javascript:1'])(
+    'refuses other protocols: %s',
+    (text) => expect(reasonFor(text)).toBe('protocol'),
+  );
+
+  it('takes public addresses and names over https', () => {
+    expect(reasonFor('https://8.8.8.8/')).toBe('fine');
+    expect(reasonFor('https://[2606:4700::1111]:8443/')).toBe('fine');
+    expect(reasonFor('HTTPS://Example.com:8443/a/../b?c=%20#d')).toBe('fine');
+    expect(reasonFor('https://bücher.example/')).toBe('fine');
+    // The address behind a name is judged when the name is called.
+    expect(reasonFor('https://localhost/')).toBe('fine');
+  });
+
+  it('takes plain http with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW names', () => {
+    const allow = ['127.0.0.1:8080'];
+    expect(reasonFor('http://8.8.8.8/')).toBe('plain_http');
+    expect(reasonFor('http://example.com/')).toBe('plain_http');
+    expect(reasonFor('http://8.8.8.8/', { allowHttp: true })).toBe('fine');
+    expect(reasonFor('http://example.com/', { allowHttp: true })).toBe('fine');
+    expect(reasonFor('http://127.0.0.1:8080/', { allow })).toBe('fine');
+    expect(reasonFor('http://0x7f.1:8080/', { allow })).toBe('fine');
+    expect(reasonFor('http://[::ffff:127.0.0.1]:8080/', { allow })).toBe('fine');
+    expect(reasonFor('http://8.8.8.8/', { allow })).toBe('plain_http');
+    expect(reasonFor('http://127.0.0.1:8081/', { allow, allowHttp: true })).toBe('address');
+    // Perhaps the address that is named: seen when it is called.
+    expect(reasonFor('http://example.com/', { allow })).toBe('fine');
+  });
+
+  it('refuses our own services in the words used for any other address', () => {
+    const parts = { allow: ['127.0.0.0/8:*'], ownServices: ['127.0.0.1:5432'] };
+    expect(reasonFor('https://127.0.0.1:5432/', parts)).toBe('own_service');
+    expect(reasonFor('https://127.0.0.1:5433/', parts)).toBe('fine');
+    expect(new EgressRefused('own_service').message).toBe(new EgressRefused('address').message);
+  });
+});

@@ -1,0 +1,63 @@
+import { canonicalIpv6, familyOf } from './address-table';
+import { judge, type EgressPolicy } from './policy';
+import type { OwnServices } from './own-services';
+import { EgressRefused } from './refusal';
+
+/**
+ * Parsed once, and only if there is but one way to read it. WHATWG would quietly repair white space,
+ * backslashes and missing slashes; another reader of the stored text would not, or differently.
+ */
+export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): URL {
+  if (/[\s\\\p{Cc}]/u.test(text)) throw new EgressRefused('not_a_url');
+  const protocol = /^([a-z][a-z\d+.-]*):/i.exec(text)?.[1]?.toLowerCase();
+  if (protocol === undefined) throw new EgressRefused('not_a_url');
+  if (protocol !== 'http' && protocol !== 'https') throw new EgressRefused('protocol');
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
+  if (authority === undefined) throw new EgressRefused('not_a_url');
+  if (authority.includes('@')) throw new EgressRefused('credentials');
+  const url = parse(text);
+  const host = hostOf(url);
+  const port = url.port === '' ? (protocol === 'https' ? 443 : 80) : Number(url.port);
+  if (host === undefined || port === 0) throw new EgressRefused('not_a_url');
+
+  const isPlain = protocol === 'http' && !policy.allowHttp;
+  if (familyOf(host) === undefined) {
+    // Which address a name has is judged when it is called; without EGRESS_ALLOW none can be named.
+    if (isPlain && policy.named.length === 0) throw new EgressRefused('plain_http');
+    return url;
+  }
+  const verdict = judge(policy, own, host, port);
+  if (verdict === 'address' || verdict === 'own_service') throw new EgressRefused(verdict);
+  if (isPlain && verdict !== 'named') throw new EgressRefused('plain_http');
+  return url;
+}
+
+function parse(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw new EgressRefused('not_a_url');
+  }
+}
+
+const nameForm = /^(?!.{254})[a-z\d_-]{1,63}(\.[a-z\d_-]{1,63})*\.?$/;
+
+/**
+ * The one spelling of a host, with or without brackets: `0x7f.1`, `2130706433` and `127.1` become
+ * the address that they are, and names come out in lower case and punycode.
+ */
+export function canonicalHost(host: string): string | undefined {
+  const bare = /^\[.*\]$/s.test(host) ? host.slice(1, -1) : host;
+  if (familyOf(bare) === 6) return canonicalIpv6(bare);
+  if (/[\s\p{Cc}:/\\?#@[\]]/u.test(host)) return undefined;
+  try {
+    return hostOf(new URL(`http://${host}/`));
+  } catch {
+    return undefined;
+  }
+}
+
+function hostOf({ hostname }: URL): string | undefined {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return nameForm.test(hostname) ? hostname : undefined;
+}
