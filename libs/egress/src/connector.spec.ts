@@ -15,7 +15,6 @@ beforeAll(async () => {
   }));
 });
 afterAll(async () => {
-  authority.close();
   await dns.close();
 });
 

@@ -256,7 +256,6 @@ describe('TLS', () => {
   beforeAll(() => {
     authority = createAuthority();
   });
-  afterAll(() => authority.close());
 
   const destination = async (
     names: string[],

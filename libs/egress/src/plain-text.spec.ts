@@ -91,7 +91,6 @@ describe('a connection whose bytes are the caller’s', () => {
 
   it('carries a real handshake, piped from elsewhere as the runner does it', async () => {
     const authority = createAuthority();
-    closers.push(authority.close);
     const server = await startHttpsServer(authority.issue('DNS:dest.test'), () => undefined);
     closers.push(server.close);
     const relay = await startTcpServer((inside) => {

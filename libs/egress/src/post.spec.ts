@@ -61,7 +61,6 @@ describe('post', () => {
 
   it('speaks https, checked against the name', async () => {
     const authority = createAuthority();
-    closers.push(authority.close);
     const server = await startHttpsServer(authority.issue('DNS:localhost'), (_req, res) => {
       res.writeHead(204).end();
     });

@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 export interface Certificate {
   readonly cert: string;
@@ -10,42 +8,83 @@ export interface Certificate {
 
 export interface Authority {
   readonly ca: string;
-  /** For subject names as openssl writes them: `DNS:dest.test`, `IP:127.0.0.1`. */
+  /** For names such as `DNS:dest.test` and `IP:127.0.0.1`. */
   issue(...names: string[]): Certificate;
-  close(): void;
 }
 
-/** A certificate authority of the moment, so that no key is ever stored. */
+/**
+ * A certificate authority of the moment, so that no key is ever stored. Node can sign but not write
+ * a certificate, and not every machine has openssl: the few bytes of X.509 are put together here.
+ */
 export function createAuthority(): Authority {
-  const folder = mkdtempSync(join(tmpdir(), 'egress-authority-'));
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
-  const openssl = (...args: string[]) =>
-    execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl(
-    ...['req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem'],
-    ...['-subj', '/CN=authority of a spec', '-days', '2'],
-  );
-  let issued = 0;
-  return {
-    ca: read('ca.pem'),
-    issue(...names) {
-      issued += 1;
-      const [key, request, cert] = ['key', 'csr', 'pem'].map((ending) => `${issued}.${ending}`) as [
-        string,
-        string,
-        string,
-      ];
-      openssl(
-        ...['req', ...newKey, '-keyout', key, '-out', request, '-subj', '/CN=leaf'],
-        ...['-addext', `subjectAltName=${names.join(',')}`],
-      );
-      openssl(
-        ...['x509', '-req', '-in', request, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-days', '2'],
-        ...['-CAcreateserial', '-copy_extensions', 'copy', '-out', cert],
-      );
-      return { cert: read(cert), key: read(key) };
-    },
-    close: () => rmSync(folder, { recursive: true }),
+  const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const issuer = 'authority of a spec';
+  const certify = (subject: string, publicKey: KeyObject, extensions: Buffer): string => {
+    const toBeSigned = sequence(
+      tagged(0xa0, integer(Buffer.of(2))),
+      integer(Buffer.concat([Buffer.of(1), randomBytes(8)])),
+      ecdsaWithSha256,
+      commonName(issuer),
+      sequence(time(-3_600_000), time(48 * 3_600_000)),
+      commonName(subject),
+      publicKey.export({ type: 'spki', format: 'der' }),
+      tagged(0xa3, sequence(extensions)),
+    );
+    const signature = sign('sha256', toBeSigned, own.privateKey);
+    return pem(sequence(toBeSigned, ecdsaWithSha256, bits(signature)));
   };
+  const isAuthority = tagged(0x30, oid('551d13'), octets(sequence(Buffer.of(0x01, 1, 0xff))));
+  return {
+    ca: certify(issuer, own.publicKey, isAuthority),
+    issue(...names) {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const alternatives = sequence(...names.map(alternativeName));
+      const extension = sequence(oid('551d11'), octets(alternatives));
+      return {
+        cert: certify('leaf', publicKey, extension),
+        key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      };
+    },
+  };
+}
+
+// ---- the pieces of DER that a certificate takes
+
+function tagged(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const size =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.of(tag, ...size), content]);
+}
+
+const sequence = (...parts: Buffer[]): Buffer => tagged(0x30, ...parts);
+const integer = (bytes: Buffer): Buffer => tagged(0x02, bytes);
+const octets = (content: Buffer): Buffer => tagged(0x04, content);
+const bits = (content: Buffer): Buffer => tagged(0x03, Buffer.of(0), content);
+const oid = (hex: string): Buffer => tagged(0x06, Buffer.from(hex, 'hex'));
+
+const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+
+function commonName(text: string): Buffer {
+  const name = sequence(oid('550403'), tagged(0x0c, Buffer.from(text)));
+  return sequence(tagged(0x31, name));
+}
+
+/** UTCTime, that long from now. */
+function time(fromNowMs: number): Buffer {
+  const text = new Date(Date.now() + fromNowMs).toISOString().replace(/[-:T]/g, '');
+  return tagged(0x17, Buffer.from(`${text.slice(2, 14)}Z`));
+}
+
+function alternativeName(name: string): Buffer {
+  const [kind, value = ''] = name.split(/:(.*)/s);
+  if (kind === 'DNS') return tagged(0x82, Buffer.from(value));
+  if (!isIPv4(value)) throw new Error(`a name that these certificates do not know: ${name}`);
+  return tagged(0x87, Buffer.from(value.split('.').map(Number)));
+}
+
+function pem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
