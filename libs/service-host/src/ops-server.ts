@@ -42,11 +42,20 @@ export async function startOpsServer(options: {
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-/** Stops accepting, ends idle connections, waits for the busy ones. */
+const idleSweepMs = 250;
+
+/**
+ * Stops accepting and waits for what is under way. Callers that keep their connection are told with
+ * their next answer that it is the last one; those that say nothing more are disconnected.
+ */
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
+  server.prependListener('request', (_req, res) => {
+    res.shouldKeepAlive = false;
+  });
   server.close();
-  server.closeIdleConnections();
+  const sweeping = setInterval(() => server.closeIdleConnections(), idleSweepMs);
   await closed;
+  clearInterval(sweeping);
 }
