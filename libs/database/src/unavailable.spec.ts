@@ -12,6 +12,7 @@ it.each([
   error('Connection terminated unexpectedly'),
   error('timeout exceeded when trying to connect'),
   error('Query read timeout'),
+  Object.assign(error('wrapped'), { driverError: error('shutting down', '57P01') }),
 ])('a Postgres that is away is a 503: %s', (fault) => {
   expect(asUnavailable(fault)).toMatchObject({ code: 'service_unavailable', status: 503 });
 });

@@ -1,8 +1,8 @@
 import { Problem } from '@glovebox/problems';
 
-/** SQLSTATEs of a server that cannot serve right now: connection faults, shutdown, too many, too slow. */
-const sqlStates = /^(?:08...|57P0[1-5]|53[0-3]00|57014)$/;
-const socketCodes = new Set([
+/** SQLSTATEs of a server that cannot serve right now: connection faults, shutdown, full, too slow. */
+const sqlState = /^(?:08...|53...|57014|57P0[1-5])$/;
+const systemCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
@@ -13,12 +13,20 @@ const socketCodes = new Set([
 ]);
 /** The driver's own faults carry no code. */
 const driverMessages =
-  /^(?:Connection terminated|timeout exceeded|Query read timeout|Client has enc)/;
+  /^(?:Connection terminated|timeout e|Query read timeout|Client has encountered a c|Client was cl)/;
 
 /** A Postgres that is away is not our error but a 503; every other error stays what it is. */
 export function asUnavailable(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof Problem) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const away = sqlStates.test(code) || socketCodes.has(code) || driverMessages.test(error.message);
-  return away ? new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error }) : error;
+  return isAway(error)
+    ? new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error })
+    : error;
+}
+
+function isAway(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof Problem) return false;
+  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
+  // TypeORM wraps what the driver threw.
+  if (driverError !== undefined) return isAway(driverError);
+  if (typeof code === 'string' && (systemCodes.has(code) || sqlState.test(code))) return true;
+  return driverMessages.test(error.message);
 }

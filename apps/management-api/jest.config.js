@@ -1,0 +1,1 @@
+module.exports = { displayName: 'management-api', preset: '../../jest.preset.js' };

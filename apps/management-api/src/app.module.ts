@@ -1,0 +1,70 @@
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ApplicationsController } from './applications/applications.controller';
+import { ApplicationsService } from './applications/applications.service';
+import { provideContext, type ManagementContext } from './context';
+import { BodyInterceptor } from './http/body.interceptor';
+import { KeyGuard } from './http/key.guard';
+import { MediaTypeGuard } from './http/media-type.guard';
+import { observe } from './http/observe';
+import { PermissionGuard } from './http/permission.guard';
+import { ProblemFilter } from './http/problem.filter';
+import { ResourceGuard } from './http/resource.guard';
+import { ProxiesController } from './proxies/proxies.controller';
+import { ProxiesService } from './proxies/proxies.service';
+import { ReactorFormulasController } from './reactor-formulas/reactor-formulas.controller';
+import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.service';
+import { ReactorsController } from './reactors/reactors.controller';
+import { ReactorsService } from './reactors/reactors.service';
+import { TenantsController } from './tenants/tenants.controller';
+import { TenantsService } from './tenants/tenants.service';
+import { TokensController } from './tokens/tokens.controller';
+import { TokensService } from './tokens/tokens.service';
+import { BodyPipe } from './validation/body.pipe';
+
+/** The order of the checks is that of the contract: 401, 403, 415, 404, and only then the body. */
+const guards: Type[] = [KeyGuard, PermissionGuard, MediaTypeGuard, ResourceGuard];
+
+@Module({})
+export class AppModule {
+  static on(ctx: ManagementContext): DynamicModule {
+    return {
+      module: AppModule,
+      controllers: [
+        ApplicationsController,
+        ReactorFormulasController,
+        ReactorsController,
+        ProxiesController,
+        TenantsController,
+        TokensController,
+      ],
+      providers: [
+        provideContext(ctx),
+        ...guards.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
+        { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+        { provide: APP_PIPE, useClass: BodyPipe },
+        { provide: APP_FILTER, useValue: new ProblemFilter(ctx.logger) },
+        ApplicationsService,
+        ReactorFormulasService,
+        ReactorsService,
+        ProxiesService,
+        TenantsService,
+        TokensService,
+      ],
+    };
+  }
+}
+
+export async function createApp(ctx: ManagementContext): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.on(ctx), {
+    // Nest's parser would answer 400 and 413 before any guard.
+    bodyParser: false,
+    logger: false,
+    abortOnError: false,
+  });
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(observe(ctx));
+  return app;
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const text = expect.any(String) as string;
+const input = { name: 'Shop', type: 'private', permissions: ['token:create'] };
+
+describe('POST /applications', () => {
+  it('201: creates an application and shows its key this once', async () => {
+    const created = await api.post('/applications', input);
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({
+      id: text,
+      tenant_id: api.tenant.tenant_id,
+      name: 'Shop',
+      type: 'private',
+      permissions: ['token:create'],
+      rules: [],
+      key: expect.stringMatching(/^key_[0-9A-Za-z]{33}$/) as string,
+      created_by: text,
+      created_at: text,
+    });
+  });
+
+  it('201: the key works for the next call, and may do no more than it was given', async () => {
+    const { key } = (await api.post('/applications', input)).body as { key: string };
+    expect((await api.post('/tokens', { type: 'token', data: 1 }, key)).status).toBe(201);
+    expect((await api.get(`/tokens/${randomUUID()}`, key)).status).toBe(403);
+  });
+
+  it('201: keeps rules, with their containers in lower case', async () => {
+    const rule = { priority: 1, container: '/PCI/High/', transform: 'reveal' };
+    const created = await api.post('/applications', {
+      name: 'Rules',
+      type: 'private',
+      rules: [{ ...rule, permissions: ['token:read', 'token:read'], secret: 1 }],
+      expires_at: '2999-01-01T00:00:00+01:00',
+    });
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({
+      permissions: [],
+      expires_at: '2998-12-31T23:00:00.000Z',
+      rules: [{ description: '', ...rule, container: '/pci/high/', permissions: ['token:read'] }],
+    });
+    expect(JSON.stringify(created.body)).not.toContain('secret');
+  });
+
+  it('201: an application that has expired is nobody', async () => {
+    const created = await api.post('/applications', {
+      ...input,
+      expires_at: '2020-01-01T00:00:00Z',
+    });
+    const { key } = created.body as { key: string };
+    expect((await api.post('/tokens', { data: 1 }, key)).status).toBe(401);
+  });
+
+  it.each([
+    [{ ...input, name: undefined }, { name: ['is required'] }],
+    [{ ...input, name: null }, { name: ['is required'] }],
+    [{ ...input, name: '' }, { name: ['must not be empty'] }],
+    [{ ...input, name: 7 }, { name: ['must be a string'] }],
+    [{ ...input, name: 'n'.repeat(201) }, { name: ['must be at most 200 characters'] }],
+    [{ ...input, name: 'a\0b' }, { name: ['must not contain NUL'] }],
+    [{ ...input, type: 'admin' }, { type: ['must be private, public or management'] }],
+    [{ ...input, permissions: 'token:use' }, { permissions: ['must be a list'] }],
+    [{ ...input, permissions: ['all'] }, { permissions: ['has an unknown value at position 1'] }],
+    [
+      { ...input, permissions: ['reactor:read'] },
+      { permissions: ['reactor:read cannot be held by an application of type private'] },
+    ],
+    [{ ...input, permissions: [] }, { permissions: ['must not be empty unless there are rules'] }],
+    [
+      { ...input, permissions: null },
+      { permissions: ['must not be empty unless there are rules'] },
+    ],
+    [{ ...input, expires_at: '2999-02-30T00:00:00Z' }, { expires_at: [text] }],
+    [{ ...input, expires_at: '2999-01-01T00:00:00' }, { expires_at: [text] }],
+    [{ ...input, rules: {} }, { rules: ['must be a list of objects'] }],
+    [
+      { ...input, rules: [{ priority: 0, container: 'x', transform: 'show', permissions: [] }] },
+      {
+        'rules.0.priority': [text],
+        'rules.0.container': [text],
+        'rules.0.transform': ['must be reveal, mask or redact'],
+        'rules.0.permissions': ['must not be empty'],
+      },
+    ],
+    [[], { '': ['must be a JSON object'] }],
+  ])('400: %j', async (body, errors) => {
+    const refused = await api.post('/applications', body);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toEqual({
+      title: 'One or more validation errors occurred.',
+      status: 400,
+      code: 'validation_failed',
+      errors,
+    });
+  });
+
+  it('401 and 403', async () => {
+    expect((await api.post('/applications', input, 'nobody')).status).toBe(401);
+    expect((await api.post('/applications', input, api.tenant.private_key)).status).toBe(403);
+  });
+});
+
+describe('GET /applications/{id}', () => {
+  it('200: shows what was made, who changed it last, and no key', async () => {
+    const { key: _, ...made } = (await api.post('/applications', input)).body as {
+      key: string;
+      id: string;
+      created_by: string;
+      created_at: string;
+    };
+    for (const id of [made.id, made.id.toUpperCase()]) {
+      const found = await api.get(`/applications/${id}`);
+      expect(found.status).toBe(200);
+      expect(found.body).toEqual({
+        ...made,
+        modified_by: made.created_by,
+        modified_at: made.created_at,
+      });
+    }
+  });
+
+  it('401 and 403', async () => {
+    const path = `/applications/${randomUUID()}`;
+    expect((await api.get(path, 'nobody')).status).toBe(401);
+    expect((await api.get(path, api.tenant.private_key)).status).toBe(403);
+  });
+
+  it('404: unknown, malformed and foreign ids answer alike', async () => {
+    const { id } = (await api.post('/applications', input)).body as { id: string };
+    const answers = await Promise.all([
+      api.get(`/applications/${randomUUID()}`),
+      api.get('/applications/1'),
+      api.get(`/applications/${id}`, api.foreign.management_key),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(new Set(answers.map(({ text: body }) => body)).size).toBe(1);
+  });
+});

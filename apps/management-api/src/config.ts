@@ -1,0 +1,43 @@
+import {
+  flag,
+  list,
+  loadConfig,
+  port,
+  requiredSecret,
+  text,
+  type Setting,
+} from '@glovebox/service-host';
+
+export const settings = {
+  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
+  HOST: text('the address to listen on', '127.0.0.1'),
+  PORT: port('the port of the management API', 8081),
+  OPS_PORT: port('the port of health and metrics of this process', 9081),
+  DATABASE_URL: requiredSecret('Postgres, as the role of the management API'),
+  REDIS_URL: requiredSecret('Redis'),
+  KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
+  HEADER_PREFIXES: list('prefixes of the service headers: SVC and its aliases', ['SVC']),
+  REACTOR_ERRORS_ALIASES: list('more names of the module of error classes', [
+    '@basis-theory/basis-theory-reactor-formulas-sdk-js',
+  ]),
+  EGRESS_ALLOW: list('addresses that may be reached although not public: ip:port or cidr:port', []),
+  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
+  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+} satisfies Record<string, Setting<unknown>>;
+
+export type ManagementConfig = ReturnType<typeof loadManagementConfig>;
+
+export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
+
+export const loadMigrationConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
+  });
+
+export const loadRolesConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    ADMIN_DATABASE_URL: requiredSecret('Postgres, as a role that may create roles'),
+    OWNER_PASSWORD: requiredSecret('password of glovebox_owner'),
+    MANAGEMENT_PASSWORD: requiredSecret('password of glovebox_management'),
+    DATA_PASSWORD: requiredSecret('password of glovebox_data'),
+  });

@@ -1,0 +1,68 @@
+import type { Sealer, Place } from '@glovebox/seal';
+import type { ConfigurationEntry } from './reactor-formulas/reactor-formula.entity';
+
+export type Configuration = Readonly<Record<string, string>>;
+
+/** Contract 3: configuration values are strings; numbers and booleans are kept as such. */
+export function toConfiguration(
+  input: Readonly<Record<string, string | number | boolean>>,
+): Configuration {
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
+}
+
+/** Every declared name is there and casts to its type; nothing else is. */
+export function configurationErrors(
+  declared: readonly ConfigurationEntry[],
+  configuration: Configuration,
+): Record<string, string[]> {
+  const types = new Map(declared.map(({ name, type }) => [name, type]));
+  const missing = declared.filter(({ name }) => !Object.hasOwn(configuration, name));
+  const unknown = Object.keys(configuration).filter((name) => !types.has(name));
+  const wrong = Object.entries(configuration).filter(([name, value]) => {
+    const type = types.get(name);
+    return type !== undefined && !casts(value, type);
+  });
+  return {
+    ...errorsFor(
+      missing.map(({ name }) => name),
+      'is required',
+    ),
+    ...errorsFor(unknown, 'is not declared by the formula'),
+    ...Object.fromEntries(
+      wrong.map(([name]) => [`configuration.${name}`, [`must be a ${types.get(name)}`]]),
+    ),
+  };
+}
+
+function errorsFor(names: readonly string[], message: string): Record<string, string[]> {
+  return Object.fromEntries(names.map((name) => [`configuration.${name}`, [message]]));
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function casts(value: string, type: ConfigurationEntry['type']): boolean {
+  switch (type) {
+    case 'string':
+      return true;
+    case 'number':
+      return jsonNumber.test(value.trim()) && Number.isFinite(Number(value));
+    case 'boolean':
+      return /^(?:true|false)$/i.test(value);
+  }
+}
+
+export function sealConfiguration(
+  sealer: Sealer,
+  place: Place,
+  configuration: Configuration,
+): Promise<Buffer> {
+  return sealer.seal(place, JSON.stringify(configuration));
+}
+
+export async function openConfiguration(
+  sealer: Sealer,
+  place: Place,
+  sealed: Buffer,
+): Promise<Configuration> {
+  return JSON.parse((await sealer.open(place, sealed)).toString('utf8')) as Configuration;
+}

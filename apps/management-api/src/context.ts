@@ -1,0 +1,117 @@
+import { Inject } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import { connectDatabase, dataKeyTable } from '@glovebox/database';
+import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
+import {
+  createLogger,
+  createRegistry,
+  describeError,
+  Histogram,
+  ServiceHeaders,
+  type Logger,
+  type Registry,
+} from '@glovebox/service-host';
+import { Vault } from '@glovebox/vault';
+import type { ManagementConfig } from './config';
+import { createDataSource } from './database/data-source';
+
+/** All that the API stands on, made once. Tests make their own with parts of it replaced. */
+export interface ManagementContext {
+  readonly config: ManagementConfig;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly duration: Histogram<'method' | 'route' | 'status'>;
+  readonly dataSource: DataSource;
+  readonly definitions: DefinitionConnection;
+  readonly ring: KeyRing;
+  readonly sealer: Sealer;
+  readonly keyHash: KeyHash;
+  readonly vault: Vault;
+  /** Only judges destinations; nothing goes out from here. */
+  readonly egress: Egress;
+  readonly headers: ServiceHeaders;
+  close(): Promise<void>;
+}
+
+const token = 'ManagementContext';
+
+/** Into guards and services, which take nothing else. */
+export const Context = (): ParameterDecorator => Inject(token);
+
+export const provideContext = (context: ManagementContext) => ({
+  provide: token,
+  useValue: context,
+});
+
+export async function createManagementContext(
+  config: ManagementConfig,
+): Promise<ManagementContext> {
+  const logger = createLogger({ app: 'management-api', level: config.LOG_LEVEL });
+  const registry = createRegistry('management-api');
+  const onFault = (what: string) => (error: unknown) =>
+    logger.warn({ error: describeError(error) }, what);
+
+  const url = config.DATABASE_URL.reveal();
+  const redisUrl = config.REDIS_URL.reveal();
+  const onIdleError = onFault('an idle connection to Postgres broke');
+  const dataSource = createDataSource({ url, connectionsMax: 20, onIdleError });
+  await dataSource.initialize();
+  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
+  const dataKeys = connectDatabase({
+    url,
+    app: 'management-api-keys',
+    connectionsMax: 2,
+    onIdleError,
+  });
+  const ring = parseKeyRing(config.KEY_RING.reveal());
+  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
+  const definitions = connectDefinitions({
+    app: 'management-api',
+    databaseUrl: url,
+    redisUrl,
+    ring,
+    relays: true,
+    onFault: onFault('definitions could not be followed'),
+  });
+
+  const egressPolicy = parseEgressPolicy({
+    allow: config.EGRESS_ALLOW,
+    allowHttp: config.EGRESS_ALLOW_HTTP,
+    dnsServers: [],
+    ownServices: [
+      ...config.EGRESS_OWN_SERVICES,
+      url,
+      redisUrl,
+      `${config.HOST}:${config.PORT}`,
+      `${config.HOST}:${config.OPS_PORT}`,
+    ],
+  });
+
+  return {
+    config,
+    logger,
+    registry,
+    duration: new Histogram({
+      name: 'glovebox_management_request_seconds',
+      help: 'How long requests took, by method, route and status',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+      registers: [registry],
+    }),
+    dataSource,
+    definitions,
+    ring,
+    sealer,
+    keyHash: await createKeyHash(sealer),
+    vault: new Vault(sealer),
+    egress: createEgress(egressPolicy),
+    headers: new ServiceHeaders(config.HEADER_PREFIXES),
+    async close() {
+      await definitions.close();
+      await dataKeys.close();
+      await dataSource.destroy();
+    },
+  };
+}

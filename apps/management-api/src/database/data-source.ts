@@ -1,0 +1,55 @@
+import { DataSource } from 'typeorm';
+import { Application } from '../applications/application.entity';
+import { ApplicationKey } from '../applications/application-key.entity';
+import { CreateDefinitionLog0000000000001 } from '../migrations/0001-create-definition-log';
+import { CreateResources0000000000002 } from '../migrations/0002-create-resources';
+import { CreateVault0000000000003 } from '../migrations/0003-create-vault';
+import { CreateRuns0000000000004 } from '../migrations/0004-create-runs';
+import { Proxy } from '../proxies/proxy.entity';
+import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
+import { Reactor } from '../reactors/reactor.entity';
+import { Tenant } from '../tenants/tenant.entity';
+
+const entities = [Tenant, Application, ApplicationKey, ReactorFormula, Reactor, Proxy];
+
+const migrations = [
+  CreateDefinitionLog0000000000001,
+  CreateResources0000000000002,
+  CreateVault0000000000003,
+  CreateRuns0000000000004,
+];
+
+/** The rows of the management API, as the role that row-level security binds. */
+export function createDataSource(options: {
+  url: string;
+  connectionsMax: number;
+  onIdleError: (error: unknown) => void;
+}): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url: options.url,
+    applicationName: 'management-api',
+    entities,
+    synchronize: false,
+    logging: false,
+    poolSize: options.connectionsMax,
+    connectTimeoutMS: 2_000,
+    poolErrorHandler: options.onIdleError,
+    // A half-open connection never answers: the client gives up a little later than the server would.
+    extra: { statement_timeout: 5_000, query_timeout: 6_000, keepAlive: true },
+  });
+}
+
+/** The schema, as the role that owns it. */
+export function createMigrationSource(url: string): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    applicationName: 'migrations',
+    entities,
+    migrations,
+    synchronize: false,
+    logging: false,
+    poolSize: 2,
+  });
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { asSql, inTenant } from './in-tenant';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const tables = [
+  'tenants',
+  'applications',
+  'application_keys',
+  'reactor_formulas',
+  'reactors',
+  'proxies',
+  'tokens',
+  'audit_log',
+];
+
+it('shows a query without WHERE the rows of its tenant, and outside of any tenant none', async () => {
+  for (const { management_key, private_key } of [api.tenant, api.foreign]) {
+    const formula = await api.post(
+      '/reactor-formulas',
+      { name: 'F', code: 'module.exports = () => ({})' },
+      management_key,
+    );
+    const { id } = formula.body as { id: string };
+    const made = await Promise.all([
+      api.post('/reactors', { name: 'R', configuration: {}, formula: { id } }, management_key),
+      api.post('/proxies', { name: 'P', destination_url: 'https://example.com' }, management_key),
+      api.post('/tokens', { data: 1 }, private_key),
+    ]);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+  }
+  const { dataSource } = api.ctx;
+  for (const table of tables) {
+    const column = table === 'tenants' ? 'id' : 'tenant_id';
+    const query = `SELECT DISTINCT ${column} AS tenant FROM ${table}`;
+    for (const { tenant_id: tenant } of [api.tenant, api.foreign]) {
+      const seen = await inTenant(dataSource, tenant, (manager) => asSql(manager).query(query));
+      expect({ table, seen }).toEqual({ table, seen: [{ tenant }] });
+    }
+    expect(await dataSource.query(query)).toEqual([]);
+  }
+});
+
+it('takes no row for another tenant, and no entry of the log', async () => {
+  const inForeign = (statement: string): Promise<unknown> =>
+    inTenant(api.ctx.dataSource, api.foreign.tenant_id, (manager) =>
+      asSql(manager).query(statement, [randomUUID(), api.tenant.tenant_id]),
+    );
+  await expect(
+    inForeign(
+      `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+       VALUES ($2, $1::text, 'token', '/', '', now())`,
+    ),
+  ).rejects.toMatchObject({ code: '42501' });
+  await expect(
+    inForeign(
+      `INSERT INTO definition_log (version, kind, id, tenant_id) VALUES (0, 'proxy', $1, $2)`,
+    ),
+  ).rejects.toMatchObject({ code: '42501' });
+});
+
+it('gives the rows of each statement in one shape', async () => {
+  const rows = await inTenant(api.ctx.dataSource, api.tenant.tenant_id, (manager) =>
+    asSql(manager).query('UPDATE tenants SET name = name RETURNING id'),
+  );
+  expect(rows).toEqual([{ id: api.tenant.tenant_id }]);
+});

@@ -1,0 +1,128 @@
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createMigrationSource } from './data-source';
+import { migrate } from './migrate';
+import { ensureRoles } from './roles';
+
+let database: TestDatabase;
+let source: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  source = createMigrationSource(database.ownerUrl);
+  await source.initialize();
+});
+
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+});
+
+it('goes down to nothing and up again, as the owner role', async () => {
+  const pending = async (): Promise<number> =>
+    (await migrate(source, 'status')).split('\n').filter((line) => line.startsWith('pending'))
+      .length;
+  expect(await pending()).toBe(0);
+  const before = await tables();
+  for (let done = 0; done < source.migrations.length; done += 1) await migrate(source, 'down');
+  expect(await pending()).toBe(source.migrations.length);
+  expect(await tables()).toEqual(['migrations']);
+  await migrate(source, 'up');
+  expect(await tables()).toEqual(before);
+  expect(await migrate(source, 'up')).toBe('The schema is up to date.');
+});
+
+it('leaves TypeORM nothing to change: entities and tables say the same', async () => {
+  const { upQueries } = await source.driver.createSchemaBuilder().log();
+  expect(upQueries.map(({ query }) => query)).toEqual([]);
+});
+
+it('refuses a direction that it does not know', async () => {
+  await expect(migrate(source, 'sideways')).rejects.toThrow('none of up, down, status');
+});
+
+it('protects every table that has a tenant, from both roles of the apps', async () => {
+  const unprotected = await source.query<{ name: string }[]>(
+    `SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
+     JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace
+     WHERE (c.column_name = 'tenant_id' OR c.table_name = 'tenants') AND NOT t.relrowsecurity`,
+  );
+  expect(unprotected).toEqual([]);
+});
+
+it('gives the roles of the apps no power: not superuser, not owner, not member of it', async () => {
+  const roles = await source.query<object[]>(
+    `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls,
+       (SELECT count(*)::int FROM pg_class WHERE relowner = r.oid) AS owned,
+       pg_has_role(r.oid, 'glovebox_owner', 'member') AS owner
+     FROM pg_roles r WHERE rolname IN ('glovebox_management', 'glovebox_data') ORDER BY rolname`,
+  );
+  const powerless = {
+    rolsuper: false,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    rolbypassrls: false,
+    owned: 0,
+    owner: false,
+  };
+  expect(roles).toEqual([
+    { rolname: 'glovebox_data', ...powerless },
+    { rolname: 'glovebox_management', ...powerless },
+  ]);
+});
+
+it.each([
+  'SELECT 1 FROM applications',
+  'SELECT 1 FROM proxies',
+  'SELECT 1 FROM tenants',
+  'SELECT 1 FROM audit_log',
+  'DELETE FROM audit_log',
+  'UPDATE definition_head SET version = 0',
+  'INSERT INTO definition_log VALUES (1, NULL, NULL, NULL, NULL)',
+  'DELETE FROM data_keys',
+  'CREATE TABLE mine ()',
+])('the data plane may not: %s', async (statement) => {
+  await expect(runAs(database.dataUrl, statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+it.each([
+  'DELETE FROM audit_log',
+  'UPDATE audit_log SET outcome = outcome',
+  'DELETE FROM definition_log',
+  'UPDATE definition_head SET epoch = gen_random_uuid()',
+  'UPDATE data_keys SET wrapped = wrapped',
+  'CREATE TABLE mine ()',
+])('the management API may not: %s', async (statement) => {
+  await expect(runAs(database.managementUrl, statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+it('roles can be made again: same database, same power', async () => {
+  const passwordOf = (url: string): string => new URL(url).password;
+  const passwords = {
+    owner: passwordOf(database.ownerUrl),
+    management: passwordOf(database.managementUrl),
+    data: passwordOf(database.dataUrl),
+  };
+  await ensureRoles(database.adminUrl, passwords);
+  await ensureRoles(database.adminUrl, passwords);
+  await runAs(database.managementUrl, 'SELECT 1 FROM tenants');
+});
+
+async function tables(): Promise<string[]> {
+  const rows = await source.query<{ name: string }[]>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function runAs(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,64 @@
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+
+export interface RolePasswords {
+  readonly owner: string;
+  readonly management: string;
+  readonly data: string;
+}
+
+/**
+ * Makes the three roles, or brings them to what they should be: none has any power over the server,
+ * and only the owner has any over the schema.
+ */
+export async function ensureRoles(adminUrl: string, passwords: RolePasswords): Promise<void> {
+  const client = new Client({ connectionString: adminUrl, application_name: 'roles' });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    // Two at once would both find a role missing.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtext('glovebox roles'))`);
+    const superuser = await isSuperuser(client);
+    for (const [name, password] of [
+      ['glovebox_owner', passwords.owner],
+      ['glovebox_management', passwords.management],
+      ['glovebox_data', passwords.data],
+    ] as const) {
+      await ensureRole(client, { name, password, superuser });
+    }
+    await giveDatabase(client, superuser);
+    await client.query('COMMIT');
+  } finally {
+    await client.end();
+  }
+}
+
+async function isSuperuser(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ superuser: boolean }>(
+    'SELECT rolsuper AS superuser FROM pg_roles WHERE rolname = current_user',
+  );
+  return rows[0]?.superuser ?? false;
+}
+
+async function ensureRole(
+  client: Client,
+  role: { name: string; password: string; superuser: boolean },
+): Promise<void> {
+  const found = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role.name]);
+  const verb = found.rowCount === 0 ? 'CREATE' : 'ALTER';
+  // Only a superuser may name what only a superuser could have granted.
+  const powerless = role.superuser ? 'NOSUPERUSER NOBYPASSRLS NOREPLICATION' : '';
+  await client.query(
+    `${verb} ROLE ${role.name} LOGIN NOCREATEDB NOCREATEROLE ${powerless}
+     PASSWORD ${escapeLiteral(role.password)}`,
+  );
+}
+
+async function giveDatabase(client: Client, superuser: boolean): Promise<void> {
+  // Only who is a member of the new owner may hand over to it; a superuser always may.
+  if (!superuser) await client.query('GRANT glovebox_owner TO CURRENT_USER');
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name');
+  const database = escapeIdentifier(rows[0]?.name ?? '');
+  await client.query(`ALTER DATABASE ${database} OWNER TO glovebox_owner`);
+  await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`);
+  await client.query(`GRANT CONNECT ON DATABASE ${database} TO glovebox_management, glovebox_data`);
+}

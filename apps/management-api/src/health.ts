@@ -1,0 +1,29 @@
+import type { Readiness } from '@glovebox/service-host';
+import type { ManagementContext } from './context';
+
+const withinMs = 1_000;
+
+/** This process alone. Without Redis it serves, a little slower. */
+export async function managementReadiness(ctx: ManagementContext): Promise<Readiness> {
+  const [definitions, postgres, redis] = await Promise.all([
+    stateOf(ctx.definitions.follower.current()),
+    stateOf(ctx.dataSource.query('SELECT 1')),
+    stateOf(ctx.definitions.redis.ping()),
+  ]);
+  const ready = definitions === 'up' && postgres === 'up';
+  return { ready, components: { definitions, postgres, redis } };
+}
+
+async function stateOf(check: Promise<unknown>): Promise<'up' | 'down'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'down'>((resolve) => {
+    timer = setTimeout(() => resolve('down'), withinMs);
+  });
+  const answer = check.then(
+    () => 'up' as const,
+    () => 'down' as const,
+  );
+  const state = await Promise.race([answer, late]);
+  clearTimeout(timer);
+  return state;
+}

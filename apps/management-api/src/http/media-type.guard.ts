@@ -1,0 +1,36 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Problem } from '@glovebox/problems';
+import { requestOf } from './request';
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  POST: 'application/json',
+  PUT: 'application/json',
+  PATCH: 'application/merge-patch+json',
+};
+
+/** Third: can the body be understood at all. */
+@Injectable()
+export class MediaTypeGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { method, headers } = requestOf(context);
+    const wanted = mediaTypes[method];
+    if (wanted === undefined) return true;
+    if (!isMediaType(headers['content-type'] ?? '', wanted)) {
+      throw new Problem('unsupported_media_type', { detail: `The body must be ${wanted}.` });
+    }
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      throw new Problem('unsupported_media_type', { detail: 'The body must not be encoded.' });
+    }
+    return true;
+  }
+}
+
+/** JSON is UTF-8; any other charset would be read wrongly. Other parameters say nothing. */
+function isMediaType(header: string, wanted: string): boolean {
+  const [type = '', ...parameters] = header.toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => parameter.trim())
+    .find((parameter) => parameter.startsWith('charset='));
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  return type.trim() === wanted && isUtf8;
+}

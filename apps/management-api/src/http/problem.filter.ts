@@ -1,0 +1,49 @@
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Response } from 'express';
+import { asUnavailable } from '@glovebox/database';
+import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
+import { describeError, type Logger } from '@glovebox/service-host';
+import type { ApiRequest } from './request';
+
+/** What Nest itself throws, before any code of ours runs. */
+const codeOfStatus: Readonly<Record<number, ProblemCode>> = {
+  400: 'invalid_request',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+};
+
+/** Any throw ends here, as the common error. Only the log learns what was behind it. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<ApiRequest>();
+    const response = http.getResponse<Response>();
+    const problem = problemOf(thrown);
+    if (problem.status >= 500) {
+      const { traceId } = request;
+      this.logger.error({ error: describeError(problem), traceId }, 'a request failed');
+    }
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    if (problem.retryAfterSeconds !== undefined) {
+      response.setHeader('retry-after', String(problem.retryAfterSeconds));
+    }
+    // What is left of an unread body must not be taken for the next request.
+    if (!request.complete) response.setHeader('connection', 'close');
+    response.status(problem.status).json(problem.body());
+  }
+}
+
+function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof HttpException) {
+    return new Problem(codeOfStatus[thrown.getStatus()] ?? 'internal_error', { cause: thrown });
+  }
+  return toProblem(asUnavailable(thrown));
+}

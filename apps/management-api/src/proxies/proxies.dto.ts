@@ -1,0 +1,96 @@
+import type { Isolation, Runtime } from '@glovebox/definitions';
+import { ApplicationReference } from '../applications/applications.dto';
+import type { Configuration } from '../configuration';
+import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
+import { toStamps, type Answer, type Stamps } from '../stamps';
+import { Flag, Nested, OneOf, StringMap, Text, Whole } from '../validation/fields';
+import type { Proxy, TransformEntry } from './proxy.entity';
+
+export class TransformInput {
+  @Code()
+  code!: string;
+
+  @RuntimeName()
+  runtime?: Runtime;
+}
+
+export class CreateProxy {
+  @Text({ max: 200 })
+  name!: string;
+
+  // Paths are appended to it.
+  @Text({ max: 2_000, pattern: /^[^#]*$/, must: 'must not contain a fragment' })
+  destination_url!: string;
+
+  @Nested(() => TransformInput, { optional: true })
+  request_transform?: TransformInput;
+
+  @Nested(() => TransformInput, { optional: true })
+  response_transform?: TransformInput;
+
+  @Nested(() => ApplicationReference, { optional: true })
+  application?: ApplicationReference;
+
+  @StringMap({ scalars: true, optional: true })
+  configuration?: Record<string, string | number | boolean>;
+
+  @Flag({ optional: true })
+  require_auth?: boolean;
+
+  @Flag({ optional: true })
+  detokenize?: boolean;
+
+  @OneOf(['warm', 'run'], { optional: true })
+  isolation?: Isolation;
+
+  @Whole({ min: 1_000, max: 210_000, optional: true })
+  timeout_ms?: number;
+}
+
+export interface ProxyResponse extends Stamps {
+  id: string;
+  key: string;
+  name: string;
+  destination_url: string;
+  tenant_id: string;
+  require_auth: boolean;
+  detokenize: boolean;
+  request_transform?: TransformResponse;
+  response_transform?: TransformResponse;
+  application_id?: string;
+  configuration?: Configuration;
+  isolation: Isolation;
+  timeout_ms?: number;
+}
+
+interface TransformResponse {
+  code: string;
+  runtime?: Runtime;
+}
+
+export function toProxyResponse(
+  row: Proxy,
+  opened: { readonly key: string; readonly configuration: Configuration | null },
+  answer: Answer,
+): ProxyResponse {
+  return {
+    id: row.id,
+    key: opened.key,
+    name: row.name,
+    destination_url: row.destinationUrl,
+    tenant_id: row.tenantId,
+    require_auth: row.requireAuth,
+    detokenize: row.detokenize,
+    ...(row.requestTransform ? { request_transform: toTransform(row.requestTransform) } : {}),
+    ...(row.responseTransform ? { response_transform: toTransform(row.responseTransform) } : {}),
+    ...(row.applicationId ? { application_id: row.applicationId } : {}),
+    ...(opened.configuration ? { configuration: opened.configuration } : {}),
+    isolation: row.isolation,
+    ...(row.timeoutMs === null ? {} : { timeout_ms: row.timeoutMs }),
+    ...toStamps(row, answer),
+  };
+}
+
+function toTransform({ code, runtime }: TransformEntry): TransformResponse {
+  return { code, ...(runtime === undefined ? {} : { runtime }) };
+}

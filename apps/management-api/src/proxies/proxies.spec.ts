@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const text = expect.any(String) as string;
+const input = { name: 'Proxy', destination_url: 'https://echo.example.com/v1?a=1' };
+const transform = { code: 'module.exports = async (req) => req.args;' };
+
+describe('POST /proxies', () => {
+  it('201: makes the key and fills in the defaults', async () => {
+    const created = await api.post('/proxies', { ...input, key: 'mine', configuration: null });
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({
+      id: text,
+      key: expect.stringMatching(/^[0-9A-Za-z]{22}$/) as string,
+      ...input,
+      tenant_id: api.tenant.tenant_id,
+      require_auth: true,
+      detokenize: true,
+      isolation: 'warm',
+      created_by: text,
+      created_at: text,
+    });
+  });
+
+  it('201: keeps all that may be said', async () => {
+    const application = await api.post('/applications', {
+      name: 'App',
+      type: 'private',
+      permissions: ['token:create'],
+    });
+    const { id } = application.body as { id: string };
+    const created = await api.post('/proxies', {
+      ...input,
+      application: { id },
+      request_transform: transform,
+      response_transform: { ...transform, runtime: 'node20' },
+      configuration: { SECRET: 's', COUNT: 1, ON: false },
+      require_auth: false,
+      detokenize: false,
+      isolation: 'run',
+      timeout_ms: 5_000,
+    });
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({
+      application_id: id,
+      request_transform: transform,
+      response_transform: { ...transform, runtime: 'node20' },
+      configuration: { SECRET: 's', COUNT: '1', ON: 'false' },
+      require_auth: false,
+      detokenize: false,
+      isolation: 'run',
+      timeout_ms: 5_000,
+    });
+    expect(created.body).not.toHaveProperty('application');
+  });
+
+  it.each([
+    [{ name: undefined }, { name: ['is required'] }],
+    [{ name: 'n'.repeat(201) }, { name: ['must be at most 200 characters'] }],
+    [{ destination_url: null }, { destination_url: ['is required'] }],
+    [{ require_auth: 'false' }, { require_auth: ['must be true or false'] }],
+    [{ require_auth: 0 }, { require_auth: ['must be true or false'] }],
+    [{ configuration: { A: {} } }, { configuration: [text] }],
+    [{ configuration: { A: 'a\0' } }, { configuration: [text] }],
+    [{ request_transform: {} }, { 'request_transform.code': ['is required'] }],
+    [{ request_transform: 'x' }, { request_transform: ['must be an object'] }],
+    [{ application: {} }, { 'application.id': ['is required'] }],
+    [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
+    [{ timeout_ms: 1.5 }, { timeout_ms: [text] }],
+    [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
+  ])('400: %j', async (change, errors) => {
+    const refused = await api.post('/proxies', { ...input, ...change });
+    expect(refused.status).toBe(400);
+    expect((refused.body as { errors: object }).errors).toEqual(errors);
+  });
+
+  it.each([
+    'ftp://example.com/',
+    'example.com',
+    '/relative',
+    'https:example.com',
+    'https://user:pass@example.com/',
+    'https://@example.com/',
+    'https://example.com/a b',
+    'https://example.com/\\evil',
+    'https://example.com/\u0000',
+    'https://example.com/#part',
+    'http://example.com/',
+    'https://127.0.0.1/',
+    'https://169.254.169.254/latest',
+    'https://[::ffff:10.0.0.1]/',
+    'https://2130706433/',
+    `https://example.com/${'p'.repeat(2_000)}`,
+  ])('400: the destination %s', async (destination_url) => {
+    const refused = await api.post('/proxies', { ...input, destination_url });
+    expect(refused.body).toMatchObject({ status: 400, errors: { destination_url: [text] } });
+  });
+
+  it('422: a transform that cannot be compiled', async () => {
+    const refused = await api.post('/proxies', { ...input, response_transform: { code: '}' } });
+    expect(refused.body).toMatchObject({
+      status: 422,
+      code: 'invalid_code',
+      errors: { 'response_transform.code': [text] },
+    });
+  });
+
+  it('401 and 403', async () => {
+    expect((await api.post('/proxies', input, 'nobody')).status).toBe(401);
+    expect((await api.post('/proxies', input, api.tenant.private_key)).status).toBe(403);
+  });
+});
+
+describe('GET /proxies/{id}', () => {
+  it('200: shows the key again', async () => {
+    const made = (await api.post('/proxies', { ...input, configuration: { A: 'a' } }))
+      .body as Record<string, string>;
+    const found = await api.get(`/proxies/${made.id}`);
+    expect(found.status).toBe(200);
+    expect(found.body).toEqual({
+      ...made,
+      modified_by: made.created_by,
+      modified_at: made.created_at,
+    });
+  });
+
+  it('401, 403, 404', async () => {
+    const { id } = (await api.post('/proxies', input)).body as { id: string };
+    expect((await api.get(`/proxies/${id}`, 'nobody')).status).toBe(401);
+    expect((await api.get(`/proxies/${id}`, api.tenant.private_key)).status).toBe(403);
+    expect((await api.get(`/proxies/${id}`, api.foreign.management_key)).status).toBe(404);
+    expect((await api.get('/proxies/x')).status).toBe(404);
+  });
+});
+
+it('gives the data plane the proxy under the hash of its key', async () => {
+  const { id, key } = (
+    await api.post('/proxies', { ...input, request_transform: transform, configuration: { A: 1 } })
+  ).body as { id: string; key: string };
+  const definitions = await api.ctx.definitions.follower.current();
+  expect(definitions.proxyByKeyHash(api.ctx.keyHash(key))).toMatchObject({
+    id,
+    destinationUrl: input.destination_url,
+    requestTransform: { code: transform.code, runtime: 'node16' },
+    responseTransform: null,
+    configuration: { A: '1' },
+  });
+});

@@ -1,0 +1,46 @@
+import { literalRequires } from './literal-requires';
+
+describe('literalRequires', () => {
+  it.each([
+    [`const a = require('fs'), b = require("node:net");`, ['fs', 'node:net']],
+    ['const c = require(`os`)', ['os']],
+    [`async () => (await require ( 'x' )).y`, ['x']],
+    [`if (typeof require === 'function') require('x')`, ['x']],
+    ['`${require("inside")} ${`${require("deeper")}`}`', ['inside', 'deeper']],
+    [`const r = /['"]/; require('x')`, ['x']],
+    [`const half = 4 / 2; const s = 'a/'; require('x')`, ['x']],
+    [`call(a / require('x') / 2)`, ['x']],
+  ])('finds them: %s', (code, modules) => {
+    expect(literalRequires(code)).toEqual(modules);
+  });
+
+  it.each([
+    `// require('fs')`,
+    `/* require('fs') */ 1`,
+    `"require('fs')"`,
+    '`require("fs")`',
+    `/require('fs')/.test(x)`,
+    `module.require('fs'); this?.require('fs')`,
+    `require(name)`,
+    `require('a' + b)`,
+    `const x = { require: 1 }`,
+  ])('passes over what is none: %s', (code) => {
+    expect(literalRequires(code)).toEqual([]);
+  });
+
+  it.each([
+    `(function (require, module) { require('./a') })({})`,
+    `function require(name) {} require('./a')`,
+    `const require = load; require('./a')`,
+    `(require => require('./a'))(load)`,
+    `bundle[1](module, require); require('./a')`,
+  ])('leaves code alone that gives the name another meaning: %s', (code) => {
+    expect(literalRequires(code)).toEqual([]);
+  });
+
+  it('stays linear on code made of slashes, quotes and braces', () => {
+    const begun = performance.now();
+    for (const piece of ['/', '`${', "'", '/*', '[', '\\']) literalRequires(piece.repeat(25_000));
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+});

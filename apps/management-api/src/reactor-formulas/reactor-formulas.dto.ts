@@ -1,0 +1,106 @@
+import type { ParameterType, Runtime } from '@glovebox/definitions';
+import { toStamps, type Answer, type Stamps } from '../stamps';
+import { Flag, NestedList, OneOf, Text } from '../validation/fields';
+import type { ReactorFormula } from './reactor-formula.entity';
+
+const runtimes = ['node16', 'node20'];
+export const defaultRuntime: Runtime = 'node16';
+
+export const Code = (): PropertyDecorator => Text({ max: 50_000 });
+export const RuntimeName = (): PropertyDecorator => OneOf(runtimes, { optional: true });
+
+class ConfigurationInput {
+  @Text({ max: 200, pattern: /^[\w-]+$/, must: 'must be made of letters, digits, _ and -' })
+  name!: string;
+
+  @Text({ min: 0, max: 1_000, optional: true })
+  description?: string;
+
+  @OneOf(['string', 'boolean', 'number'])
+  type!: 'string' | 'boolean' | 'number';
+}
+
+class ParameterInput {
+  @Text({
+    max: 200,
+    pattern: /^[\w-]+(?:\.[\w-]+)*$/,
+    must: 'must be made of letters, digits, _ and -, with dots between levels',
+  })
+  name!: string;
+
+  @Text({ min: 0, max: 1_000, optional: true })
+  description?: string;
+
+  @OneOf(['string', 'boolean', 'number', 'object'])
+  type!: ParameterType;
+
+  @Flag({ optional: true })
+  optional?: boolean;
+}
+
+export class CreateFormula {
+  @OneOf(['private'], { optional: true })
+  type?: 'private';
+
+  @Text({ max: 200 })
+  name!: string;
+
+  @Text({ min: 0, max: 1_000, optional: true })
+  description?: string;
+
+  @Text({ min: 0, optional: true })
+  icon?: string;
+
+  @Code()
+  code!: string;
+
+  @NestedList(() => ConfigurationInput, { max: 25, optional: true })
+  configuration?: ConfigurationInput[];
+
+  @NestedList(() => ParameterInput, { max: 25, optional: true })
+  request_parameters?: ParameterInput[];
+
+  @RuntimeName()
+  runtime?: Runtime;
+}
+
+export interface FormulaResponse extends Stamps {
+  id: string;
+  tenant_id: string;
+  type: 'private';
+  name: string;
+  description?: string;
+  icon?: string;
+  code: string;
+  configuration: { name: string; description?: string; type: string }[];
+  request_parameters: { name: string; description?: string; type: string; optional: boolean }[];
+  runtime: Runtime;
+}
+
+const descriptionOf = ({ description }: { description?: string }): { description?: string } =>
+  description === undefined ? {} : { description };
+
+export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaResponse {
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    type: row.type,
+    name: row.name,
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.icon === null ? {} : { icon: row.icon }),
+    code: row.code,
+    configuration: row.configuration.map((entry) => ({
+      name: entry.name,
+      ...descriptionOf(entry),
+      type: entry.type,
+    })),
+    request_parameters: row.requestParameters.map((entry) => ({
+      name: entry.name,
+      ...descriptionOf(entry),
+      type: entry.type,
+      optional: entry.optional,
+    })),
+    runtime: row.runtime,
+    ...toStamps(row, answer),
+  };
+}

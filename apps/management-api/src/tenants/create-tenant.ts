@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mayHold, permissions, type Permission } from '@glovebox/access';
+import type { TenantDefinition } from '@glovebox/definitions';
+import { issueApplication } from '../applications/issue-application';
+import { change, type Author } from '../change';
+import type { ManagementContext } from '../context';
+import { Tenant } from './tenant.entity';
+import { webhookSecretsPlace, type WebhookSecret } from './webhook-secrets';
+
+export interface NewTenant {
+  readonly tenant_id: string;
+  readonly name: string;
+  /** This once: only its hash is kept. */
+  readonly management_key: string;
+  readonly private_key?: string;
+}
+
+const demoPermissions: Permission[] = [
+  'token:create',
+  'token:read',
+  'token:use',
+  'token:update',
+  'token:delete',
+  'token:search',
+];
+
+/** A tenant with the application that manages it; for a demo also one that uses it. */
+export async function createTenant(
+  ctx: ManagementContext,
+  options: { name: string; demo: boolean },
+): Promise<NewTenant> {
+  const id = randomUUID();
+  const author: Author = { tenantId: id, actorId: null, traceId: randomUUID() };
+  const webhookSecrets: WebhookSecret[] = [
+    { secret: `whsec_${randomBytes(32).toString('base64')}`, until: null },
+  ];
+  const sealedSecrets = await ctx.sealer.seal(
+    webhookSecretsPlace(id),
+    JSON.stringify(webhookSecrets),
+  );
+  const definition: TenantDefinition = {
+    kind: 'tenant',
+    id,
+    tenantId: id,
+    settings: {},
+    webhookSecrets,
+  };
+
+  return change(ctx, author, 'create', async (manager) => {
+    await manager.insert(Tenant, {
+      id,
+      name: options.name,
+      settings: {},
+      webhookSecrets: sealedSecrets,
+      createdAt: new Date(),
+    });
+    const management = await issueApplication(ctx, manager, author, {
+      name: `${options.name} management`.slice(0, 200),
+      type: 'management',
+      permissions: permissions.filter((permission) => mayHold('management', permission)),
+    });
+    const using = options.demo
+      ? await issueApplication(ctx, manager, author, {
+          name: `${options.name} demo`.slice(0, 200),
+          type: 'private',
+          permissions: demoPermissions,
+        })
+      : undefined;
+    return {
+      result: {
+        tenant_id: id,
+        name: options.name,
+        management_key: management.key,
+        ...(using ? { private_key: using.key } : {}),
+      },
+      definitions: [definition, management.definition, ...(using ? [using.definition] : [])],
+    };
+  });
+}

@@ -1,0 +1,26 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('tenants')
+export class Tenant {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('jsonb')
+  settings!: Record<string, string>;
+
+  /** Sealed: a list of `{secret, until}`, the newest first. */
+  @Column('bytea', { name: 'webhook_secrets' })
+  webhookSecrets!: Buffer;
+
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
+  createdAt!: Date;
+
+  @Column('uuid', { name: 'modified_by', nullable: true })
+  modifiedBy!: string | null;
+
+  @Column({ type: 'timestamptz', name: 'modified_at', precision: 3, nullable: true })
+  modifiedAt!: Date | null;
+}

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import supertest, { type Test } from 'supertest';
+import { createApp } from './app.module';
+import { loadManagementConfig } from './config';
+import { createManagementContext, type ManagementContext } from './context';
+import { createTenant, type NewTenant } from './tenants/create-tenant';
+
+/** The real application on real stores, for specs: with a tenant, and one more that is foreign. */
+export interface TestApi {
+  readonly ctx: ManagementContext;
+  readonly app: NestExpressApplication;
+  readonly tenant: Required<NewTenant>;
+  readonly foreign: Required<NewTenant>;
+  get(path: string, key?: string): Test;
+  post(path: string, body: unknown, key?: string): Test;
+  /** A key with these permissions and no others. */
+  keyWith(type: string, permissions: readonly string[], rules?: readonly object[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startTestApi(options: {
+  databaseUrl: string;
+  redisUrl: string;
+  env?: Record<string, string>;
+}): Promise<TestApi> {
+  const config = loadManagementConfig({
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: options.databaseUrl,
+    REDIS_URL: options.redisUrl,
+    KEY_RING: `1:${randomBytes(32).toString('base64')}`,
+    ...options.env,
+  });
+  const ctx = await createManagementContext(config);
+  await ctx.definitions.start();
+  const tenant = await demoTenant(ctx, 'Tenant');
+  const foreign = await demoTenant(ctx, 'Foreign');
+  const app = await createApp(ctx);
+  await app.listen(0, '127.0.0.1');
+  const agent = supertest(app.getHttpServer());
+
+  const post = (path: string, body: unknown, key = tenant.management_key): Test =>
+    agent
+      .post(path)
+      .set('SVC-API-KEY', key)
+      .set('Content-Type', 'application/json')
+      .send(typeof body === 'string' ? body : JSON.stringify(body));
+
+  return {
+    ctx,
+    app,
+    tenant,
+    foreign,
+    get: (path, key = tenant.management_key) => agent.get(path).set('SVC-API-KEY', key),
+    post,
+    async keyWith(type, permissions, rules = []) {
+      const answer = await post('/applications', { name: 'key', type, permissions, rules });
+      return (answer.body as { key: string }).key;
+    },
+    async close() {
+      await app.close();
+      await ctx.close();
+    },
+  };
+}
+
+async function demoTenant(ctx: ManagementContext, name: string): Promise<Required<NewTenant>> {
+  const tenant = await createTenant(ctx, { name, demo: true });
+  return { ...tenant, private_key: tenant.private_key ?? '' };
+}

@@ -1,0 +1,41 @@
+import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { validate, type ValidationError } from 'class-validator';
+import { invalid } from '@glovebox/problems';
+import { fieldRule, fieldsOf, isMembers, type Dto, type Members } from './fields';
+
+/** Last: what the body says. Handlers see the declared members alone, each as it should be. */
+@Injectable()
+export class BodyPipe implements PipeTransform {
+  async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
+    if (type !== 'body' || !metatype || fieldsOf(metatype).length === 0) return value;
+    if (!isMembers(value)) throw invalid({ '': ['must be a JSON object'] });
+    const dto = fill(metatype as Dto, value);
+    const errors = Object.fromEntries(problemsOf(await validate(dto), ''));
+    if (Object.keys(errors).length > 0) throw invalid(errors);
+    return dto;
+  }
+}
+
+function fill(Type: Dto, body: Members): object {
+  const dto: Members = new Type() as Members;
+  for (const { name, nested, optional } of fieldsOf(Type)) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined;
+    // Contract 1: an optional member that is null counts as absent.
+    if (value === undefined || (value === null && optional)) continue;
+    dto[name] = nested ? fillNested(nested(), value) : value;
+  }
+  return dto;
+}
+
+function fillNested(Type: Dto, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one: unknown) => fillNested(Type, one));
+  return isMembers(value) ? fill(Type, value) : value;
+}
+
+function problemsOf(found: readonly ValidationError[], parent: string): [string, string[]][] {
+  return found.flatMap(({ property, constraints, children = [] }) => {
+    const path = parent === '' ? property : `${parent}.${property}`;
+    const message = constraints?.[fieldRule];
+    return message === undefined ? problemsOf(children, path) : [[path, [message]]];
+  });
+}

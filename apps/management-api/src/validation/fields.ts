@@ -1,0 +1,170 @@
+import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+
+/** A class that a body becomes. */
+export type Dto = new () => object;
+export type Members = Record<string, unknown>;
+
+/** What is wrong with a value; undefined if nothing is. */
+type Check = (value: unknown) => string | undefined;
+
+interface Field {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly nested: (() => Dto) | undefined;
+}
+
+interface Presence {
+  readonly optional?: boolean;
+  /** Null is a value of its own here. */
+  readonly nullable?: boolean;
+}
+
+const fieldsOfDto = new WeakMap<object, Field[]>();
+
+/** The members that a DTO declares: all others of a body are never looked at. */
+export const fieldsOf = (dto: object): readonly Field[] => fieldsOfDto.get(dto) ?? [];
+
+/** The name of the one rule that every field has, among those of class-validator. */
+export const fieldRule = 'field';
+
+/** One decorator per field: what it may hold and, unless optional, that it is there. */
+function field(
+  check: Check,
+  { optional = false, nullable = false }: Presence,
+  nested?: () => Dto,
+): PropertyDecorator {
+  return (prototype, property) => {
+    const name = String(property);
+    const wrong = (value: unknown): string | undefined => {
+      if (value === undefined || (value === null && !nullable)) return 'is required';
+      return value === null ? undefined : check(value);
+    };
+    const known = fieldsOfDto.get(prototype.constructor) ?? [];
+    fieldsOfDto.set(prototype.constructor, [...known, { name, optional, nested }]);
+    if (optional) ValidateIf((_, value: unknown) => value !== undefined)(prototype, property);
+    ValidateBy({
+      name: fieldRule,
+      validator: {
+        validate: (value) => wrong(value) === undefined,
+        defaultMessage: (args) => wrong(args?.value) ?? '',
+      },
+    })(prototype, property);
+    if (nested) ValidateNested()(prototype, property);
+  };
+}
+
+const textCheck =
+  ({ min, max, pattern, must }: TextRule): Check =>
+  (value) => {
+    if (typeof value !== 'string') return 'must be a string';
+    if (value.includes('\0')) return 'must not contain NUL';
+    if (value.length < min) return 'must not be empty';
+    if (value.length > max) return `must be at most ${max} characters`;
+    return pattern && !pattern.test(value) ? (must ?? 'is malformed') : undefined;
+  };
+
+interface TextRule {
+  readonly min: number;
+  readonly max: number;
+  readonly pattern?: RegExp;
+  readonly must?: string;
+}
+
+export const Text = (rule: Partial<TextRule> & Presence = {}): PropertyDecorator =>
+  field(textCheck({ min: 1, max: Infinity, ...rule }), rule);
+
+export const OneOf = (values: readonly string[], presence: Presence = {}): PropertyDecorator =>
+  field(
+    (value) => (values.some((one) => one === value) ? undefined : `must be ${list(values)}`),
+    presence,
+  );
+
+export const SomeOf = (
+  values: readonly string[],
+  presence: Presence & { min?: number } = {},
+): PropertyDecorator =>
+  field((value) => {
+    if (!Array.isArray(value)) return 'must be a list';
+    if (value.length < (presence.min ?? 0)) return 'must not be empty';
+    const unknown = value.findIndex((one) => !values.includes(one as string));
+    return unknown < 0 ? undefined : `has an unknown value at position ${unknown + 1}`;
+  }, presence);
+
+export const Flag = (presence: Presence = {}): PropertyDecorator =>
+  field((value) => (typeof value === 'boolean' ? undefined : 'must be true or false'), presence);
+
+export const Whole = (range: { min: number; max: number } & Presence): PropertyDecorator =>
+  field((value) => {
+    const { min, max } = range;
+    const inside = Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+    return inside ? undefined : `must be a whole number from ${min} to ${max}`;
+  }, range);
+
+export const Uuid = (presence: Presence = {}): PropertyDecorator =>
+  field((value) => (isUuid(value) ? undefined : 'must be a UUID'), presence);
+
+export const Instant = (presence: Presence = {}): PropertyDecorator =>
+  field(
+    (value) => (isInstant(value) ? undefined : 'must be an ISO 8601 time with an offset or Z'),
+    presence,
+  );
+
+/** Names to strings; with `scalars`, numbers and booleans too. */
+export const StringMap = (rule: Presence & { scalars?: boolean } = {}): PropertyDecorator =>
+  field((value) => {
+    if (!isMembers(value)) return 'must be an object';
+    const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
+    const fits = Object.entries(value).every(
+      ([name, member]) =>
+        types.includes(typeof member) && name !== '' && !`${name}${String(member)}`.includes('\0'),
+    );
+    return fits ? undefined : `must have only ${list(types)} values, without NUL`;
+  }, rule);
+
+export const TextList = (presence: Presence = {}): PropertyDecorator =>
+  field((value) => {
+    const fits = Array.isArray(value) && value.every((one) => typeof one === 'string');
+    return fits ? undefined : 'must be a list of strings';
+  }, presence);
+
+/** Any JSON, null too, as it came. */
+export const Json = (): PropertyDecorator => field(() => undefined, { nullable: true });
+
+export const Nested = (dto: () => Dto, presence: Presence = {}): PropertyDecorator =>
+  field((value) => (isMembers(value) ? undefined : 'must be an object'), presence, dto);
+
+export const NestedList = (dto: () => Dto, rule: Presence & { max: number }): PropertyDecorator =>
+  field(
+    (value) => {
+      if (!Array.isArray(value) || !value.every(isMembers)) return 'must be a list of objects';
+      return value.length > rule.max ? `must have at most ${rule.max} entries` : undefined;
+    },
+    rule,
+    dto,
+  );
+
+export function isUuid(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value)
+  );
+}
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const instant = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function isInstant(value: unknown): boolean {
+  const parts = typeof value === 'string' ? instant.exec(value) : null;
+  if (!parts) return false;
+  // Date.parse takes the 30th of February for the 2nd of March.
+  const [, year, month, day] = parts.map(Number);
+  const daysInMonth = new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate();
+  return (day ?? 0) <= daysInMonth && !Number.isNaN(Date.parse(parts[0]));
+}
+
+function list(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
