@@ -23,10 +23,10 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 function isAway(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof Problem) return false;
-  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
+  if (typeof error !== 'object' || error === null || error instanceof Problem) return false;
+  const { code, driverError, message } = error as Record<string, unknown>;
   // TypeORM wraps what the driver threw.
   if (driverError !== undefined) return isAway(driverError);
   if (typeof code === 'string' && (systemCodes.has(code) || sqlState.test(code))) return true;
-  return driverMessages.test(error.message);
+  return typeof message === 'string' && driverMessages.test(message);
 }
