@@ -59,7 +59,6 @@ export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, wor
       DATABASE_URL: urls.management,
       REDIS_URL: redisUrl,
       ...keyRing,
-      PUBLIC_BASE_URL: env.PUBLIC_BASE_URL || `http://127.0.0.1:${ports.gateway}`,
       ...egress,
     },
     runner: {

@@ -25,3 +25,8 @@ export function toStamps(row: Stamped, answer: Answer): Stamps {
     ...(answer === 'read' ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() } : {}),
   };
 }
+
+/** The columns of a change. */
+export function modifiedNow({ actorId }: { readonly actorId: string | null }) {
+  return { modifiedBy: actorId, modifiedAt: new Date() };
+}

@@ -13,6 +13,9 @@ export interface TestApi {
   readonly tenant: Required<NewTenant>;
   readonly foreign: Required<NewTenant>;
   get(path: string, key?: string): Test;
+  put(path: string, body: unknown, key?: string): Test;
+  patch(path: string, body: unknown, key?: string): Test;
+  delete(path: string, key?: string): Test;
   post(path: string, body: unknown, key?: string): Test;
   /** A key with these permissions and no others. */
   keyWith(type: string, permissions: readonly string[], rules?: readonly object[]): Promise<string>;
@@ -39,12 +42,14 @@ export async function startTestApi(options: {
   await app.listen(0, '127.0.0.1');
   const agent = supertest(app.getHttpServer());
 
-  const post = (path: string, body: unknown, key = tenant.management_key): Test =>
-    agent
-      .post(path)
-      .set('SVC-API-KEY', key)
-      .set('Content-Type', 'application/json')
-      .send(typeof body === 'string' ? body : JSON.stringify(body));
+  const send =
+    (method: 'post' | 'put' | 'patch', type: string) =>
+    (path: string, body: unknown, key = tenant.management_key): Test =>
+      agent[method](path)
+        .set('SVC-API-KEY', key)
+        .set('Content-Type', type)
+        .send(typeof body === 'string' ? body : JSON.stringify(body));
+  const post = send('post', 'application/json');
 
   return {
     ctx,
@@ -53,6 +58,9 @@ export async function startTestApi(options: {
     foreign,
     get: (path, key = tenant.management_key) => agent.get(path).set('SVC-API-KEY', key),
     post,
+    put: send('put', 'application/json'),
+    patch: send('patch', 'application/merge-patch+json'),
+    delete: (path, key = tenant.management_key) => agent.delete(path).set('SVC-API-KEY', key),
     async keyWith(type, permissions, rules = []) {
       const answer = await post('/applications', { name: 'key', type, permissions, rules });
       return (answer.body as { key: string }).key;

@@ -20,6 +20,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const template = fromTestRun('TEST_TEMPLATE_DATABASE');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdmin(`CREATE DATABASE "${name}" TEMPLATE "${template}" OWNER glovebox_owner`);
+  // Another database is another log: else two suites on one Redis would believe each other's.
+  await asAdmin('UPDATE definition_head SET epoch = gen_random_uuid()', urlFor(name));
   return {
     name,
     ownerUrl: urlFor(name, 'glovebox_owner', fromTestRun('TEST_OWNER_PASSWORD')),
@@ -38,8 +40,11 @@ function urlFor(database: string, user?: string, password?: string): string {
   return url.href;
 }
 
-async function asAdmin(statement: string): Promise<void> {
-  const client = new Client({ connectionString: fromTestRun('TEST_ADMIN_DATABASE_URL') });
+async function asAdmin(
+  statement: string,
+  connectionString = fromTestRun('TEST_ADMIN_DATABASE_URL'),
+): Promise<void> {
+  const client = new Client({ connectionString });
   await client.connect();
   try {
     await client.query(statement);

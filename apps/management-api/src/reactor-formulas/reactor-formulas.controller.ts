@@ -1,10 +1,12 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/resource.guard';
+import { Listing, type ListQuery, type Page } from '../listing';
+import type { MergePatch } from '../validation/merge-patch';
 import { ReactorFormula } from './reactor-formula.entity';
-import { CreateFormula, toFormulaResponse, type FormulaResponse } from './reactor-formulas.dto';
+import { FormulaInput, toFormulaResponse, type FormulaResponse } from './reactor-formulas.dto';
 import { ReactorFormulasService } from './reactor-formulas.service';
 
 @Controller('reactor-formulas')
@@ -13,8 +15,14 @@ export class ReactorFormulasController {
 
   @Post()
   @RequirePermission('reactor:create')
-  create(@Caller() actor: Actor, @Body() input: CreateFormula): Promise<FormulaResponse> {
+  create(@Caller() actor: Actor, @Body() input: FormulaInput): Promise<FormulaResponse> {
     return this.formulas.create(actor, input);
+  }
+
+  @Get()
+  @RequirePermission('reactor:read')
+  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page<FormulaResponse>> {
+    return this.formulas.list(actor, query);
   }
 
   @Get(':id')
@@ -22,5 +30,36 @@ export class ReactorFormulasController {
   @OfResource(ReactorFormula)
   get(@Loaded() formula: ReactorFormula): FormulaResponse {
     return toFormulaResponse(formula, 'read');
+  }
+
+  @Put(':id')
+  @RequirePermission('reactor:update')
+  @OfResource(ReactorFormula)
+  update(
+    @Caller() actor: Actor,
+    @Loaded() { id }: ReactorFormula,
+    @Body() input: FormulaInput,
+  ): Promise<FormulaResponse> {
+    return this.formulas.update(actor, id, input);
+  }
+
+  @Patch(':id')
+  @HttpCode(204)
+  @RequirePermission('reactor:update')
+  @OfResource(ReactorFormula)
+  patch(
+    @Caller() actor: Actor,
+    @Loaded() { id }: ReactorFormula,
+    @Body() patch: MergePatch,
+  ): Promise<void> {
+    return this.formulas.patch(actor, id, patch);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequirePermission('reactor:delete')
+  @OfResource(ReactorFormula)
+  remove(@Caller() actor: Actor, @Loaded() { id }: ReactorFormula): Promise<void> {
+    return this.formulas.remove(actor, id);
   }
 }

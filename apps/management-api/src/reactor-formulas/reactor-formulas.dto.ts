@@ -38,7 +38,8 @@ class ParameterInput {
   optional?: boolean;
 }
 
-export class CreateFormula {
+/** The document of a create and of a full update. */
+export class FormulaInput {
   @OneOf(['private'], { optional: true })
   type?: 'private';
 
@@ -79,6 +80,13 @@ export interface FormulaResponse extends Stamps {
 
 const descriptionOf = ({ description }: { description?: string }): { description?: string } =>
   description === undefined ? {} : { description };
+
+/** The document that a PUT would take to leave the formula as it is. */
+export function toFormulaInput(row: ReactorFormula): Record<string, unknown> {
+  const { type, name, description, icon, code, configuration, request_parameters, runtime } =
+    toFormulaResponse(row, 'read');
+  return { type, name, description, icon, code, configuration, request_parameters, runtime };
+}
 
 export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaResponse {
   return {

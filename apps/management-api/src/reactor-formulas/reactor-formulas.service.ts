@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
-import { invalid } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
-import { authorOf, change } from '../change';
+import { authorOf, change, type Author, type Changed } from '../change';
 import { Context, type ManagementContext } from '../context';
+import { inTenant } from '../database/in-tenant';
+import { lockRow } from '../database/lock-row';
+import { listRows, toPage, type ListQuery, type Page } from '../listing';
+import { Reactor } from '../reactors/reactor.entity';
+import { modifiedNow } from '../stamps';
+import { changesNothing, patched, type MergePatch } from '../validation/merge-patch';
 import { checkCode, codeHash } from './check-code';
 import { ReactorFormula } from './reactor-formula.entity';
 import {
   defaultRuntime,
+  FormulaInput,
+  toFormulaInput,
   toFormulaResponse,
-  type CreateFormula,
   type FormulaResponse,
 } from './reactor-formulas.dto';
 
@@ -18,32 +26,14 @@ import {
 export class ReactorFormulasService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: CreateFormula): Promise<FormulaResponse> {
+  async create(actor: Actor, input: FormulaInput): Promise<FormulaResponse> {
     this.#check(input);
     const author = authorOf(actor);
     return change(this.ctx, author, 'create', async (manager) => {
       const formula = manager.create(ReactorFormula, {
         id: randomUUID(),
         tenantId: author.tenantId,
-        type: input.type ?? 'private',
-        name: input.name,
-        description: input.description ?? null,
-        icon: input.icon ?? null,
-        code: input.code,
-        configuration: (input.configuration ?? []).map(({ name, description, type }) => ({
-          name,
-          ...(description === undefined ? {} : { description }),
-          type,
-        })),
-        requestParameters: (input.request_parameters ?? []).map(
-          ({ name, description, type, optional = false }) => ({
-            name,
-            ...(description === undefined ? {} : { description }),
-            type,
-            optional,
-          }),
-        ),
-        runtime: input.runtime ?? defaultRuntime,
+        ...columnsOf(input),
         createdBy: author.actorId,
         createdAt: new Date(),
         modifiedBy: null,
@@ -57,7 +47,63 @@ export class ReactorFormulasService {
     });
   }
 
-  #check({ code, configuration = [], request_parameters = [] }: CreateFormula): void {
+  list({ principal }: Actor, query: ListQuery): Promise<Page<FormulaResponse>> {
+    const { tenantId } = principal;
+    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
+      const { rows, total } = await listRows(manager, ReactorFormula, tenantId, query);
+      const data = rows.map((row) => toFormulaResponse(row, 'read'));
+      return toPage(query, total, data);
+    });
+  }
+
+  update(actor: Actor, id: string, input: FormulaInput): Promise<FormulaResponse> {
+    const author = authorOf(actor);
+    return change(this.ctx, author, 'update', async (manager) => {
+      const formula = await lockRow(manager, ReactorFormula, { tenantId: author.tenantId, id });
+      return this.#replace(manager, author, formula, input);
+    });
+  }
+
+  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
+    const author = authorOf(actor);
+    await change(this.ctx, author, 'update', async (manager) => {
+      const formula = await lockRow(manager, ReactorFormula, { tenantId: author.tenantId, id });
+      const input = await patched(FormulaInput, toFormulaInput(formula), patch);
+      if (changesNothing(patch)) return { result: undefined };
+      return this.#replace(manager, author, formula, input);
+    });
+  }
+
+  async remove(actor: Actor, id: string): Promise<void> {
+    const author = authorOf(actor);
+    const { tenantId } = author;
+    await change(this.ctx, author, 'delete', async (manager) => {
+      // The lock also keeps out reactors that are about to refer to the formula.
+      const formula = await lockRow(manager, ReactorFormula, { tenantId, id });
+      if (await manager.existsBy(Reactor, { tenantId, formulaId: id })) {
+        throw new Problem('conflict', { detail: 'Reactors use this formula.' });
+      }
+      await manager.remove(formula);
+      return { result: undefined, deletions: [{ kind: 'formula', id }] };
+    });
+  }
+
+  async #replace(
+    manager: EntityManager,
+    author: Author,
+    formula: ReactorFormula,
+    input: FormulaInput,
+  ): Promise<Changed<FormulaResponse>> {
+    this.#check(input);
+    Object.assign(formula, columnsOf(input), modifiedNow(author));
+    await manager.save(formula);
+    return {
+      result: toFormulaResponse(formula, 'read'),
+      definitions: [toFormulaDefinition(formula)],
+    };
+  }
+
+  #check({ code, configuration = [], request_parameters = [] }: FormulaInput): void {
     const errors = {
       ...nameErrors('configuration', configuration),
       ...nameErrors('request_parameters', request_parameters),
@@ -65,6 +111,31 @@ export class ReactorFormulasService {
     if (Object.keys(errors).length > 0) throw invalid(errors);
     checkCode(code, 'code', this.ctx.config.REACTOR_ERRORS_ALIASES);
   }
+}
+
+/** All columns that a document decides, with the defaults for what it leaves out. */
+function columnsOf(input: FormulaInput) {
+  return {
+    type: input.type ?? 'private',
+    name: input.name,
+    description: input.description ?? null,
+    icon: input.icon ?? null,
+    code: input.code,
+    configuration: (input.configuration ?? []).map(({ name, description, type }) => ({
+      name,
+      ...(description === undefined ? {} : { description }),
+      type,
+    })),
+    requestParameters: (input.request_parameters ?? []).map(
+      ({ name, description, type, optional = false }) => ({
+        name,
+        ...(description === undefined ? {} : { description }),
+        type,
+        optional,
+      }),
+    ),
+    runtime: input.runtime ?? defaultRuntime,
+  };
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);

@@ -6,14 +6,22 @@ import { fieldRule, fieldsOf, isMembers, type Dto, type Members } from './fields
 /** Last: what the body says. Handlers see the declared members alone, each as it should be. */
 @Injectable()
 export class BodyPipe implements PipeTransform {
-  async transform(value: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' || !metatype || fieldsOf(metatype).length === 0) return value;
-    if (!isMembers(value)) throw invalid({ '': ['must be a JSON object'] });
-    const dto = fill(metatype as Dto, value);
-    const errors = Object.fromEntries(problemsOf(await validate(dto), ''));
-    if (Object.keys(errors).length > 0) throw invalid(errors);
-    return dto;
+    return toDto(metatype as Dto, value);
   }
+}
+
+/** A document as an instance of the class, with the declared members alone; or all that is wrong. */
+export async function toDto<Type extends Dto>(
+  Type: Type,
+  value: unknown,
+): Promise<InstanceType<Type>> {
+  if (!isMembers(value)) throw invalid({ '': ['must be a JSON object'] });
+  const dto = fill(Type, value);
+  const errors = Object.fromEntries(problemsOf(await validate(dto), ''));
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return dto as InstanceType<Type>;
 }
 
 function fill(Type: Dto, body: Members): object {
