@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import { hasBody } from './intake';
 
 export function sendJson(
   res: ServerResponse,
@@ -38,7 +39,7 @@ export function sendProblem(
       [traceHeader]: options.traceId,
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
       // What is left of an unread body must not be taken for the next request.
-      ...(req.complete ? {} : { connection: 'close' }),
+      ...(req.complete || !hasBody(req) ? {} : { connection: 'close' }),
     },
   );
 }

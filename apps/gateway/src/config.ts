@@ -12,24 +12,34 @@ import {
 
 export const settings = {
   LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
-  HOST: text('the address to listen on', '127.0.0.1'),
+  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the public base URL', 8080),
-  OPS_PORT: port('the port of health and metrics of this process', 9080),
-  DATABASE_URL: requiredSecret('Postgres, as the role of the data plane'),
+  OPS_PORT: port('health and metrics of this process; not for the public', 9080),
+  DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   MANAGEMENT_URL: text('where the management API listens', 'http://127.0.0.1:8081'),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
-  HEADER_PREFIXES: list('prefixes of the service headers: SVC and its aliases', ['SVC']),
-  EGRESS_ALLOW: list('addresses that may be reached although not public: ip:port or cidr:port', []),
+  HEADER_PREFIXES: list(
+    'prefixes of the service headers and of the query parameter; further ones are aliases',
+    ['SVC'],
+  ),
+  EGRESS_ALLOW: list(
+    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
+    [],
+  ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
-  PROXY_BUFFER_MAX: integer('bytes of a body that is read whole for expressions', 1_048_576, {
-    min: 1_024,
-    max: 10_485_760,
-  }),
+  PROXY_BUFFER_MAX: integer(
+    'bytes of a JSON body that is read whole for expressions; a larger one gets 413',
+    1_048_576,
+    {
+      min: 1_024,
+      max: 10_485_760,
+    },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

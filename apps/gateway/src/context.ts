@@ -57,11 +57,22 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const redisUrl = config.REDIS_URL.reveal();
-  const queueRedis = new Redis(redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  const queueRedis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 2_000,
+  });
   queueRedis.on('error', onFault('Redis is not reachable'));
 
   const ring = parseKeyRing(config.KEY_RING.reveal());
-  const sealer = new Sealer(ring, dataKeyTable(database));
+  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
+  const dataKeys = connectDatabase({
+    url,
+    app: 'gateway-keys',
+    connectionsMax: 2,
+    onIdleError: onFault('an idle connection to Postgres broke'),
+  });
+  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const definitions = connectDefinitions({
     app: 'gateway',
     databaseUrl: url,
@@ -126,6 +137,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
       await destinations.close();
       await runs.close();
       queueRedis.disconnect();
+      await dataKeys.close();
       await database.close();
     },
   };

@@ -24,6 +24,7 @@ export class DestinationPools {
       connections: 1_024,
       pipelining: 1,
       keepAliveTimeout: 10_000,
+      maxHeaderSize: 64 * 1024,
     });
     this.#pools.set(origin, { pool, usedAt: performance.now() });
     return pool;

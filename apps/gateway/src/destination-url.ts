@@ -49,12 +49,8 @@ function partsOf(destinationUrl: string): Parts {
 
 function refuseClimbing(suffix: string): void {
   if (!/[.\\%]/.test(suffix)) return;
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(suffix);
-  } catch {
-    throw new Problem('invalid_request', { detail: 'The path is not validly percent-encoded.' });
-  }
+  // What no rule of UTF-8 fits goes through as it is: the dots and slashes that matter are ASCII.
+  const decoded = suffix.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent);
   const climbs = decoded.split('/').some((segment) => segment === '.' || segment === '..');
   if (climbs || decoded.includes('\\')) {
     throw new Problem('invalid_request', { detail: 'The path may not climb.' });

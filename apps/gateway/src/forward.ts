@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, type Dispatcher, type Pool } from 'undici';
+import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
+import type { ServiceHeaders } from '@glovebox/service-host';
 import { answeredHeaders } from './forwarded-headers';
 
 export interface OutgoingRequest {
@@ -23,6 +25,7 @@ export function forward(
   request: OutgoingRequest,
   res: ServerResponse,
   answerHeaders: readonly string[],
+  ours: ServiceHeaders,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     pool.dispatch(
@@ -34,16 +37,19 @@ export function forward(
         headersTimeout: request.firstByteMs,
         bodyTimeout: bodyIdleMs,
       },
-      new Relay(res, answerHeaders, resolve, reject),
+      new Relay(res, answerHeaders, ours, resolve, reject),
     );
   });
 }
 
 /** Hot path: one object per request, no streams between the two sockets but their own. */
 class Relay implements Dispatcher.DispatchHandler {
+  #hasData = false;
+
   constructor(
     private readonly res: ServerResponse,
     private readonly answerHeaders: readonly string[],
+    private readonly ours: ServiceHeaders,
     private readonly resolve: () => void,
     private readonly reject: (problem: Problem) => void,
   ) {}
@@ -59,25 +65,36 @@ class Relay implements Dispatcher.DispatchHandler {
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (status < 200) return true;
     this.res.writeHead(status, [
-      ...answeredHeaders(raw),
+      ...answeredHeaders(raw, this.ours),
       ...this.answerHeaders,
       'SVC-PROXY-DESTINATION-STATUS',
       String(status),
     ]);
-    this.res.on('drain', resume);
+    // 304 and HEAD name the length of a body that does not come: undici takes that for a fault.
+    if (status === 204 || status === 304 || this.res.req.method === 'HEAD') this.onComplete();
+    else {
+      this.res.on('drain', resume);
+      // A destination that waits before its first byte has been heard all the same.
+      setImmediate(() => {
+        if (!this.#hasData) this.res.flushHeaders();
+      });
+    }
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    return this.res.write(chunk);
+    this.#hasData = true;
+    return this.res.writableEnded || this.res.write(chunk);
   }
 
   onComplete(): void {
+    this.#hasData = true;
     this.res.end();
     this.resolve();
   }
 
   onError(error: Error): void {
+    if (this.res.writableEnded) return;
     if (this.res.headersSent || this.res.destroyed) {
       this.res.destroy();
       this.resolve();
@@ -87,6 +104,8 @@ class Relay implements Dispatcher.DispatchHandler {
 
 function problemOf(error: Error): Problem {
   const late =
-    error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError ||
+    (error instanceof EgressUnreachable && error.code === 'ETIMEDOUT');
   return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });
 }

@@ -13,17 +13,7 @@ const hopByHop = [
   'upgrade',
 ];
 /** Ours to say: the destination's name, the framing, and who asked before us. */
-const neverForwarded = new Set([
-  ...hopByHop,
-  'host',
-  'expect',
-  'content-length',
-  'forwarded',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-]);
+const neverForwarded = new Set([...hopByHop, 'host', 'expect', 'content-length', 'forwarded']);
 const neverAnswered = new Set(hopByHop);
 const notForConnectionToName = /^(?:host|content-.*)$/;
 
@@ -38,13 +28,14 @@ export function forwardedHeaders(raw: readonly string[], ours: ServiceHeaders): 
     const name = raw[at] ?? '';
     const lower = name.toLowerCase();
     if (neverForwarded.has(lower) || ours.isOurs(lower) || named?.has(lower)) continue;
+    if (lower.startsWith('x-forwarded-')) continue;
     kept.push(name, raw[at + 1] ?? '');
   }
   return kept;
 }
 
 /** What of the destination's headers goes back to the caller. */
-export function answeredHeaders(raw: readonly (Buffer | string)[]): string[] {
+export function answeredHeaders(raw: readonly (Buffer | string)[], ours: ServiceHeaders): string[] {
   const text = raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
   const named = new Set<string>();
   for (let at = 0; at + 1 < text.length; at += 2) {
@@ -53,7 +44,7 @@ export function answeredHeaders(raw: readonly (Buffer | string)[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < text.length; at += 2) {
     const lower = text[at]?.toLowerCase() ?? '';
-    if (neverAnswered.has(lower) || named.has(lower)) continue;
+    if (neverAnswered.has(lower) || named.has(lower) || ours.isOurs(lower)) continue;
     kept.push(text[at] ?? '', text[at + 1] ?? '');
   }
   return kept;

@@ -4,7 +4,7 @@ import httpProxy from 'http-proxy';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
-import { hasBody, readBody } from './intake';
+import { admitBody, hasBody, readBody } from './intake';
 
 /** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
 const bufferBytesMax = 1024 * 1024;
@@ -26,6 +26,9 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
   return async (req, res) => {
     const traceId = headers.traceIdOf(req);
     try {
+      // http-proxy would join the two keys of a caller into one.
+      headers.read(req, 'api-key');
+      admitBody(req, res);
       const body = await normalise(req);
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);

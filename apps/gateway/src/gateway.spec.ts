@@ -19,6 +19,17 @@ beforeAll(async () => {
     if (request.url.startsWith('/redirect')) {
       return void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     }
+    if (request.url.startsWith('/forging')) {
+      const headers = { 'SVC-Proxy-Destination-Status': '999', 'SVC-Trace-Id': 'forged' };
+      return void response.writeHead(200, headers).end();
+    }
+    if (request.url.startsWith('/unchanged')) {
+      return void response.writeHead(304, { etag: '"1"', 'content-length': '55' }).end();
+    }
+    if (request.url.startsWith('/later')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      return;
+    }
     if (request.url.startsWith('/empty')) return void response.writeHead(204).end();
     if (request.url.startsWith('/teapot')) return void response.writeHead(418).end('short');
     if (request.url.startsWith('/large')) {
@@ -91,12 +102,26 @@ describe('a call of a proxy', () => {
   it.each([
     ['/teapot', 418, 'short'],
     ['/empty', 204, ''],
+    ['/unchanged', 304, ''],
     ['/redirect', 302, ''],
   ])('gives back %s as it was answered', async (path, status, body) => {
     const answer = await call(`/proxy${path}`);
     expect([answer.status, await answer.text()]).toEqual([status, body]);
     expect(answer.headers.get('svc-proxy-destination-status')).toBe(String(status));
     expect(answer.headers.get('svc-trace-id')).toBeTruthy();
+  });
+
+  it('shows nothing as ours that the destination says', async () => {
+    const { headers } = await call('/proxy/forging', { headers: { 'SVC-TRACE-ID': 'mine' } });
+    expect(headers.get('svc-proxy-destination-status')).toBe('200');
+    expect(headers.get('svc-trace-id')).toBe('mine');
+  });
+
+  it('hears the head of an answer before its first byte', async () => {
+    const leaving = new AbortController();
+    const answer = await call('/proxy/later', { signal: leaving.signal });
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    leaving.abort();
   });
 
   it('streams large answers with all their headers', async () => {
@@ -257,6 +282,12 @@ describe('expressions in a body', () => {
     expect(destination.requests).toEqual([]);
   });
 
+  it('do not reach from one string into another: that is somebody’s data', async () => {
+    const body = '{"n":"{{","card":"4242424242424242","x":"}}"}';
+    expect((await post(body)).status).toBe(200);
+    expect(destination.requests[0]?.text()).toBe(body);
+  });
+
   it('are found in chunked bodies too', async () => {
     const id = await gateway.token('in chunks');
     const outgoing = httpRequest(`${gateway.url}/proxy`, {
@@ -297,6 +328,8 @@ describe('ambiguous HTTP', () => {
   it.each([
     ['two Host headers', 'GET /proxy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['no Host header', 'GET /proxy HTTP/1.1\r\n\r\n', 400],
+    ['no HTTP at all', 'nonsense\r\n\r\n', 400],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
     ['an absolute target', 'GET http://x/proxy HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['a method of its own', 'PROPFIND /proxy HTTP/1.1\r\nHost: a\r\n\r\n', 405],
     [
@@ -317,6 +350,19 @@ describe('ambiguous HTTP', () => {
   ])('%s is refused', async (_, text, status) => {
     expect(await raw(text)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(destination.requests).toEqual([]);
+  });
+
+  it('a refusal of a proxy call is a proxy_error from the first check on', async () => {
+    const answer = await fetch(`${gateway.url}/proxy`, { method: 'PROPFIND' });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      405,
+      { proxy_error: { code: 'method_not_allowed' } },
+    ]);
+  });
+
+  it('two API keys are refused at the front door too', async () => {
+    const keys = `SVC-API-KEY: ${key}\r\nSVC-API-KEY: ${key}\r\n`;
+    expect(await raw(`GET /reactors HTTP/1.1\r\nHost: a\r\n${keys}\r\n`)).toMatch(/ 400 /);
   });
 
   it('a service key given twice is refused', async () => {
@@ -356,6 +402,15 @@ describe('a caller that waits for 100 Continue', () => {
     };
     expect(await ask(key)).toEqual([true, 200]);
     expect(await ask('nope')).toEqual([false, 401]);
+    const atFrontDoor = httpRequest(`${gateway.url}/tokens`, {
+      method: 'POST',
+      headers: { ...json, Expect: '100-continue' },
+    });
+    atFrontDoor.on('continue', () => atFrontDoor.end('{}'));
+    atFrontDoor.flushHeaders();
+    const [managed] = (await once(atFrontDoor, 'response')) as [{ statusCode?: number }];
+    atFrontDoor.destroy();
+    expect(managed.statusCode).toBe(200);
     const seen = destination.requests.flatMap(({ rawHeaders }) => rawHeaders.join().toLowerCase());
     expect(seen.join()).not.toMatch(/expect|svc-/);
   });

@@ -48,6 +48,7 @@ export async function handleProxy(
       },
       res,
       [traceHeader, traceId],
+      ctx.headers,
     );
   } catch (thrown) {
     sendProblem(req, res, thrown, { traceId, under: 'proxy_error' });
@@ -98,7 +99,7 @@ async function outgoingBody(
   const { req, res, proxy, caller } = call;
   if (!hasBody(req)) return null;
   admitBody(req, res);
-  const encoded = req.headers['content-encoding'] !== undefined;
+  const encoded = (req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
   if (!caller || !proxy.detokenize || encoded || !isJson(mediaType(req))) return req;
 
   const body = await readBody(req, ctx.config.PROXY_BUFFER_MAX);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission, type Principal } from '@glovebox/access';
-import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import { requirePermission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
 import {
+  findReactor,
   insertRun,
   invokeReactor,
   readyArguments,
@@ -31,7 +31,7 @@ export async function handleReact(
     const caller = authenticate(ctx, req, definitions);
     requirePermission(caller, 'token:use');
     requireJson(req);
-    const known = findReactor(definitions, caller, reactorId.toLowerCase());
+    const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
 
     const invocation = { ...known, caller, args, traceId };
@@ -57,6 +57,7 @@ async function runNow(
   res: ServerResponse,
 ): Promise<void> {
   const callerLeft = new AbortController();
+  if (res.destroyed) callerLeft.abort();
   res.once('close', () => callerLeft.abort());
   const response = await invokeReactor(ctx, {
     ...invocation,
@@ -90,22 +91,6 @@ async function acceptRun(
   return runId;
 }
 
-function findReactor(
-  definitions: DefinitionSnapshot,
-  caller: Principal,
-  reactorId: string,
-): Pick<Invocation, 'reactor' | 'formula' | 'application'> {
-  const { tenantId } = caller;
-  const reactor = definitions.find('reactor', tenantId, reactorId);
-  const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
-  if (!formula) throw new Problem('not_found');
-  const application =
-    reactor.applicationId === null
-      ? undefined
-      : definitions.find('application', tenantId, reactor.applicationId);
-  return { reactor, formula, application: (application && principalOf(application)) ?? null };
-}
-
 function requireJson(req: IncomingMessage): void {
   if (hasBody(req) && mediaType(req) !== 'application/json') {
     throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
@@ -125,7 +110,7 @@ async function readInvocation(
 ): Promise<InvocationBody> {
   admitBody(req, res);
   const bytes = hasBody(req) ? await readBody(req, bodyBytesMax) : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes));
+  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};

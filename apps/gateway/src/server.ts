@@ -1,4 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { GatewayContext } from './context';
@@ -26,13 +34,39 @@ export function createGatewayServer(ctx: GatewayContext): Server {
       ctx.duration.observe({ route: route.name, status: res.statusCode }, seconds);
     });
     answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
-      ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
-      sendProblem(req, res, error, { traceId: ctx.headers.traceIdOf(req) });
+      if (toProblem(error).status >= 500) {
+        ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
+      }
+      const traceId = ctx.headers.traceIdOf(req);
+      sendProblem(req, res, error, {
+        traceId,
+        ...(route.name === 'proxy' ? { under: 'proxy_error' } : {}),
+      });
     });
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
+  server.on('clientError', refuseUnparsable);
   return server;
+}
+
+const unparsable: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** What Node's parser refuses never becomes a request; it is answered in the common form all the same. */
+function refuseUnparsable(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = unparsable[error.code ?? ''] ?? 400;
+  const body = JSON.stringify(new Problem('invalid_request', { status }).body());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
 
 type Route =

@@ -12,14 +12,17 @@ import {
 
 export const settings = {
   LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
-  HOST: text('the address to listen on', '127.0.0.1'),
-  OPS_PORT: port('the port of health and metrics of this process', 9082),
-  DATABASE_URL: requiredSecret('Postgres, as the role of the data plane'),
+  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
+  OPS_PORT: port('health and metrics of this process; not for the public', 9082),
+  DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
-  EGRESS_ALLOW: list('addresses that may be reached although not public: ip:port or cidr:port', []),
+  EGRESS_ALLOW: list(
+    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
+    [],
+  ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),

@@ -47,6 +47,13 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     connectionsMax: 20,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
+  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
+  const dataKeys = connectDatabase({
+    url: databaseUrl,
+    app: 'worker-keys',
+    connectionsMax: 2,
+    onIdleError: onFault('an idle connection to Postgres broke'),
+  });
   const definitions = connectDefinitions({
     app: 'worker',
     databaseUrl,
@@ -55,7 +62,11 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     relays: true,
     onFault: onFault('definitions could not be followed'),
   });
-  const queueRedis = new Redis(redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+  const queueRedis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: 2_000,
+  });
   queueRedis.on('error', onFault('Redis is not reachable'));
   const queueOf = ({ name, prefix, options }: typeof runQueue | typeof deliveryQueue): Queue => {
     const queue = new Queue(name, { connection: queueRedis, prefix, defaultJobOptions: options });
@@ -64,7 +75,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
   };
   const runs = queueOf(runQueue);
   const deliveries = queueOf(deliveryQueue);
-  const sealer = new Sealer(ring, dataKeyTable(database));
+  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
     secret: config.RUNNER_SECRET.reveal(),
@@ -100,6 +111,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
       await Promise.all([runs.close(), deliveries.close()]);
       queueRedis.disconnect();
       await definitions.close();
+      await dataKeys.close();
       await database.close();
     },
   };

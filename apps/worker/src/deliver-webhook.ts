@@ -35,11 +35,10 @@ type Verdict =
 export async function deliverWebhook(ctx: WorkerContext, deliveryId: string): Promise<void> {
   const delivery = await claimDelivery(ctx, deliveryId);
   if (!delivery) return;
-  const tenant = (await ctx.definitions.follower.current()).find(
-    'tenant',
-    delivery.tenantId,
-    delivery.tenantId,
-  );
+  const { tenantId } = delivery;
+  const definitions = await ctx.definitions.follower.current();
+  definitions.requireReadable('tenant', tenantId);
+  const tenant = definitions.find('tenant', tenantId, tenantId);
   const verdict = tenant
     ? await attempt(ctx, delivery, tenant)
     : ({ kind: 'failed', outcome: 'the tenant is gone' } as const);
@@ -95,17 +94,26 @@ async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDel
     tenantId: row.tenantId,
     record: id,
   });
-  const [callbackUrl, body] = await Promise.all([
-    ctx.sealer.open(place('callback_url'), row.callbackUrl),
-    ctx.sealer.open(place('body'), row.body),
-  ]);
-  return {
-    ...row,
-    id,
-    callbackUrl: callbackUrl.toString('utf8'),
-    body: body.toString('utf8'),
-    fence: Number(row.fence),
-  };
+  const fence = Number(row.fence);
+  try {
+    const [callbackUrl, body] = await Promise.all([
+      ctx.sealer.open(place('callback_url'), row.callbackUrl),
+      ctx.sealer.open(place('body'), row.body),
+    ]);
+    return {
+      ...row,
+      id,
+      fence,
+      callbackUrl: callbackUrl.toString('utf8'),
+      body: body.toString('utf8'),
+    };
+  } catch (error) {
+    if (row.attempts > retriesMax) {
+      const { attempts } = row;
+      await recordVerdict(ctx, { id, fence, attempts }, { kind: 'failed', outcome: 'unreadable' });
+    }
+    throw error;
+  }
 }
 
 async function attempt(
@@ -152,7 +160,7 @@ function retryAfterMs(header: string | undefined, now: number): number {
 
 async function recordVerdict(
   ctx: WorkerContext,
-  { id, fence, attempts }: ClaimedDelivery,
+  { id, fence, attempts }: Pick<ClaimedDelivery, 'id' | 'fence' | 'attempts'>,
   verdict: Verdict,
 ): Promise<void> {
   const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;

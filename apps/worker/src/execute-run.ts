@@ -1,8 +1,10 @@
-import { holds, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem } from '@glovebox/problems';
 import {
   claimRun,
+  faultsMax,
+  findReactor,
   finishRun,
   invokeReactor,
   leaseSeconds,
@@ -11,13 +13,11 @@ import {
   renewRun,
   type ClaimedRun,
   type Invocation,
+  type ReleaseReason,
 } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
 import { remindOfDelivery } from './deliver-webhook';
-
-/** A run that met so many faults before its code could start is broken itself. */
-const faultsMax = 5;
 
 /** Another worker has the run now: whatever this one still knows of it no longer counts. */
 class Fenced extends Error {}
@@ -56,7 +56,7 @@ export async function executeRun(ctx: WorkerContext, runId: string): Promise<voi
 
 type Result =
   | { readonly status: 'completed' | 'failed'; readonly body: string }
-  | { readonly status: 'released'; readonly reason: 'no_capacity' | 'fault' };
+  | { readonly status: 'released'; readonly reason: ReleaseReason };
 
 async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal): Promise<Result> {
   if (run.startedBefore) return failed(new Problem('run_interrupted'));
@@ -77,10 +77,13 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
     if (signal.aborted) throw new Fenced();
     if (error instanceof Fenced) throw error;
     if (error instanceof Problem && error.code === 'no_capacity') {
-      return { status: 'released', reason: 'no_capacity' };
+      return { status: 'released', reason: 'later' };
     }
-    const foreseen = error instanceof Problem && error.code !== 'service_unavailable';
-    if (foreseen || codeStarted) return failed(toProblem(error));
+    if (codeStarted) return failed(toProblem(error));
+    if (error instanceof Problem && error.code === 'service_unavailable') {
+      return { status: 'released', reason: 'later' };
+    }
+    if (error instanceof Problem) return failed(error);
     ctx.logger.warn({ error: describeError(error), runId: run.id }, 'a run could not start');
     return { status: 'released', reason: 'fault' };
   }
@@ -93,16 +96,16 @@ function failed(problem: Problem): Result {
 /** Everything is looked at again: what was taken back since the 202 is refused now. */
 function invocationOf(definitions: DefinitionSnapshot, run: ClaimedRun): Invocation {
   const { tenantId, args, timeoutMs, traceId } = run;
-  const find = (id: string): Principal | undefined => {
-    const application = definitions.find('application', tenantId, id);
-    return application && principalOf(application);
-  };
-  const caller = find(run.actorId);
+  definitions.requireReadable('application', run.actorId);
+  const application = definitions.find('application', tenantId, run.actorId);
+  const caller = application && principalOf(application);
   if (!caller) throw new Problem('invalid_api_key');
-  if (!holds(caller, 'token:use')) throw new Problem('permission_denied');
-  const reactor = definitions.find('reactor', tenantId, run.reactorId);
-  const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
-  if (!formula) throw new Problem('not_found');
-  const application = reactor.applicationId === null ? undefined : find(reactor.applicationId);
-  return { reactor, formula, caller, application: application ?? null, args, timeoutMs, traceId };
+  requirePermission(caller, 'token:use');
+  return {
+    ...findReactor(definitions, tenantId, run.reactorId),
+    caller,
+    args,
+    timeoutMs,
+    traceId,
+  };
 }

@@ -5,7 +5,7 @@ import type { WorkerContext } from './context';
 import { forgottenDeliveries, remindOfDelivery } from './deliver-webhook';
 
 const intervalMs = 1_000;
-const batch = 500;
+const batch = 5_000;
 
 /**
  * Gives a job to every row that has none: jobs lost with Redis, runs of workers that died,

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
 import { connectDatabase, type Database } from './index';
 
 let testDatabase: TestDatabase;
@@ -42,6 +42,29 @@ describe('the roles of the apps', () => {
 });
 
 describe('a transaction', () => {
+  it('whose connection the server ends is a 503, and no end of the process', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('uncaughtException', note);
+    await asRole(testDatabase.dataUrl, async (database) => {
+      const failing = database.transaction(async (sql) => {
+        const [backend] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        await asRole(testDatabase.adminUrl, async (admin) => {
+          await admin.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
+          await waitFor(async () => {
+            const alive = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+            return (await admin.query(alive, [backend?.pid])).length === 0;
+          });
+        });
+        await sql.query('SELECT 1');
+      });
+      await expect(failing).rejects.toMatchObject({ code: 'service_unavailable' });
+      expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    });
+    process.off('uncaughtException', note);
+    expect(unhandled).toEqual([]);
+  });
+
   it('that fails leaves nothing and gives its connection back', async () => {
     await asRole(testDatabase.dataUrl, async (database) => {
       for (let round = 0; round < 5; round += 1) {

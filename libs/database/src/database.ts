@@ -60,18 +60,21 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // A server that ends the connection between two statements says so here, and only here.
+  const onError = (error: Error): void => void (broken = error);
+  client.on('error', onError);
   try {
     await client.query('BEGIN');
     const result = await work(sqlOf(client));
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    broken = await client.query('ROLLBACK').then(
-      () => undefined,
-      (failure: unknown) => (failure instanceof Error ? failure : new Error('ROLLBACK failed')),
-    );
+    await client.query('ROLLBACK').catch((failure: unknown) => {
+      broken ??= failure instanceof Error ? failure : new Error('ROLLBACK failed');
+    });
     throw error;
   } finally {
+    client.off('error', onError);
     client.release(broken);
   }
 }

@@ -7,5 +7,6 @@ export {
   type DatabaseOptions,
   type Sql,
 } from './database';
+export { KeyUses } from './key-uses';
 export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
 export { asUnavailable } from './unavailable';

@@ -52,6 +52,7 @@ export function readAndRecord(
   ]);
 }
 
+// Only ids that exist are recorded: what else a caller put between braces may be anything.
 const statement = `
 WITH found AS (
   SELECT t.id, t.type, t.data, g.transform
@@ -67,7 +68,8 @@ WITH found AS (
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids, destination_host)
-  SELECT $1, $5, $6, $7, $8, CASE WHEN allowed THEN 'success' ELSE 'refused' END, $9, $2, $10
+  SELECT $1, $5, $6, $7, $8, CASE WHEN allowed THEN 'success' ELSE 'refused' END, $9,
+    (SELECT coalesce(array_agg(id ORDER BY array_position($2::text[], id)), '{}') FROM found), $10
   FROM verdict
 )
 SELECT id, type, transform, CASE WHEN allowed THEN data END AS data FROM found, verdict`;

@@ -183,7 +183,7 @@ describe('Redis is a prefix of the log', () => {
     await connection.relay.announce(await remove(id));
 
     const prefix = new RedisPrefix(connection.redis);
-    const { head } = await prefix.apply({ epoch: stale.head.epoch, version: created - 1 }, stale, {
+    const { head } = await prefix.apply(`${stale.head.epoch}:${created - 1}`, stale, {
       anew: false,
       confirmUntil: Date.now() + 10_000,
       announce: true,
@@ -204,7 +204,7 @@ describe('Redis is a prefix of the log', () => {
     expect((await connection.follower.current()).find('reactor', tenantId, id)).toBeDefined();
     const prefix = new RedisPrefix(connection.redis);
     const { head } = await readLog(management, 0, 1);
-    await waitFor(async () => (await prefix.head())?.version === head.version);
+    await waitFor(async () => (await prefix.head()).head?.version === head.version);
     const part = await prefix.changes(0, 100_000);
     expect(part?.entries.some((entry) => entry.id === id)).toBe(true);
   });
@@ -219,11 +219,11 @@ describe('Redis is a prefix of the log', () => {
     await waitFor(async () => (await prefix.changes(0, 1)) === undefined);
   });
 
-  it('that speaks of another database is begun anew', async () => {
+  it.each([`${randomUUID()}:999999`, 'nonsense'])('that says %s is begun anew', async (text) => {
     const connection = connect({ relays: true });
     await connection.redis.once('ready', () => undefined);
     const raw = new Redis(redisServer.url);
-    await raw.set('{glovebox}:definitions:head', `${randomUUID()}:999999`);
+    await raw.set('{glovebox}:definitions:head', text);
     await raw.hset('{glovebox}:definitions:entries', `reactor:${randomUUID()}:${tenantId}`, 'x');
     await connection.start();
     const { head } = await readLog(management, 0, 1);

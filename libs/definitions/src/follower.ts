@@ -69,12 +69,12 @@ export class DefinitionFollower {
   async current(): Promise<DefinitionSnapshot> {
     const fresh = this.fresh();
     if (fresh) return fresh;
-    try {
-      await this.#catchUp();
-    } catch (error) {
-      throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error });
-    }
-    return this.#snapshot;
+    let cause: unknown;
+    await this.#catchUp().catch((error: unknown) => void (cause = error));
+    // A store that took longer than a lease to answer has told old news.
+    const caughtUp = this.fresh();
+    if (!caughtUp) throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
+    return caughtUp;
   }
 
   get head(): Head | undefined {
@@ -159,6 +159,7 @@ export class DefinitionFollower {
         this.#snapshot.set(openDefinition(this.options.ring, { kind, id, tenantId, payload }));
       } catch (error) {
         // Unreadable means unknown, which is refused: one bad entry must not stop all the others.
+        this.#snapshot.setUnreadable(kind, id);
         this.options.onFault?.(error);
       }
     }

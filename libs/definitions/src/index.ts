@@ -19,6 +19,7 @@ export { DefinitionFollower, type FollowerOptions } from './follower';
 export {
   appendDefinition,
   appendDeletion,
+  appendTenantDeletion,
   readLog,
   type Head,
   type LogEntry,

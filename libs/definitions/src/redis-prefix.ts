@@ -36,6 +36,7 @@ end
 if head == to then
   local now = redis.call('TIME')
   local left = tonumber(ARGV[4]) - (tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000))
+  left = math.min(left, ${confirmationMs})
   if left > 0 then redis.call('SET', KEYS[4], head, 'PX', left) end
 end
 local receivers = 0
@@ -71,8 +72,10 @@ export class RedisPrefix {
     this.#redis = redis as Scripted;
   }
 
-  async head(): Promise<Head | undefined> {
-    return parseHead((await this.#redis.get(keys.head)) ?? '');
+  /** Where Redis says that it is, also as the text that it says it in. */
+  async head(): Promise<{ readonly text: string; readonly head: Head | undefined }> {
+    const text = (await this.#redis.get(keys.head)) ?? '';
+    return { text, head: parseHead(text) };
   }
 
   /** Redis's own clock, in milliseconds. */
@@ -81,15 +84,15 @@ export class RedisPrefix {
     return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   }
 
-  /** Takes the part if Redis's head is still `before`; either way, tells where Redis is now. */
+  /** Takes the part if Redis still says `before`; either way, tells where Redis is now. */
   async apply(
-    before: Head | undefined,
+    before: string,
     part: LogPart,
     options: { anew: boolean; confirmUntil: number; announce: boolean },
   ): Promise<{ head: Head | undefined; receivers: number }> {
     const [head, receivers] = await this.#redis.applyDefinitions(
       ...Object.values(keys),
-      formatHead(before),
+      before,
       formatHead({ epoch: part.head.epoch, version: part.upTo }),
       options.anew ? 'anew' : '',
       options.confirmUntil,
@@ -130,8 +133,8 @@ export class RedisPrefix {
   }
 }
 
-export function formatHead(head: Head | undefined): string {
-  return head ? `${head.epoch}:${head.version}` : '';
+export function formatHead(head: Head): string {
+  return `${head.epoch}:${head.version}`;
 }
 
 export function parseHead(text: string): Head | undefined {

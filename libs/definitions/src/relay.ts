@@ -95,13 +95,13 @@ export class DefinitionRelay {
     const { sql } = this.options;
     for (;;) {
       const confirmUntil = (await this.#prefix.now()) + confirmationMs;
-      const before = await this.#prefix.head();
+      const { text, head: before } = await this.#prefix.head();
       let part = await readLog(sql, before?.version ?? 0, partSize);
       // Redis speaks of another database, or of a later state than the database has: begin anew.
       const anew = before?.epoch !== part.head.epoch || before.version > part.head.version;
       if (anew && before) part = await readLog(sql, 0, partSize);
       const complete = part.upTo === part.head.version;
-      const { head, receivers } = await this.#prefix.apply(before, part, {
+      const { head, receivers } = await this.#prefix.apply(text, part, {
         anew,
         confirmUntil: complete ? confirmUntil : 0,
         announce: announce && complete,

@@ -1,4 +1,5 @@
 import type { Principal } from '@glovebox/access';
+import { Problem } from '@glovebox/problems';
 import type {
   ApplicationDefinition,
   Definition,
@@ -12,6 +13,7 @@ export class DefinitionSnapshot {
   readonly #byId = new Map<string, Definition>();
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
   readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
+  readonly #unreadable = new Set<string>();
 
   find<Kind extends DefinitionKind>(
     kind: Kind,
@@ -31,6 +33,20 @@ export class DefinitionSnapshot {
     return application && principalOf(application);
   }
 
+  /**
+   * Calls are refused alike for what is unknown and what this process cannot open. A verdict that
+   * lasts (a run that fails, a webhook that is given up) asks first which of the two it is.
+   */
+  requireReadable(kind: DefinitionKind, id: string): void {
+    if (!this.#unreadable.has(name(kind, id))) return;
+    throw new Problem('service_unavailable', { retryAfterSeconds: 1 });
+  }
+
+  setUnreadable(kind: DefinitionKind, id: string): void {
+    this.delete(kind, id);
+    this.#unreadable.add(name(kind, id));
+  }
+
   get size(): number {
     return this.#byId.size;
   }
@@ -45,6 +61,7 @@ export class DefinitionSnapshot {
   }
 
   delete(kind: DefinitionKind, id: string): void {
+    this.#unreadable.delete(name(kind, id));
     const definition = this.#byId.get(name(kind, id));
     if (!definition) return;
     this.#byId.delete(name(kind, id));

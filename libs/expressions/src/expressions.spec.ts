@@ -87,6 +87,21 @@ describe('in a JSON body', () => {
     expect(JSON.parse(text)).toEqual({ a: `"${JSON.stringify(card)}` });
   });
 
+  it.each([
+    ['{"n":"{{","card":"4242424242424242","x":"}}"}'],
+    ['{"a":"open {{","b":"close }}"}'],
+    ['{"note":"use {{ to open","meta":{"a":{"b":1}}}'],
+    ['{"a":"{{","b":{"c":{"d":{}}}}'],
+  ])('braces of two strings enclose no expression: %s', (text) => {
+    expect(jsonTemplate(text).tokenIds).toEqual([]);
+    expect(jsonTemplate(text).render(values)).toBe(text);
+  });
+
+  it('the name of a member takes text, whatever the value is', () => {
+    const rendered = JSON.parse(jsonTemplate(`{"{{${id}}}" : 1}`).render(values)) as object;
+    expect(Object.keys(rendered)).toEqual([JSON.stringify(card)]);
+  });
+
   it('outside of a string it is refused', () => {
     expect(() => jsonTemplate('{"a":{{amount}}}')).toThrow(/outside of a JSON string/);
   });
@@ -106,7 +121,15 @@ describe('limits', () => {
     expect(() => valueTemplate(expressions(1_001))).toThrow(/at most 1000 expressions/);
   });
 
-  it('an expansion above 10 MiB is refused', () => {
+  it('an expansion above 10 MiB is refused before it is made', () => {
+    const megabyte = new Map([['amount', 'x'.repeat(1024 * 1024)]]);
+    const template = jsonTemplate(JSON.stringify(Array(1_000).fill('y{{amount}}')));
+    const before = process.memoryUsage().rss;
+    expect(() => template.render(megabyte)).toThrow(expect.objectContaining({ status: 413 }));
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it('in arguments alike', () => {
     const megabyte = new Map([['amount', 'x'.repeat(1024 * 1024)]]);
     expect(() => valueTemplate(Array(11).fill('{{amount}}')).render(megabyte)).toThrow(
       expect.objectContaining({ status: 413 }),

@@ -92,49 +92,79 @@ function holesOf(value: unknown, tally: Tally): Builder {
  * expression makes room for an object or array, everything else is text inside the string.
  */
 export function jsonTemplate(text: string): Template<string> {
-  const expressions = scan(text);
+  const expressions = scanStrings(text);
   const tally = new Tally();
   tally.add(expressions);
-  const whole = wholeStrings(text, expressions);
   return {
     tokenIds: [...tally.tokenIds],
     render(values) {
       const budget = new Budget();
-      const holes = expressions.map((expression, index) => {
-        const data = valueOf(values, expression);
-        const structured = typeof data === 'object' && data !== null && whole[index] === true;
-        return structured
-          ? { start: expression.start - 1, end: expression.end + 1, text: JSON.stringify(data) }
-          : { ...expression, text: JSON.stringify(textOf(data)).slice(1, -1) };
+      const json = perToken((tokenId) => JSON.stringify(valueOf(values, { tokenId })));
+      const inString = perToken((tokenId) =>
+        JSON.stringify(textOf(valueOf(values, { tokenId }))).slice(1, -1),
+      );
+      const holes = expressions.map(({ start, end, tokenId, isWholeValue }) => {
+        const data = valueOf(values, { tokenId });
+        return isWholeValue && typeof data === 'object' && data !== null
+          ? { start: start - 1, end: end + 1, tokenId, textFor: json }
+          : { start, end, tokenId, textFor: inString };
       });
-      return fill(text, holes, (hole) => budget.spend(hole.text));
+      return fill(text, holes, ({ tokenId, textFor }) => budget.spend(textFor(tokenId)));
     },
   };
 }
 
-/** For each expression: is it all that its JSON string holds? Refuses those outside of strings. */
-function wholeStrings(text: string, expressions: readonly Expression[]): boolean[] {
-  let at = 0;
-  let inString = false;
-  return expressions.map(({ start, end }) => {
-    for (; at < start; at += 1) {
-      if (text[at] === '\\' && inString) at += 1;
-      else if (text[at] === '"') inString = !inString;
-    }
-    if (!inString) {
-      throw new Problem('invalid_expression', {
-        detail: `The expression at character ${start} stands outside of a JSON string.`,
-      });
-    }
-    at = end;
-    return text[start - 1] === '"' && text[end] === '"' && !isEscaped(text, start - 1);
-  });
+/** A large token that stands a thousand times in a body is written out once. */
+function perToken(write: (tokenId: string) => string): (tokenId: string) => string {
+  const written = new Map<string, string>();
+  return (tokenId) => {
+    const before = written.get(tokenId);
+    if (before !== undefined) return before;
+    const text = write(tokenId);
+    written.set(tokenId, text);
+    return text;
+  };
 }
 
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0;
-  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
-  return backslashes % 2 === 1;
+interface StringExpression extends Expression {
+  /** It is all that its string holds, and the string is a value and no name of a member. */
+  readonly isWholeValue: boolean;
+}
+
+/**
+ * The expressions of a document, string by string: braces that open in one string and close in
+ * another enclose other people's data, not an expression.
+ */
+function scanStrings(text: string): StringExpression[] {
+  const found: StringExpression[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const quote = text.indexOf('"', at);
+    const gap = text.slice(at, quote < 0 ? undefined : quote);
+    const [stray] = scan(gap, at);
+    if (stray) {
+      throw new Problem('invalid_expression', {
+        detail: `The expression at character ${stray.start} stands outside of a JSON string.`,
+      });
+    }
+    if (quote < 0) break;
+    const close = endOfString(text, quote);
+    const expressions = scan(text.slice(quote + 1, close), quote + 1);
+    const isName = /^\s*:/.test(text.slice(close + 1, close + 65));
+    for (const expression of expressions) {
+      const isWhole = expression.start === quote + 1 && expression.end === close;
+      found.push({ ...expression, isWholeValue: isWhole && !isName });
+    }
+    at = close + 1;
+  }
+  return found;
+}
+
+/** Where the closing quote stands; the end of a text that breaks off. */
+function endOfString(text: string, quote: number): number {
+  let at = quote + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return Math.min(at, text.length);
 }
 
 function fill<Hole extends { start: number; end: number }>(
@@ -152,7 +182,10 @@ function fill<Hole extends { start: number; end: number }>(
   return parts.join('');
 }
 
-function valueOf(values: ReadonlyMap<string, unknown>, { tokenId }: Expression): unknown {
+function valueOf(
+  values: ReadonlyMap<string, unknown>,
+  { tokenId }: Pick<Expression, 'tokenId'>,
+): unknown {
   if (!values.has(tokenId)) throw new Error('A template was rendered without one of its tokens');
   return values.get(tokenId);
 }

@@ -1,5 +1,6 @@
 export { castArguments } from './cast-arguments';
 export type { ReactorContext } from './context';
+export { findReactor } from './find-reactor';
 export {
   invokeReactor,
   readyArguments,
@@ -8,6 +9,7 @@ export {
 } from './invoke-reactor';
 export {
   claimRun,
+  faultsMax,
   finishRun,
   forgottenRuns,
   insertRun,
@@ -20,4 +22,5 @@ export {
   workerAliveKey,
   type ClaimedRun,
   type NewRun,
+  type ReleaseReason,
 } from './runs';

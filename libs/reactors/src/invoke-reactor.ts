@@ -1,10 +1,11 @@
-import type { Principal } from '@glovebox/access';
+import { requirePermission, type Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate } from '@glovebox/expressions';
-import { invalid } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
+import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import { serviceCalls } from './service-calls';
 
@@ -36,24 +37,38 @@ export async function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
 ): Promise<ReactorResponse> {
-  const args = await readyArguments(context, invocation);
+  const { args, secrets } = await readyArguments(context, invocation);
   await invocation.beforeCode?.();
   const outcome = await runCode(context, invocation, args);
-  const { raw, tokenize } = resultOf(outcome);
-  const actor = invocation.application ?? invocation.caller;
-  const { traceId } = invocation;
+  const { raw, tokenize } = resultOf(
+    outcome,
+    redactorOf([...secrets, invocation.reactor.configuration]),
+  );
   const tokens =
-    tokenize === undefined
-      ? undefined
-      : await context.vault.tokenize(context.database, { principal: actor, traceId }, tokenize);
+    tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
   return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
 }
 
-/** Everything about the arguments that can be refused before code runs. */
+/** Under the reactor's application; the caller's only where the reactor has none (contract 3). */
+function storeTokens(
+  { database, vault }: ReactorContext,
+  { reactor, application, caller, traceId }: Invocation,
+  document: unknown,
+): Promise<unknown> {
+  const principal = reactor.applicationId === null ? caller : application;
+  if (!principal) throw new Problem('invalid_api_key');
+  requirePermission(principal, 'token:create');
+  return vault.tokenize(database, { principal, traceId }, document);
+}
+
+/** Everything about the arguments that can be refused before code runs, and what is secret in them. */
 export async function readyArguments(
   { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
   { reactor, formula, caller, args, traceId }: Invocation,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<{
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly secrets: readonly unknown[];
+}> {
   const template = valueTemplate(args);
   const use: Use = {
     tenantId: reactor.tenantId,
@@ -66,7 +81,8 @@ export async function readyArguments(
   const values = await vault.detokenize(database, caller, use, template.tokenIds);
   const detokenized = template.render(values);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
-  return castArguments(formula.requestParameters, detokenized);
+  const cast = castArguments(formula.requestParameters, detokenized);
+  return { args: cast, secrets: [...values.values(), detokenized] };
 }
 
 function runCode(

@@ -1,4 +1,4 @@
-import { Problem, type ProblemErrors } from '@glovebox/problems';
+import { Problem } from '@glovebox/problems';
 import type { RunOutcome, ThrownError } from '@glovebox/sandbox';
 
 /** What a reactor's code returned, as far as we understand it. */
@@ -20,12 +20,12 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
 /** The result of a run, or the problem that the caller is told. */
-export function resultOf(outcome: RunOutcome): ReactorResult {
+export function resultOf(outcome: RunOutcome, redact: (text: string) => string): ReactorResult {
   switch (outcome.kind) {
     case 'returned':
       return outcome.value === undefined ? {} : (outcome.value as ReactorResult);
     case 'threw':
-      throw problemOfThrown(outcome.error);
+      throw problemOfThrown(outcome.error, redact);
     case 'timed_out':
       throw new Problem('reactor_timeout');
     case 'no_capacity':
@@ -33,7 +33,7 @@ export function resultOf(outcome: RunOutcome): ReactorResult {
     case 'died':
       throw new Problem('reactor_crashed');
     case 'invalid_code':
-      throw new Problem('invalid_code', { errors: { code: [outcome.error.message] } });
+      throw new Problem('invalid_code', { errors: { code: [redact(outcome.error.message)] } });
     case 'invalid_result':
       throw new Problem('invalid_reactor_result', { detail: invalidResult[outcome.reason] });
   }
@@ -48,18 +48,26 @@ const invalidResult: Readonly<
   not_serialisable: 'The object that the reactor returned cannot be written as JSON.',
 };
 
-function problemOfThrown(error: ThrownError): Problem {
+const textMax = 1_000;
+
+const withoutStack = (text: string): string => text.replace(/\n\s+at [^\n]*/g, '');
+
+/** What customers' code threw is shown: without what the run knew, and not at any length. */
+function problemOfThrown(error: ThrownError, redact: (text: string) => string): Problem {
+  const shown = (text: string): string => redact(withoutStack(text)).slice(0, textMax);
   if (error.name === 'CustomHttpResponseError') {
-    const status = error.status !== undefined && error.status >= 400 ? error.status : 500;
-    const body = error.body === undefined ? [] : [JSON.stringify(error.body)];
-    return new Problem('reactor_error', { status, errors: { body } });
+    const { status = 500, body } = error;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return new Problem('reactor_error', {
+      status: status >= 400 && status <= 599 ? status : 500,
+      ...(body === undefined ? {} : { errors: { body: [shown(text)] } }),
+    });
   }
   const { status, detail } = Object.hasOwn(errorClasses, error.name)
     ? (errorClasses[error.name] ?? otherError)
     : otherError;
-  return new Problem('reactor_error', { status, detail, errors: shownErrors(error) });
-}
-
-function shownErrors(error: ThrownError): ProblemErrors {
-  return error.errors ?? { error: [error.message] };
+  const errors = Object.entries(error.errors ?? { error: [error.message] }).map(
+    ([name, messages]) => [shown(name), messages.map(shown)] as const,
+  );
+  return new Problem('reactor_error', { status, detail, errors: Object.fromEntries(errors) });
 }

@@ -82,17 +82,40 @@ export async function claimRun(
     [id, leaseSeconds],
   );
   if (!row) return undefined;
-  const [args, callbackUrl] = await Promise.all([
-    sealer.open(placeOf(row.tenantId, id, 'arguments'), row.args),
-    sealer.open(placeOf(row.tenantId, id, 'callback_url'), row.callbackUrl),
-  ]);
-  return {
-    ...row,
-    id,
-    fence: Number(row.fence),
-    args: JSON.parse(args.toString('utf8')) as Record<string, unknown>,
-    callbackUrl: callbackUrl.toString('utf8'),
-  };
+  const fence = Number(row.fence);
+  try {
+    const [args, callbackUrl] = await Promise.all([
+      sealer.open(placeOf(row.tenantId, id, 'arguments'), row.args),
+      sealer.open(placeOf(row.tenantId, id, 'callback_url'), row.callbackUrl),
+    ]);
+    return {
+      ...row,
+      id,
+      fence,
+      args: JSON.parse(args.toString('utf8')) as Record<string, unknown>,
+      callbackUrl: callbackUrl.toString('utf8'),
+    };
+  } catch (error) {
+    await giveUpOrRelease(sql, { id, fence }, row.faults);
+    throw error;
+  }
+}
+
+/** A run that met so many faults before its code could start is broken itself. */
+export const faultsMax = 5;
+
+/** What cannot be opened has no callback to report to: in the end it is only marked. */
+async function giveUpOrRelease(
+  sql: Sql,
+  run: { id: string; fence: number },
+  faults: number,
+): Promise<void> {
+  if (faults < faultsMax) return releaseRun(sql, run, 'fault');
+  await sql.query(
+    `UPDATE reactor_runs SET status = 'failed', finished_at = now(), lease_until = NULL
+     WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    [run.id, run.fence],
+  );
 }
 
 /** False: the run was claimed by another worker meanwhile, and this one must let go of it. */
@@ -105,11 +128,14 @@ export async function renewRun(sql: Sql, run: ClaimedRun): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Later: there was no capacity, or no store. A fault: something broke that should not. */
+export type ReleaseReason = 'later' | 'fault';
+
 /** Gives a run back whose code has not run, to be tried again soon. */
 export async function releaseRun(
   sql: Sql,
-  run: ClaimedRun,
-  reason: 'no_capacity' | 'fault',
+  run: Pick<ClaimedRun, 'id' | 'fence'>,
+  reason: ReleaseReason,
 ): Promise<void> {
   await sql.query(
     `UPDATE reactor_runs

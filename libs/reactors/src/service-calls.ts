@@ -1,6 +1,6 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import { normalTokenId } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { Problem, toProblem } from '@glovebox/problems';
 import type { TokenInput } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
@@ -12,7 +12,7 @@ export function serviceCalls(
   application: Principal | null,
   traceId: string,
 ): ServiceCall {
-  return async (method, params) => {
+  const answer: ServiceCall = async (method, params) => {
     if (!application) throw new Problem('invalid_api_key');
     const actor = { principal: application, traceId };
     const [first] = Array.isArray(params) ? (params as unknown[]) : [];
@@ -25,11 +25,19 @@ export function serviceCalls(
         return database.transaction((sql) => vault.createToken(sql, actor, membersOf(first)));
       case 'svc.tokens.retrieve':
         requirePermission(application, 'token:read');
-        return vault.readToken(database, actor, normalTokenId(String(first)));
+        if (typeof first !== 'string' || !isTokenId(first)) throw new Problem('not_found');
+        return vault.readToken(database, actor, normalTokenId(first));
       default:
         throw new Problem('not_found', { detail: `${method} is not available in this version.` });
     }
   };
+  // Customers' code sees what any caller would see of an error, and nothing of ours.
+  return (method, params) =>
+    answer(method, params).catch((error: unknown) => {
+      const problem = toProblem(error);
+      const { message, code, status } = problem;
+      throw Object.assign(new Error(message), { code, status, data: problem.body() });
+    });
 }
 
 function membersOf(value: unknown): TokenInput {

@@ -31,6 +31,17 @@ it('a request under way is answered before the server closes', async () => {
   agent.destroy();
 });
 
+it('a request on a kept connection is still answered, as the last one of it', async () => {
+  const { server, port } = await serve(0);
+  const agent = new Agent({ keepAlive: true });
+  await ask(port, agent);
+  const closing = closeServer(server);
+  const [text, { headers }] = await ask(port, agent);
+  expect([text, headers.connection]).toEqual(['done', 'close']);
+  await closing;
+  agent.destroy();
+});
+
 it('a connection that is kept does not keep the server', async () => {
   const { server, port } = await serve(0);
   const agent = new Agent({ keepAlive: true });

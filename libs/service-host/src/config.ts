@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { Secret } from './secret';
 
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** One variable of the environment: how its text becomes a value, and what it is for. */
 export interface Setting<Value> {
   readonly doc: string;
   readonly fallback: Value | undefined;
   readonly required: boolean;
   readonly secret: boolean;
+  /** Of a number that may not be any. */
+  readonly range?: Range;
   parse(text: string): Value;
 }
 
@@ -78,21 +85,21 @@ export const requiredText = (doc: string): Setting<string> =>
 export const requiredSecret = (doc: string): Setting<Secret> =>
   declare<Secret>(doc, undefined, (value) => new Secret(value), { required: true, secret: true });
 
-export const integer = (
-  doc: string,
-  fallback: number,
-  range: { min: number; max: number },
-): Setting<number> =>
-  declare(doc, fallback, (value) => {
+export const integer = (doc: string, fallback: number, range: Range): Setting<number> => ({
+  ...declare(doc, fallback, (value) => {
     const number = Number(value);
     if (!/^\d+$/.test(value) || number < range.min || number > range.max) {
       throw new Error(`must be a whole number from ${range.min} to ${range.max}`);
     }
     return number;
-  });
+  }),
+  range,
+});
 
-export const port = (doc: string, fallback: number): Setting<number> =>
-  integer(doc, fallback, { min: 0, max: 65_535 });
+export const port = (doc: string, fallback: number): Setting<number> => {
+  const { range: _, ...setting } = integer(doc, fallback, { min: 0, max: 65_535 });
+  return setting;
+};
 
 export const flag = (doc: string, fallback: boolean): Setting<boolean> =>
   declare(doc, fallback, (value) => {

@@ -18,4 +18,4 @@ export { closeServer, startOpsServer, type OpsServer, type Readiness } from './o
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, type Service } from './service';
-export { decodeUtf8, parseStrictJson, type JsonLimits } from './strict-json';
+export { decodeUtf8, parseStrictJson, type JsonRules } from './strict-json';

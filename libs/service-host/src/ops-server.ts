@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { Server as NetServer, type AddressInfo } from 'node:net';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -42,7 +42,8 @@ export async function startOpsServer(options: {
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-const idleSweepMs = 250;
+const idleSweepMs = 100;
+const idleGraceMs = 1_000;
 
 /**
  * Stops accepting and waits for what is under way. Callers that keep their connection are told with
@@ -51,11 +52,15 @@ const idleSweepMs = 250;
 export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, 'close');
+  const closeAt = performance.now() + idleGraceMs;
   server.prependListener('request', (_req, res) => {
     res.shouldKeepAlive = false;
   });
-  server.close();
-  const sweeping = setInterval(() => server.closeIdleConnections(), idleSweepMs);
+  // http's own close() would cut off at once who is just about to ask on a connection it keeps.
+  NetServer.prototype.close.call(server);
+  const sweeping = setInterval(() => {
+    if (performance.now() > closeAt) server.closeIdleConnections();
+  }, idleSweepMs);
   await closed;
   clearInterval(sweeping);
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
 
-export type ServiceHeaderName = 'api-key' | 'proxy-key' | 'trace-id';
+export type ServiceHeaderName = 'api-key' | 'proxy-key' | 'trace-id' | 'idempotency-key';
 
 /** The answer's header of the same name is always spelled with our own prefix. */
 export const traceHeader = 'SVC-TRACE-ID';
@@ -13,12 +13,15 @@ export class ServiceHeaders {
   readonly #spellings: Readonly<Record<ServiceHeaderName, readonly string[]>>;
 
   constructor(prefixes: readonly string[]) {
-    this.#prefixes = prefixes.map((prefix) => `${prefix.toLowerCase()}-`);
+    // Our own always counts: under an alias alone, a key of ours would be taken for the destination's.
+    const all = new Set(['svc', ...prefixes.map((prefix) => prefix.toLowerCase())]);
+    this.#prefixes = [...all].map((prefix) => `${prefix}-`);
     const spell = (name: string): string[] => this.#prefixes.map((prefix) => prefix + name);
     this.#spellings = {
       'api-key': spell('api-key'),
       'proxy-key': spell('proxy-key'),
       'trace-id': spell('trace-id'),
+      'idempotency-key': spell('idempotency-key'),
     };
   }
 

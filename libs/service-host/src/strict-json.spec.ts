@@ -44,6 +44,20 @@ describe('strict JSON', () => {
     expect(code('{"a":'.repeat(100_000))).toBe('invalid_json');
   });
 
+  it('leaves to the customer what is the customer’s, and nothing else', () => {
+    const kept = '{"data":{"constructor":1,"__proto__":["\\ud800"]},"n":1}';
+    expect(JSON.stringify(parseStrictJson(kept, { free: ['data'] }))).toBe(kept);
+    for (const text of [
+      '{"data":1,"constructor":1}',
+      '{"data":{},"other":{"__proto__":1}}',
+      '{"other":{"data":{"__proto__":1}}}',
+      '{"data":{"a":1,"a":2}}',
+      '{"data":1,"n":"\\ud800"}',
+    ]) {
+      expect(() => parseStrictJson(text, { free: ['data'] })).toThrow();
+    }
+  });
+
   it('does not echo what it refuses', () => {
     expect(() => parseStrictJson('{"card":"4111111111111111","card":1}')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('4111') as unknown }),

@@ -1,10 +1,12 @@
 import { Problem } from '@glovebox/problems';
 
-export interface JsonLimits {
-  readonly depthMax: number;
+export interface JsonRules {
+  readonly depthMax?: number;
+  /** Members of the document whose value is the customer's own: any JSON, names included. */
+  readonly free?: readonly string[];
 }
 
-const defaults: JsonLimits = { depthMax: 64 };
+const depthDefault = 64;
 const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
@@ -12,8 +14,11 @@ const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
  * nothing nested deeper than the limit, no lone surrogate. Throws a Problem that names the place,
  * never the text.
  */
-export function parseStrictJson(text: string, limits: JsonLimits = defaults): unknown {
-  inspect(text, limits.depthMax);
+export function parseStrictJson(
+  text: string,
+  { depthMax = depthDefault, free = [] }: JsonRules = {},
+): unknown {
+  inspect(text, depthMax, free);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -32,7 +37,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. */
-function inspect(text: string, depthMax: number): void {
+function inspect(text: string, depthMax: number, free: readonly string[]): void {
+  let isFree = false;
   const members: (Set<string> | null)[] = [];
   let at = 0;
   let expectsName = false;
@@ -41,10 +47,13 @@ function inspect(text: string, depthMax: number): void {
     if (char === '"') {
       const end = endOfString(text, at);
       const literal = text.slice(at, end);
-      rejectLoneSurrogates(literal, at);
       const names = members.at(-1);
+      if (members.length === 1 && expectsName) isFree = false;
+      if (!isFree) rejectLoneSurrogates(literal, at);
       if (names && expectsName) {
-        rememberName(names, literal, at);
+        const name = rememberName(names, literal, at);
+        if (!isFree && poisoned.has(name)) refuseName(at);
+        if (members.length === 1) isFree = free.includes(name);
         expectsName = false;
       }
       at = end;
@@ -75,7 +84,7 @@ function endOfString(text: string, start: number): number {
   throw new Problem('invalid_json');
 }
 
-function rememberName(names: Set<string>, literal: string, at: number): void {
+function rememberName(names: Set<string>, literal: string, at: number): string {
   let name: string;
   try {
     name = JSON.parse(literal) as string;
@@ -87,12 +96,14 @@ function rememberName(names: Set<string>, literal: string, at: number): void {
       detail: `The JSON has a duplicate member at character ${at}.`,
     });
   }
-  if (poisoned.has(name)) {
-    throw new Problem('invalid_json', {
-      detail: `The JSON has a member with a reserved name at character ${at}.`,
-    });
-  }
   names.add(name);
+  return name;
+}
+
+function refuseName(at: number): never {
+  throw new Problem('invalid_json', {
+    detail: `The JSON has a member with a reserved name at character ${at}.`,
+  });
 }
 
 function rejectLoneSurrogates(literal: string, at: number): void {

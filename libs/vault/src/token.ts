@@ -80,8 +80,8 @@ export function validateToken(input: TokenInput): ValidToken {
   if (container !== undefined && !isContainer(container)) {
     errors.containers = ['must be a path of letters, digits, _ and -, such as /pci/high/'];
   }
-  if (!isStringMap(metadata)) errors.metadata = ['must be an object of strings'];
-  const expiresAt = expires === undefined ? null : new Date(String(expires));
+  if (!isStringMap(metadata)) errors.metadata = ['must be an object of strings, without NUL'];
+  const expiresAt = expires === undefined ? null : instantOf(expires);
   if (expiresAt && !(expiresAt.getTime() > Date.now())) {
     errors.expires_at = ['must be an ISO 8601 time in the future'];
   }
@@ -96,12 +96,26 @@ export function validateToken(input: TokenInput): ValidToken {
   };
 }
 
+/** Postgres keeps neither NUL nor half a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
+
+function instantOf(value: unknown): Date {
+  return new Date(typeof value === 'string' && instant.test(value) ? value : Number.NaN);
+}
+
 function isStringMap(value: unknown): value is Record<string, string> {
   return (
     typeof value === 'object' &&
     value !== null &&
     !Array.isArray(value) &&
-    Object.values(value).every((member) => typeof member === 'string')
+    Object.entries(value).every(
+      ([name, member]) =>
+        typeof member === 'string' && isStorable(name) && isStorable(member) && name !== '',
+    )
   );
 }
 

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const tool = (name) => fileURLToPath(new URL(`../../tools/${name}.mjs`, import.meta.url));
+
+/** The whole product in a folder of its own, for as long as `work` takes. */
+export async function withProduct(environment, work) {
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-'));
+  const env = {
+    ...process.env,
+    GATEWAY_PORT: '0',
+    MANAGEMENT_PORT: '0',
+    LOG_LEVEL: 'error',
+    ...environment,
+    GLOVEBOX_DIR: folder,
+  };
+  const run = (name, ...args) =>
+    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8' });
+  const started = run('start', '--detach');
+  if (started.status !== 0) throw new Error(`The product did not start:\n${started.stderr}`);
+  try {
+    return await work(JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')));
+  } finally {
+    run('stop');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

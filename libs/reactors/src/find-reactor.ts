@@ -1,0 +1,21 @@
+import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import { Problem } from '@glovebox/problems';
+import type { Invocation } from './invoke-reactor';
+
+/** A reactor with its code, and whom that acts as. Unknown, foreign and deleted answer alike. */
+export function findReactor(
+  definitions: DefinitionSnapshot,
+  tenantId: string,
+  reactorId: string,
+): Pick<Invocation, 'reactor' | 'formula' | 'application'> {
+  definitions.requireReadable('reactor', reactorId);
+  const reactor = definitions.find('reactor', tenantId, reactorId);
+  if (reactor) definitions.requireReadable('formula', reactor.formulaId);
+  const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
+  if (!formula) throw new Problem('not_found');
+  const application =
+    reactor.applicationId === null
+      ? undefined
+      : definitions.find('application', tenantId, reactor.applicationId);
+  return { reactor, formula, application: (application && principalOf(application)) ?? null };
+}

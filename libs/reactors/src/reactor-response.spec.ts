@@ -1,0 +1,83 @@
+import type { Problem } from '@glovebox/problems';
+import type { RunOutcome } from '@glovebox/sandbox';
+import { resultOf } from './reactor-response';
+import { redactorOf } from './redact';
+
+const secrets = [{ number: '4242424242424242', cvc: '123' }, 'a long secret', 987654];
+const redact = redactorOf(secrets);
+
+function problemOf(outcome: RunOutcome): Problem {
+  try {
+    resultOf(outcome, redact);
+  } catch (error) {
+    return error as Problem;
+  }
+  throw new Error('nothing was thrown');
+}
+const threw = (error: Extract<RunOutcome, { kind: 'threw' }>['error']): Problem =>
+  problemOf({ kind: 'threw', error });
+
+describe('what a reactor threw', () => {
+  it.each([
+    ['BadRequestError', 400, 'Bad Request'],
+    ['InvalidReactorConfigurationError', 400, 'Invalid Reactor Configuration'],
+    ['AuthenticationError', 401, 'Authentication Failed'],
+    ['InvalidPaymentMethodError', 402, 'Invalid Payment Method'],
+    ['AuthorizationError', 403, 'Forbidden'],
+    ['RateLimitError', 429, 'Rate Limit Exceeded'],
+    ['ReactorRuntimeError', 500, 'Reactor Runtime Error'],
+    ['ServiceUnavailableError', 503, 'Service Unavailable'],
+    ['TypeError', 500, 'Reactor Runtime Error'],
+    ['__proto__', 500, 'Reactor Runtime Error'],
+  ])('%s is %d', (name, status, detail) => {
+    const problem = threw({ name, message: 'why', errors: { error: ['why'] } });
+    expect(problem.body()).toEqual({
+      title: 'The reactor reported an error.',
+      code: 'reactor_error',
+      status,
+      detail,
+      errors: { error: ['why'] },
+    });
+  });
+
+  it.each([
+    [402, 402],
+    [200, 500],
+    [600, 500],
+    [undefined, 500],
+  ])('CustomHttpResponseError with status %s is %d', (status, answered) => {
+    const error = { name: 'CustomHttpResponseError', message: '', body: { reason: 'x' } };
+    const problem = threw({ ...error, ...(status === undefined ? {} : { status }) });
+    expect(problem.status).toBe(answered);
+    expect(problem.errors).toEqual({ body: ['{"reason":"x"}'] });
+  });
+
+  it('shows nothing that the run knew, and at most 1,000 characters', () => {
+    const message = 'declined 4242424242424242, a long secret, 987654 of 123';
+    expect(threw({ name: 'Error', message }).errors).toEqual({
+      error: ['declined [redacted], [redacted], [redacted] of 123'],
+    });
+    const custom = {
+      name: 'CustomHttpResponseError',
+      message: '',
+      body: { n: '4242424242424242' },
+    };
+    expect(JSON.stringify(threw(custom).body())).not.toContain('4242');
+    const long = threw({ name: 'Error', message: 'x'.repeat(5_000) });
+    expect(long.errors?.error?.[0]).toHaveLength(1_000);
+  });
+});
+
+it.each<[RunOutcome, number, string]>([
+  [{ kind: 'timed_out' }, 504, 'reactor_timeout'],
+  [{ kind: 'no_capacity' }, 503, 'no_capacity'],
+  [{ kind: 'died', reason: 'memory' }, 500, 'reactor_crashed'],
+  [{ kind: 'invalid_result', reason: 'circular' }, 500, 'invalid_reactor_result'],
+  [{ kind: 'invalid_code', error: { name: 'Error', message: 'no function' } }, 422, 'invalid_code'],
+])('%j is told apart', (outcome, status, code) => {
+  expect(problemOf(outcome)).toMatchObject({ status, code });
+});
+
+it('nothing returned is an empty result', () => {
+  expect(resultOf({ kind: 'returned', value: undefined }, redact)).toEqual({});
+});
