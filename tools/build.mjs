@@ -97,7 +97,7 @@ function sourceHash(root) {
   return hash.digest('hex');
 }
 
-function aliases() {
+export function aliases() {
   const config = JSON.parse(readFileSync(join(repoRoot, 'tsconfig.base.json'), 'utf8'));
   return Object.fromEntries(
     Object.entries(config.compilerOptions.paths).map(([name, [target]]) => [

@@ -1,55 +1,75 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ApplicationKeysController } from './applications/application-keys.controller';
+import { ApplicationKeysService } from './applications/application-keys.service';
 import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { provideContext, type ManagementContext } from './context';
 import { BodyInterceptor } from './http/body.interceptor';
+import { IdempotencyInterceptor } from './http/idempotency.interceptor';
 import { KeyGuard } from './http/key.guard';
 import { MediaTypeGuard } from './http/media-type.guard';
 import { observe } from './http/observe';
 import { PermissionGuard } from './http/permission.guard';
 import { ProblemFilter } from './http/problem.filter';
+import { RateLimitGuard } from './http/rate-limit.guard';
 import { ResourceGuard } from './http/resource.guard';
+import { securityHeaders } from './http/security-headers';
+import { openApiDocument } from './openapi/document';
+import { serveDocs } from './openapi/serve';
+import { LogsController } from './logs/logs.controller';
+import { LogsService } from './logs/logs.service';
+import { PermissionsController } from './permissions/permissions.controller';
 import { ProxiesController } from './proxies/proxies.controller';
 import { ProxiesService } from './proxies/proxies.service';
 import { ReactorFormulasController } from './reactor-formulas/reactor-formulas.controller';
 import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.service';
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
+import { TenantRemains } from './tenants/tenant-remains';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
 import { TokensController } from './tokens/tokens.controller';
 import { TokensService } from './tokens/tokens.service';
 import { BodyPipe } from './validation/body.pipe';
 
-/** The order of the checks is that of the contract: 401, 403, 415, 404, and only then the body. */
-const guards: Type[] = [KeyGuard, PermissionGuard, MediaTypeGuard, ResourceGuard];
+/** The order of the contract: 401 (and then 429), 403, 415, 404, and only then the body. */
+const guards: Type[] = [KeyGuard, RateLimitGuard, PermissionGuard, MediaTypeGuard, ResourceGuard];
+
+export const controllers: Type[] = [
+  ApplicationsController,
+  ApplicationKeysController,
+  PermissionsController,
+  ReactorFormulasController,
+  ReactorsController,
+  ProxiesController,
+  TenantsController,
+  LogsController,
+  TokensController,
+];
 
 @Module({})
 export class AppModule {
   static on(ctx: ManagementContext): DynamicModule {
     return {
       module: AppModule,
-      controllers: [
-        ApplicationsController,
-        ReactorFormulasController,
-        ReactorsController,
-        ProxiesController,
-        TenantsController,
-        TokensController,
-      ],
+      controllers,
       providers: [
         provideContext(ctx),
         ...guards.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
         { provide: APP_FILTER, useValue: new ProblemFilter(ctx.logger) },
         ApplicationsService,
+        ApplicationKeysService,
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
         TenantsService,
+        TenantRemains,
+        LogsService,
         TokensService,
       ],
     };
@@ -65,6 +85,8 @@ export async function createApp(ctx: ManagementContext): Promise<NestExpressAppl
   });
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(securityHeaders);
   app.use(observe(ctx));
+  serveDocs(app, openApiDocument(controllers));
   return app;
 }

@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
-import { record } from '@glovebox/database';
+import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
+import { Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
 import type { ManagementContext } from './context';
 import { asSql, inTenant } from './database/in-tenant';
+import { storeOutcome } from './idempotency';
 
 /** Who changes something. The operator's command line is no application. */
 export interface Author {
@@ -20,6 +22,15 @@ export const authorOf = ({ principal, traceId }: Actor): Author => ({
 
 type Deletion = Pick<Definition, 'kind' | 'id'>;
 
+type Action =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'create_key'
+  | 'delete_key'
+  | 'regenerate'
+  | 'rotate_webhook_secret';
+
 /** What a change did. Nothing written and nothing deleted: it was no change at all. */
 export interface Changed<Result> {
   readonly result: Result;
@@ -34,12 +45,13 @@ export interface Changed<Result> {
 export async function change<Result>(
   ctx: ManagementContext,
   author: Author,
-  action: 'create' | 'update' | 'delete',
+  action: Action,
   work: (manager: EntityManager) => Promise<Changed<Result>>,
 ): Promise<Result> {
   const { tenantId } = author;
   const { result, version } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
+    await holdTenant(sql, author);
     const { result, definitions = [], deletions = [] } = await work(manager);
     for (const { kind, id } of [...definitions, ...deletions]) {
       await record(sql, {
@@ -50,6 +62,7 @@ export async function change<Result>(
         outcome: 'success',
       });
     }
+    await storeOutcome(sql, ctx.sealer, result);
     // Last of all: one transaction at a time holds the head of the log.
     let version: number | undefined;
     for (const definition of definitions) {
@@ -62,4 +75,15 @@ export async function change<Result>(
   });
   if (version !== undefined) await ctx.definitions.relay.announce(version);
   return result;
+}
+
+/**
+ * Nobody deletes the tenant until the end of this transaction; one that is being deleted is waited
+ * for. Every change takes its locks in this order (tenant, rows, head of the log), and so does the
+ * deletion of a tenant: they never wait for each other in a circle.
+ */
+async function holdTenant(sql: Sql, { tenantId, actorId }: Author): Promise<void> {
+  const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE`, [tenantId]);
+  // The operator makes tenants; whoever else acts has a key, which ended with the tenant.
+  if (!tenant && actorId !== null) throw new Problem('invalid_api_key');
 }

@@ -1,5 +1,6 @@
 import {
   flag,
+  integer,
   list,
   loadConfig,
   port,
@@ -10,19 +11,30 @@ import {
 
 export const settings = {
   LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
-  HOST: text('the address to listen on', '127.0.0.1'),
+  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the management API', 8081),
-  OPS_PORT: port('the port of health and metrics of this process', 9081),
-  DATABASE_URL: requiredSecret('Postgres, as the role of the management API'),
+  OPS_PORT: port('health and metrics of this process; not for the public', 9081),
+  DATABASE_URL: requiredSecret('Postgres, as glovebox_management'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
-  HEADER_PREFIXES: list('prefixes of the service headers: SVC and its aliases', ['SVC']),
-  REACTOR_ERRORS_ALIASES: list('more names of the module of error classes', [
-    '@basis-theory/basis-theory-reactor-formulas-sdk-js',
-  ]),
-  EGRESS_ALLOW: list('addresses that may be reached although not public: ip:port or cidr:port', []),
+  HEADER_PREFIXES: list(
+    'prefixes of the service headers and of the query parameter; further ones are aliases',
+    ['SVC'],
+  ),
+  REACTOR_ERRORS_ALIASES: list(
+    'more names that code may require the error classes by, beside @svc/reactor-errors',
+    ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
+  ),
+  EGRESS_ALLOW: list(
+    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
+    [],
+  ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  RATE_LIMIT_PER_MINUTE: integer('calls that one API key may make in a minute; 0 is no limit', 0, {
+    min: 0,
+    max: 1_000_000,
+  }),
 } satisfies Record<string, Setting<unknown>>;
 
 export type ManagementConfig = ReturnType<typeof loadManagementConfig>;

@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { connectDatabase, dataKeyTable } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
@@ -28,6 +28,7 @@ export interface ManagementContext {
   readonly ring: KeyRing;
   readonly sealer: Sealer;
   readonly keyHash: KeyHash;
+  readonly keyUses: KeyUses;
   readonly vault: Vault;
   /** Only judges destinations; nothing goes out from here. */
   readonly egress: Egress;
@@ -65,6 +66,7 @@ export async function createManagementContext(
     connectionsMax: 2,
     onIdleError,
   });
+  const keyUses = new KeyUses(dataKeys, onFault('the use of keys could not be recorded'));
   const ring = parseKeyRing(config.KEY_RING.reveal());
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const definitions = connectDefinitions({
@@ -105,11 +107,13 @@ export async function createManagementContext(
     ring,
     sealer,
     keyHash: await createKeyHash(sealer),
+    keyUses,
     vault: new Vault(sealer),
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       await definitions.close();
+      await keyUses.stop();
       await dataKeys.close();
       await dataSource.destroy();
     },

@@ -4,10 +4,13 @@ import { invalid } from '@glovebox/problems';
 import { requestOf } from './http/request';
 import { isUuid } from './validation/fields';
 
-/** What a list was asked for: which page, and which of all. */
-export interface ListQuery {
+export interface PageQuery {
   readonly page: number;
   readonly size: number;
+}
+
+/** What a list was asked for: which page, and which of all. */
+export interface ListQuery extends PageQuery {
   readonly ids: readonly string[];
   /** With `*` as the wildcard. */
   readonly name: string | undefined;
@@ -33,8 +36,7 @@ export const Listing = createParamDecorator((_: unknown, context: ExecutionConte
 
 export function readListQuery(query: URLSearchParams): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors);
-  const size = readWhole(query, 'size', { fallback: 20, max: sizeMax }, errors);
+  const page = readPage(query, errors);
   const ids = query.getAll('id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > idsMax) errors.id = [`must be given at most ${idsMax} times`];
@@ -43,7 +45,14 @@ export function readListQuery(query: URLSearchParams): ListQuery {
     errors.name = ['must be at most 200 characters, without NUL'];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return { page, size, ids: ids.map((id) => id.toLowerCase()), name };
+  return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
+}
+
+export function readPage(query: URLSearchParams, errors: Record<string, string[]>): PageQuery {
+  return {
+    page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
+    size: readWhole(query, 'size', { fallback: 20, max: sizeMax }, errors),
+  };
 }
 
 /** A parameter that is a whole number from 1, given once. */
@@ -67,7 +76,10 @@ export function readWhole(
 
 type Resource = new () => { id: string; tenantId: string; createdAt: Date };
 
-/** One page of a tenant's rows, the newest first, by the index that is made for this order. */
+/**
+ * One page of a tenant's rows, the newest first. Counting and leafing go through the index alone,
+ * however far; only then are the rows of the page read.
+ */
 export async function listRows<Entity extends Resource>(
   manager: EntityManager,
   entity: Entity,
@@ -75,6 +87,26 @@ export async function listRows<Entity extends Resource>(
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ rows: InstanceType<Entity>[]; total: number }> {
+  const { count, page } = listStatements(manager, entity, tenantId, query, more);
+  const total = (await count.getRawOne<{ total: number }>())?.total ?? 0;
+  if ((query.page - 1) * query.size >= total) return { rows: [], total };
+  const ids = (await page.getRawMany<{ id: string }>()).map(({ id }) => id);
+  const found = await manager
+    .createQueryBuilder(entity, 'r')
+    .where('r.tenantId = :tenantId AND r.id = ANY (:ids)', { tenantId, ids })
+    .getMany();
+  const byId = new Map(found.map((row) => [row.id, row as InstanceType<Entity>]));
+  return { rows: ids.flatMap((id) => byId.get(id) ?? []), total };
+}
+
+/** The two statements behind a page. */
+export function listStatements(
+  manager: EntityManager,
+  entity: Resource,
+  tenantId: string,
+  query: ListQuery,
+  more: Readonly<Record<string, string>> = {},
+) {
   const matching = manager.createQueryBuilder(entity, 'r').where('r.tenantId = :tenantId', {
     tenantId,
   });
@@ -85,20 +117,15 @@ export async function listRows<Entity extends Resource>(
   for (const [column, value] of Object.entries(more)) {
     matching.andWhere(`r.${column} = :${column}`, { [column]: value });
   }
-  const counted = await matching
-    .clone()
-    .select('count(*)::int', 'total')
-    .getRawOne<{ total: number }>();
-  const total = counted?.total ?? 0;
-  const offset = (query.page - 1) * query.size;
-  if (offset >= total) return { rows: [], total };
-  const rows = await matching
-    .orderBy('r.createdAt', 'DESC')
-    .addOrderBy('r.id', 'DESC')
-    .offset(offset)
-    .limit(query.size)
-    .getMany();
-  return { rows: rows as InstanceType<Entity>[], total };
+  return {
+    count: matching.clone().select('count(*)::int', 'total'),
+    page: matching
+      .select('r.id', 'id')
+      .orderBy('r.createdAt', 'DESC')
+      .addOrderBy('r.id', 'ASC')
+      .offset((query.page - 1) * query.size)
+      .limit(query.size),
+  };
 }
 
 /** `*` is the only wildcard; what LIKE would take for one is an ordinary character. */
@@ -107,7 +134,7 @@ function likePattern(name: string): string {
 }
 
 export function toPage<Item>(
-  { page, size }: Pick<ListQuery, 'page' | 'size'>,
+  { page, size }: PageQuery,
   total: number,
   data: readonly Item[],
 ): Page<Item> {

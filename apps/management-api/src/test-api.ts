@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import supertest, { type Test } from 'supertest';
-import { createApp } from './app.module';
+import { controllers, createApp } from './app.module';
 import { loadManagementConfig } from './config';
 import { createManagementContext, type ManagementContext } from './context';
+import { Conformance } from './openapi/conform';
+import { openApiDocument } from './openapi/document';
 import { createTenant, type NewTenant } from './tenants/create-tenant';
 
 /** The real application on real stores, for specs: with a tenant, and one more that is foreign. */
@@ -41,11 +43,14 @@ export async function startTestApi(options: {
   const app = await createApp(ctx);
   await app.listen(0, '127.0.0.1');
   const agent = supertest(app.getHttpServer());
+  const conformance = new Conformance(openApiDocument(controllers));
+  /** Every answer that a spec gets is also one that the documentation declares. */
+  const declared = (test: Test): Test => test.expect((answer) => conformance.check(answer));
 
   const send =
     (method: 'post' | 'put' | 'patch', type: string) =>
     (path: string, body: unknown, key = tenant.management_key): Test =>
-      agent[method](path)
+      declared(agent[method](path))
         .set('SVC-API-KEY', key)
         .set('Content-Type', type)
         .send(typeof body === 'string' ? body : JSON.stringify(body));
@@ -56,11 +61,12 @@ export async function startTestApi(options: {
     app,
     tenant,
     foreign,
-    get: (path, key = tenant.management_key) => agent.get(path).set('SVC-API-KEY', key),
+    get: (path, key = tenant.management_key) => declared(agent.get(path)).set('SVC-API-KEY', key),
     post,
     put: send('put', 'application/json'),
     patch: send('patch', 'application/merge-patch+json'),
-    delete: (path, key = tenant.management_key) => agent.delete(path).set('SVC-API-KEY', key),
+    delete: (path, key = tenant.management_key) =>
+      declared(agent.delete(path)).set('SVC-API-KEY', key),
     async keyWith(type, permissions, rules = []) {
       const answer = await post('/applications', { name: 'key', type, permissions, rules });
       return (answer.body as { key: string }).key;

@@ -54,44 +54,38 @@ async function append(sql: Sql, entry: Omit<LogEntry, 'version'>): Promise<numbe
   return Number(row.version);
 }
 
-/** Entry by entry each would ask the server once; all in one statement could outlast its time-out. */
+/** One by one each would ask the server once; all in one statement could outlast its time-out. */
 const deletionsPerStatement = 10_000;
 
 /**
  * Deletes whatever a tenant has in the log: first what lets callers in. Nobody may write definitions
- * of the tenant meanwhile. The head is held from the first statement on, for about 15 µs an entry.
+ * of the tenant meanwhile. The head is held from the first part to the end of the transaction.
  */
 export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<number> {
-  let last: number | undefined;
-  for (;;) {
-    const [{ version, deleted } = { version: null, deleted: 0 }] = await sql.query<{
-      version: string | null;
-      deleted: number;
-    }>(
-      `WITH part AS (
-         SELECT kind, id, row_number() OVER (ORDER BY rank, kind, id) AS place
-         FROM definition_log,
-           LATERAL (SELECT array_position('{application,proxy,tenant}'::text[], kind) AS rank) r
-         WHERE tenant_id = $1 AND payload IS NOT NULL
-         ORDER BY rank, kind, id LIMIT $2
-       ), size AS (
-         SELECT count(*) AS entries FROM part
-       ), head AS (
-         UPDATE definition_head SET version = version + entries FROM size WHERE entries > 0
-         RETURNING version, entries
+  const entries = await sql.query<Pick<LogEntry, 'kind' | 'id'>>(
+    `SELECT kind, id FROM definition_log WHERE tenant_id = $1 AND payload IS NOT NULL
+     ORDER BY array_position('{application,proxy,tenant}'::text[], kind), kind, id`,
+    [tenantId],
+  );
+  let last: string | undefined;
+  for (let from = 0; from < entries.length; from += deletionsPerStatement) {
+    const part = entries.slice(from, from + deletionsPerStatement);
+    const [head] = await sql.query<{ version: string }>(
+      `WITH head AS (
+         UPDATE definition_head SET version = version + cardinality($1::text[]) RETURNING version
        ), deletion AS (
-         UPDATE definition_log l SET version = head.version - entries + place, payload = NULL
-         FROM part, head WHERE l.kind = part.kind AND l.id = part.id
-         RETURNING l.version
+         UPDATE definition_log l
+         SET version = head.version - cardinality($1::text[]) + part.place, payload = NULL
+         FROM head, unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS part (kind, id, place)
+         WHERE l.kind = part.kind AND l.id = part.id
        )
-       SELECT max(version) AS version, count(*)::int AS deleted FROM deletion`,
-      [tenantId, deletionsPerStatement],
+       SELECT version FROM head`,
+      [part.map(({ kind }) => kind), part.map(({ id }) => id)],
     );
-    if (version !== null) last = Number(version);
-    if (deleted < deletionsPerStatement) break;
+    last = head?.version;
   }
   if (last === undefined) throw new Error('The tenant has no definitions');
-  return last;
+  return Number(last);
 }
 
 /** One snapshot of the log after a version. */

@@ -11,9 +11,17 @@ export const problemCatalogue = {
   not_found: { status: 404, title: 'Not found.' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
   conflict: { status: 409, title: 'The request conflicts with what is stored.' },
+  request_in_progress: {
+    status: 409,
+    title: 'A request with this idempotency key is under way.',
+  },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
   invalid_code: { status: 422, title: 'The code cannot be used.' },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The idempotency key was used with another body.',
+  },
   rate_limited: { status: 429, title: 'Too many requests.' },
   internal_error: { status: 500, title: 'Something went wrong on our side.' },
   reactor_error: { status: 500, title: 'The reactor reported an error.' },

@@ -58,6 +58,25 @@ describe('strict JSON', () => {
     }
   });
 
+  it.each(['0', '-0', '1.10', '1e3', '-12.5E-3', '9007199254740991', '0.1', '1e21', '5e-324'])(
+    'keeps the number %s of a customer',
+    (number) => {
+      const text = `{"data":[${number}]}`;
+      expect(parseStrictJson(text, { free: ['data'] })).toEqual(JSON.parse(text));
+    },
+  );
+
+  it.each([
+    '12345678901234567890',
+    '9007199254740993',
+    '1e400',
+    '1e-400',
+    '0.10000000000000000001',
+  ])('refuses %s, which would not come back as it was sent', (number) => {
+    expect(() => parseStrictJson(`{"data":${number}}`, { free: ['data'] })).toThrow(/exactly/);
+    expect(() => parseStrictJson(`{"other":${number}}`, { free: ['data'] })).not.toThrow();
+  });
+
   it('does not echo what it refuses', () => {
     expect(() => parseStrictJson('{"card":"4111111111111111","card":1}')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('4111') as unknown }),

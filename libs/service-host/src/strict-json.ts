@@ -59,6 +59,10 @@ function inspect(text: string, depthMax: number, free: readonly string[]): void 
       at = end;
       continue;
     }
+    if (isFree && char !== undefined && /[-\d]/.test(char)) {
+      at = endOfExactNumber(text, at);
+      continue;
+    }
     if (char === '{' || char === '[') {
       members.push(char === '{' ? new Set() : null);
       expectsName = char === '{';
@@ -74,6 +78,32 @@ function inspect(text: string, depthMax: number, free: readonly string[]): void 
     }
     at += 1;
   }
+}
+
+const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** What is the customer's own is kept as it is, or not at all: no digit is lost in silence. */
+function endOfExactNumber(text: string, start: number): number {
+  numberLiteral.lastIndex = start;
+  const [literal] = numberLiteral.exec(text) ?? [];
+  if (literal === undefined) throw new Problem('invalid_json');
+  if (significance(literal) !== significance(String(Number(literal)))) {
+    throw new Problem('invalid_json', {
+      detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
+    });
+  }
+  return start + literal.length;
+}
+
+/** Digits and exponent of a number, the same for every way of writing it. */
+function significance(literal: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const trimmed = digits.replace(/0+$/, '');
+  if (trimmed === '') return whole === '' ? 'none' : '0';
+  const power = Number(exponent) - fraction.length + (digits.length - trimmed.length);
+  return `${sign}${trimmed}e${power}`;
 }
 
 function endOfString(text: string, start: number): number {

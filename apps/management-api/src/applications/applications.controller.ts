@@ -1,12 +1,17 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
-import { RequirePermission } from '../http/permission.guard';
+import { AnyCaller, RequirePermission } from '../http/permission.guard';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/resource.guard';
+import type { Page } from '../listing';
+import type { MergePatch } from '../validation/merge-patch';
 import { Application } from './application.entity';
 import {
+  ApplicationListing,
   CreateApplication,
   toApplicationResponse,
+  UpdateApplication,
+  type ApplicationListQuery,
   type ApplicationResponse,
 } from './applications.dto';
 import { ApplicationsService } from './applications.service';
@@ -21,10 +26,57 @@ export class ApplicationsController {
     return this.applications.create(actor, input);
   }
 
+  @Get()
+  @RequirePermission('application:read')
+  list(
+    @Caller() actor: Actor,
+    @ApplicationListing() query: ApplicationListQuery,
+  ): Promise<Page<ApplicationResponse>> {
+    return this.applications.list(actor, query);
+  }
+
+  /** Before `:id`, which would take it for one. */
+  @Get('key')
+  @AnyCaller()
+  own(@Caller() actor: Actor): Promise<ApplicationResponse> {
+    return this.applications.own(actor);
+  }
+
   @Get(':id')
   @RequirePermission('application:read')
   @OfResource(Application)
   get(@Loaded() application: Application): ApplicationResponse {
     return toApplicationResponse(application, 'read');
+  }
+
+  @Put(':id')
+  @RequirePermission('application:update')
+  @OfResource(Application)
+  update(
+    @Caller() actor: Actor,
+    @Loaded() { id }: Application,
+    @Body() input: UpdateApplication,
+  ): Promise<ApplicationResponse> {
+    return this.applications.update(actor, id, input);
+  }
+
+  @Patch(':id')
+  @HttpCode(204)
+  @RequirePermission('application:update')
+  @OfResource(Application)
+  patch(
+    @Caller() actor: Actor,
+    @Loaded() { id }: Application,
+    @Body() patch: MergePatch,
+  ): Promise<void> {
+    return this.applications.patch(actor, id, patch);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequirePermission('application:delete')
+  @OfResource(Application)
+  remove(@Caller() actor: Actor, @Loaded() { id }: Application): Promise<void> {
+    return this.applications.remove(actor, id);
   }
 }

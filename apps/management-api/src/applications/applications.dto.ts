@@ -1,3 +1,4 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import {
   applicationTypes,
   permissions,
@@ -5,6 +6,9 @@ import {
   type Permission,
   type Transform,
 } from '@glovebox/access';
+import { invalid } from '@glovebox/problems';
+import { requestOf } from '../http/request';
+import { readListQuery, type ListQuery } from '../listing';
 import { toStamps, type Answer, type Stamps } from '../stamps';
 import { Instant, NestedList, OneOf, SomeOf, Text, Uuid, Whole } from '../validation/fields';
 import type { Application } from './application.entity';
@@ -30,12 +34,9 @@ export class RuleInput {
   permissions!: Permission[];
 }
 
-export class CreateApplication {
+class ApplicationInput {
   @Text({ max: 200 })
   name!: string;
-
-  @OneOf(applicationTypes)
-  type!: ApplicationType;
 
   @SomeOf(permissions, { optional: true })
   permissions?: Permission[];
@@ -45,6 +46,34 @@ export class CreateApplication {
 
   @Instant({ optional: true })
   expires_at?: string;
+}
+
+export class CreateApplication extends ApplicationInput {
+  @OneOf(applicationTypes)
+  type!: ApplicationType;
+}
+
+export class UpdateApplication extends ApplicationInput {
+  /** Never another than it is. */
+  @OneOf(applicationTypes, { optional: true })
+  type?: ApplicationType;
+}
+
+export interface ApplicationListQuery extends ListQuery {
+  readonly type: ApplicationType | undefined;
+}
+
+export const ApplicationListing = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  readApplicationQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
+);
+
+function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
+  const [text, ...others] = query.getAll('type');
+  const type = applicationTypes.find((one) => one === text);
+  if (text !== undefined && (type === undefined || others.length > 0)) {
+    throw invalid({ type: ['must be private, public or management'] });
+  }
+  return { ...readListQuery(query), type };
 }
 
 /** How another resource names its application. */
@@ -70,6 +99,12 @@ interface RuleResponse {
   container: string;
   transform: Transform;
   permissions: Permission[];
+}
+
+/** The document that a PUT would take to leave the application as it is. */
+export function toApplicationInput(row: Application): Record<string, unknown> {
+  const { name, type, permissions, rules, expires_at } = toApplicationResponse(row, 'read');
+  return { name, type, permissions, rules, expires_at };
 }
 
 export function toApplicationResponse(row: Application, answer: Answer): ApplicationResponse {

@@ -1,51 +1,134 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { mayHold, type ApplicationType, type Permission } from '@glovebox/access';
-import { invalid } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
-import { authorOf, change } from '../change';
+import { authorOf, change, type Author, type Changed } from '../change';
 import { Context, type ManagementContext } from '../context';
+import { inTenant } from '../database/in-tenant';
+import { lockRow } from '../database/lock-row';
+import { listRows, toPage, type Page } from '../listing';
+import { modifiedNow } from '../stamps';
+import { patched, type MergePatch } from '../validation/merge-patch';
+import { ApplicationKey } from './application-key.entity';
+import { Application } from './application.entity';
 import {
+  toApplicationInput,
   toApplicationResponse,
+  UpdateApplication,
+  type ApplicationListQuery,
   type ApplicationResponse,
   type CreateApplication,
 } from './applications.dto';
-import { issueApplication } from './issue-application';
+import { issueApplication, toApplicationDefinition } from './issue-application';
 
 @Injectable()
 export class ApplicationsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(actor: Actor, input: CreateApplication): Promise<ApplicationResponse> {
-    const { name, type, permissions = [], rules = [], expires_at } = input;
-    checkPermissions({ type, permissions, rules });
+    checkPermissions(input.type, input);
     const author = authorOf(actor);
     return change(this.ctx, author, 'create', async (manager) => {
       const { application, key, definition } = await issueApplication(this.ctx, manager, author, {
-        name,
-        type,
-        permissions: [...new Set(permissions)],
-        rules: rules.map((rule) => ({
-          description: rule.description ?? '',
-          priority: rule.priority,
-          container: rule.container.toLowerCase(),
-          transform: rule.transform,
-          permissions: [...new Set(rule.permissions)],
-        })),
-        expiresAt: expires_at === undefined ? null : new Date(expires_at),
+        type: input.type,
+        ...columnsOf(input),
       });
       const result = { ...toApplicationResponse(application, 'created'), key };
       return { result, definitions: [definition] };
     });
   }
+
+  list({ principal }: Actor, query: ApplicationListQuery): Promise<Page<ApplicationResponse>> {
+    const { tenantId } = principal;
+    const more = query.type === undefined ? {} : { type: query.type };
+    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
+      const { rows, total } = await listRows(manager, Application, tenantId, query, more);
+      const data = rows.map((row) => toApplicationResponse(row, 'read'));
+      return toPage(query, total, data);
+    });
+  }
+
+  /** The application whose key the call came with. */
+  async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
+    const found = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
+      manager.findOneBy(Application, { tenantId, id: applicationId }),
+    );
+    // Deleted while the call was under way, and its keys with it.
+    if (!found) throw new Problem('invalid_api_key');
+    return toApplicationResponse(found, 'read');
+  }
+
+  update(actor: Actor, id: string, input: UpdateApplication): Promise<ApplicationResponse> {
+    const author = authorOf(actor);
+    return change(this.ctx, author, 'update', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      return replace(manager, author, application, input);
+    });
+  }
+
+  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
+    const author = authorOf(actor);
+    await change(this.ctx, author, 'update', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      const input = await patched(UpdateApplication, toApplicationInput(application), patch);
+      if (!input) return { result: undefined };
+      return replace(manager, author, application, input);
+    });
+  }
+
+  /** Always works: what uses the application runs on, and is refused whatever it would do as it. */
+  async remove(actor: Actor, id: string): Promise<void> {
+    const author = authorOf(actor);
+    await change(this.ctx, author, 'delete', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      await manager.remove(application);
+      return { result: undefined, deletions: [{ kind: 'application', id }] };
+    });
+  }
+}
+
+async function replace(
+  manager: EntityManager,
+  author: Author,
+  application: Application,
+  input: UpdateApplication,
+): Promise<Changed<ApplicationResponse>> {
+  const { id, tenantId, type } = application;
+  if (input.type !== undefined && input.type !== type) {
+    throw invalid({ type: [`must be ${type}: the type of an application cannot be changed`] });
+  }
+  checkPermissions(type, input);
+  Object.assign(application, columnsOf(input), modifiedNow(author));
+  await manager.save(application);
+  const keys = await manager.findBy(ApplicationKey, { tenantId, applicationId: id });
+  return {
+    result: toApplicationResponse(application, 'read'),
+    definitions: [toApplicationDefinition(application, keys)],
+  };
+}
+
+/** All columns that a document decides, with the defaults for what it leaves out. */
+function columnsOf({ name, permissions = [], rules = [], expires_at }: UpdateApplication) {
+  return {
+    name,
+    permissions: [...new Set(permissions)],
+    rules: rules.map((rule) => ({
+      description: rule.description ?? '',
+      priority: rule.priority,
+      container: rule.container.toLowerCase(),
+      transform: rule.transform,
+      permissions: [...new Set(rule.permissions)],
+    })),
+    expiresAt: expires_at === undefined ? null : new Date(expires_at),
+  };
 }
 
 /** Something must be permitted, and nothing that the type may not hold. */
-function checkPermissions(input: {
-  type: ApplicationType;
-  permissions: readonly Permission[];
-  rules: readonly { permissions: readonly Permission[] }[];
-}): void {
-  const { type, permissions, rules } = input;
+function checkPermissions(
+  type: ApplicationType,
+  { permissions = [], rules = [] }: Pick<UpdateApplication, 'permissions' | 'rules'>,
+): void {
   const errors: Record<string, string[]> = {};
   const check = (path: string, wanted: readonly Permission[]): void => {
     const forbidden = wanted.filter((permission) => !mayHold(type, permission));

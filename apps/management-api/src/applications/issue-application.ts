@@ -27,7 +27,6 @@ export async function issueApplication(
   author: Author,
   input: NewApplication,
 ): Promise<{ application: Application; key: string; definition: ApplicationDefinition }> {
-  const createdAt = new Date();
   const application = manager.create(Application, {
     id: randomUUID(),
     tenantId: author.tenantId,
@@ -37,22 +36,34 @@ export async function issueApplication(
     rules: input.rules ?? [],
     expiresAt: input.expiresAt ?? null,
     createdBy: author.actorId,
-    createdAt,
+    createdAt: new Date(),
     modifiedBy: null,
     modifiedAt: null,
   });
   await manager.insert(Application, application);
+  const { key, row } = await issueKey(ctx, manager, author, application.id);
+  return { application, key, definition: toApplicationDefinition(application, [row]) };
+}
+
+/** One more key of an application. What is stored is its hash alone. */
+export async function issueKey(
+  ctx: ManagementContext,
+  manager: EntityManager,
+  author: Author,
+  applicationId: string,
+): Promise<{ key: string; row: ApplicationKey }> {
   const key = generateApiKey();
   const row = manager.create(ApplicationKey, {
     id: randomUUID(),
     tenantId: author.tenantId,
-    applicationId: application.id,
+    applicationId,
     keyHash: ctx.keyHash(key),
     createdBy: author.actorId,
-    createdAt,
+    createdAt: new Date(),
+    lastUsedAt: null,
   });
   await manager.insert(ApplicationKey, row);
-  return { application, key, definition: toApplicationDefinition(application, [row]) };
+  return { key, row };
 }
 
 export function toApplicationDefinition(

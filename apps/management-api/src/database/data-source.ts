@@ -5,6 +5,11 @@ import { CreateDefinitionLog0000000000001 } from '../migrations/0001-create-defi
 import { CreateResources0000000000002 } from '../migrations/0002-create-resources';
 import { CreateVault0000000000003 } from '../migrations/0003-create-vault';
 import { CreateRuns0000000000004 } from '../migrations/0004-create-runs';
+import { IndexAuditLog0000000000005 } from '../migrations/0005-index-audit-log';
+import { CreateIdempotencyKeys0000000000007 } from '../migrations/0007-create-idempotency-keys';
+import { CoverLists0000000000009 } from '../migrations/0009-cover-lists';
+import { RecordKeyUses0000000000010 } from '../migrations/0010-record-key-uses';
+import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -17,6 +22,11 @@ const migrations = [
   CreateResources0000000000002,
   CreateVault0000000000003,
   CreateRuns0000000000004,
+  IndexAuditLog0000000000005,
+  CreateIdempotencyKeys0000000000007,
+  CoverLists0000000000009,
+  RecordKeyUses0000000000010,
+  DeleteTenants0000000000011,
 ];
 
 /** The rows of the management API, as the role that row-level security binds. */

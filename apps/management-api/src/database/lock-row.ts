@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { Problem } from '@glovebox/problems';
 
-type Resource = new () => { id: string; tenantId: string };
+export type Resource = new () => { id: string; tenantId: string };
 
 /**
  * The row as it is now, held against every other writer until the end of the transaction: what two

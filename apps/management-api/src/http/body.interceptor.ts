@@ -21,6 +21,12 @@ const patience = 8;
 /** For handlers whose bodies may be larger than others. */
 export const BodyBytesMax = (bytes: number): CustomDecorator => SetMetadata(metadata, bytes);
 
+const freeMetadata = 'body-free-members';
+
+/** Members whose value is the customer's own: any JSON, kept exactly. */
+export const FreeMembers = (...names: string[]): CustomDecorator =>
+  SetMetadata(freeMetadata, names);
+
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Reads the body once all guards have let the caller pass: nobody else makes us hold one. */
@@ -33,7 +39,9 @@ export class BodyInterceptor implements NestInterceptor {
     if (withBody.has(request.method)) {
       const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
       const bytes = await readBody(request, bytesMax ?? defaultBytesMax);
-      request.body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes));
+      const free = this.reflector.get<string[] | undefined>(freeMetadata, context.getHandler());
+      request.body =
+        bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: free ?? [] });
     }
     return next.handle();
   }
@@ -42,8 +50,7 @@ export class BodyInterceptor implements NestInterceptor {
 async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let received = 0;
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax * patience)
-    throw tooLarge(bytesMax);
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   try {
     // The connection stays for the answer, whatever is left of the body.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;

@@ -220,6 +220,18 @@ describe('every answer', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
+  it('is data: no browser may render, frame or guess at it', async () => {
+    const { headers } = await api.get(`/applications/${randomUUID()}`);
+    expect(headers).toMatchObject({
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(headers).not.toHaveProperty('strict-transport-security');
+  });
+
   it('is counted by method, route and status', async () => {
     await api.get(`/reactors/${randomUUID()}`);
     const page = await api.ctx.registry.metrics();

@@ -14,8 +14,10 @@ export class KeyGuard implements CanActivate {
     const key = this.ctx.headers.read(request, 'api-key');
     if (key === undefined || !isApiKey(key)) throw new Problem('invalid_api_key');
     const definitions = await this.ctx.definitions.follower.current();
-    const principal = definitions.principalByKeyHash(this.ctx.keyHash(key));
+    const hash = this.ctx.keyHash(key);
+    const principal = definitions.principalByKeyHash(hash);
     if (!principal) throw new Problem('invalid_api_key');
+    this.ctx.keyUses.note(hash);
     request.principal = principal;
     return true;
   }

@@ -5,7 +5,6 @@ import {
   type CustomDecorator,
   type ExecutionContext,
 } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import { requirePermission, type Permission } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { actorOf, requestOf } from './request';
@@ -15,13 +14,22 @@ const metadata = 'permission';
 export const RequirePermission = (permission: Permission): CustomDecorator =>
   SetMetadata(metadata, permission);
 
+const open = 'any-caller';
+
+/** Every valid key may. */
+export const AnyCaller = (): CustomDecorator => SetMetadata(open, true);
+
+/** What a handler asks for; also what the documentation says of it. */
+export const permissionOf = (handler: object): Permission | undefined =>
+  Reflect.getMetadata(metadata, handler) as Permission | undefined;
+
 /** Second: may the caller. A handler that names no permission is nobody's. */
 @Injectable()
 export class PermissionGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
-
   canActivate(context: ExecutionContext): boolean {
-    const permission = this.reflector.get<Permission | undefined>(metadata, context.getHandler());
+    const handler = context.getHandler();
+    if (Reflect.getMetadata(open, handler) === true) return true;
+    const permission = permissionOf(handler);
     if (permission === undefined) throw new Problem('permission_denied');
     requirePermission(actorOf(requestOf(context)).principal, permission);
     return true;

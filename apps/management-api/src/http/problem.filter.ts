@@ -35,13 +35,25 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.retryAfterSeconds !== undefined) {
       response.setHeader('retry-after', String(problem.retryAfterSeconds));
     }
-    // What is left of an unread body must not be taken for the next request.
-    if (!request.complete) response.setHeader('connection', 'close');
+    // A caller that still sends would lose the answer with the connection: what is left of its body
+    // is taken in, unless that is more than anybody would wait for.
+    if (bytesToCome(request) > drainedBytesMax) response.setHeader('connection', 'close');
+    else request.resume();
     response.status(problem.status).json(problem.body());
   }
 }
 
-function problemOf(thrown: unknown): Problem {
+const drainedBytesMax = 16 * 1024 * 1024;
+
+function bytesToCome({ complete, headers }: ApiRequest): number {
+  if (complete) return 0;
+  return headers['transfer-encoding'] === undefined
+    ? Number(headers['content-length'] ?? 0)
+    : Infinity;
+}
+
+/** What is answered to a throw. */
+export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof HttpException) {
     return new Problem(codeOfStatus[thrown.getStatus()] ?? 'internal_error', { cause: thrown });
   }

@@ -1,9 +1,11 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/resource.guard';
-import { CreateProxy, type ProxyResponse } from './proxies.dto';
+import { Listing, type ListQuery, type Page } from '../listing';
+import type { MergePatch } from '../validation/merge-patch';
+import { ProxyInput, type ProxyResponse } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
 import { Proxy } from './proxy.entity';
 
@@ -13,8 +15,14 @@ export class ProxiesController {
 
   @Post()
   @RequirePermission('proxy:create')
-  create(@Caller() actor: Actor, @Body() input: CreateProxy): Promise<ProxyResponse> {
+  create(@Caller() actor: Actor, @Body() input: ProxyInput): Promise<ProxyResponse> {
     return this.proxies.create(actor, input);
+  }
+
+  @Get()
+  @RequirePermission('proxy:read')
+  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page<ProxyResponse>> {
+    return this.proxies.list(actor, query);
   }
 
   @Get(':id')
@@ -22,5 +30,32 @@ export class ProxiesController {
   @OfResource(Proxy)
   get(@Loaded() proxy: Proxy): Promise<ProxyResponse> {
     return this.proxies.show(proxy);
+  }
+
+  @Put(':id')
+  @RequirePermission('proxy:update')
+  @OfResource(Proxy)
+  update(
+    @Caller() actor: Actor,
+    @Loaded() { id }: Proxy,
+    @Body() input: ProxyInput,
+  ): Promise<ProxyResponse> {
+    return this.proxies.update(actor, id, input);
+  }
+
+  @Patch(':id')
+  @HttpCode(204)
+  @RequirePermission('proxy:update')
+  @OfResource(Proxy)
+  patch(@Caller() actor: Actor, @Loaded() { id }: Proxy, @Body() patch: MergePatch): Promise<void> {
+    return this.proxies.patch(actor, id, patch);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequirePermission('proxy:delete')
+  @OfResource(Proxy)
+  remove(@Caller() actor: Actor, @Loaded() { id }: Proxy): Promise<void> {
+    return this.proxies.remove(actor, id);
   }
 }

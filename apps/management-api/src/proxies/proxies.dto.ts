@@ -14,7 +14,8 @@ export class TransformInput {
   runtime?: Runtime;
 }
 
-export class CreateProxy {
+/** The document of a create and of a full update. */
+export class ProxyInput {
   @Text({ max: 200 })
   name!: string;
 
@@ -63,16 +64,24 @@ export interface ProxyResponse extends Stamps {
   timeout_ms?: number;
 }
 
+/** What is sealed in the row. */
+export interface OpenedColumns {
+  readonly key: string;
+  readonly configuration: Configuration | null;
+}
+
 interface TransformResponse {
   code: string;
   runtime?: Runtime;
 }
 
-export function toProxyResponse(
-  row: Proxy,
-  opened: { readonly key: string; readonly configuration: Configuration | null },
-  answer: Answer,
-): ProxyResponse {
+/** A document that a PUT would take to leave the proxy as it is: it ignores what is not its own. */
+export function toProxyInput(row: Proxy, opened: OpenedColumns) {
+  const { application_id: id, ...members } = toProxyResponse(row, opened, 'read');
+  return { ...members, application: id === undefined ? undefined : { id } };
+}
+
+export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answer): ProxyResponse {
   return {
     id: row.id,
     key: opened.key,

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { generateProxyKey } from '@glovebox/access';
 import type { ProxyDefinition, TransformDefinition } from '@glovebox/definitions';
 import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import type { Actor } from '@glovebox/vault';
-import { unusableApplication, usableApplication } from '../applications/usable-application';
-import { authorOf, change } from '../change';
+import { usableApplication } from '../applications/usable-application';
+import { authorOf, change, type Author, type Changed } from '../change';
+import { changeRow } from '../change-row';
 import {
   openConfiguration,
   sealConfiguration,
@@ -15,11 +17,17 @@ import {
   type Configuration,
 } from '../configuration';
 import { Context, type ManagementContext } from '../context';
+import { inTenant } from '../database/in-tenant';
+import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { checkCode, codeHash } from '../reactor-formulas/check-code';
 import { defaultRuntime } from '../reactor-formulas/reactor-formulas.dto';
+import { modifiedNow } from '../stamps';
+import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import {
+  ProxyInput,
+  toProxyInput,
   toProxyResponse,
-  type CreateProxy,
+  type OpenedColumns,
   type ProxyResponse,
   type TransformInput,
 } from './proxies.dto';
@@ -29,39 +37,19 @@ import { Proxy, type TransformEntry } from './proxy.entity';
 export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: CreateProxy): Promise<ProxyResponse> {
-    this.#checkDestination(input.destination_url);
-    this.#checkCode('request_transform', input.request_transform);
-    this.#checkCode('response_transform', input.response_transform);
+  async create(actor: Actor, input: ProxyInput): Promise<ProxyResponse> {
+    this.#check(input);
     const author = authorOf(actor);
-    const { tenantId } = author;
     const { sealer, keyHash } = this.ctx;
     return change(this.ctx, author, 'create', async (manager) => {
-      const application =
-        input.application && (await usableApplication(manager, tenantId, input.application.id));
-      if (input.application && !application) {
-        throw invalid({ 'application.id': unusableApplication });
-      }
-      const id = randomUUID();
+      const identity = { id: randomUUID(), tenantId: author.tenantId };
       const key = generateProxyKey();
-      const configuration = input.configuration ? toConfiguration(input.configuration) : null;
+      const { columns, configuration } = await this.#decide(manager, identity, input);
       const proxy = manager.create(Proxy, {
-        id,
-        tenantId,
-        name: input.name,
-        key: await sealer.seal(placeOf(tenantId, id, 'key'), key),
+        ...identity,
+        ...columns,
+        key: await sealer.seal(placeOf(identity, 'key'), key),
         keyHash: keyHash(key),
-        destinationUrl: input.destination_url,
-        requireAuth: input.require_auth ?? true,
-        detokenize: input.detokenize ?? true,
-        requestTransform: toTransformEntry(input.request_transform),
-        responseTransform: toTransformEntry(input.response_transform),
-        applicationId: application?.id ?? null,
-        configuration:
-          configuration &&
-          (await sealConfiguration(sealer, placeOf(tenantId, id, 'configuration'), configuration)),
-        isolation: input.isolation ?? 'warm',
-        timeoutMs: input.timeout_ms ?? null,
         createdBy: author.actorId,
         createdAt: new Date(),
         modifiedBy: null,
@@ -75,15 +63,111 @@ export class ProxiesService {
     });
   }
 
+  async list({ principal }: Actor, query: ListQuery): Promise<Page<ProxyResponse>> {
+    const { tenantId } = principal;
+    const { rows, total } = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
+      listRows(manager, Proxy, tenantId, query),
+    );
+    return toPage(query, total, await Promise.all(rows.map((row) => this.show(row))));
+  }
+
   async show(proxy: Proxy): Promise<ProxyResponse> {
-    const { id, tenantId } = proxy;
+    return toProxyResponse(proxy, await this.#open(proxy), 'read');
+  }
+
+  async update(actor: Actor, id: string, input: ProxyInput): Promise<ProxyResponse> {
+    this.#check(input);
+    const author = authorOf(actor);
+    const row = { entity: Proxy, id };
+    return changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
+      const { key } = await this.#open(proxy);
+      return this.#replace(manager, author, { proxy, key }, input);
+    });
+  }
+
+  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
+    const author = authorOf(actor);
+    const row = { entity: Proxy, id };
+    await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
+      const opened = await this.#open(proxy);
+      const input = await patched(ProxyInput, toProxyInput(proxy, opened), patch);
+      if (!input) return { result: undefined };
+      this.#check(input);
+      const kept = touches(patch, 'application') ? null : proxy.applicationId;
+      return this.#replace(manager, author, { proxy, key: opened.key }, input, kept);
+    });
+  }
+
+  async remove(actor: Actor, id: string): Promise<void> {
+    const row = { entity: Proxy, id };
+    await changeRow(this.ctx, authorOf(actor), 'delete', row, async (manager, proxy) => {
+      await manager.remove(proxy);
+      return { result: undefined, deletions: [{ kind: 'proxy', id }] };
+    });
+  }
+
+  async #replace(
+    manager: EntityManager,
+    author: Author,
+    { proxy, key }: { proxy: Proxy; key: string },
+    input: ProxyInput,
+    keptApplicationId: string | null = null,
+  ): Promise<Changed<ProxyResponse>> {
+    const { columns, configuration } = await this.#decide(manager, proxy, input, keptApplicationId);
+    Object.assign(proxy, columns, modifiedNow(author));
+    await manager.save(proxy);
+    return {
+      result: toProxyResponse(proxy, { key, configuration }, 'read'),
+      definitions: [toProxyDefinition(proxy, configuration ?? {})],
+    };
+  }
+
+  /** All columns that a document decides, with the defaults for what it leaves out. */
+  async #decide(
+    manager: EntityManager,
+    proxy: Pick<Proxy, 'id' | 'tenantId'>,
+    input: ProxyInput,
+    keptApplicationId: string | null = null,
+  ) {
+    const { applicationId, errors } = await usableApplication(
+      manager,
+      proxy.tenantId,
+      input.application,
+      keptApplicationId,
+    );
+    if (Object.keys(errors).length > 0) throw invalid(errors);
+    const configuration = input.configuration ? toConfiguration(input.configuration) : null;
+    const place = placeOf(proxy, 'configuration');
+    const columns = {
+      name: input.name,
+      destinationUrl: input.destination_url,
+      requireAuth: input.require_auth ?? true,
+      detokenize: input.detokenize ?? true,
+      requestTransform: toTransformEntry(input.request_transform),
+      responseTransform: toTransformEntry(input.response_transform),
+      applicationId,
+      configuration:
+        configuration && (await sealConfiguration(this.ctx.sealer, place, configuration)),
+      isolation: input.isolation ?? 'warm',
+      timeoutMs: input.timeout_ms ?? null,
+    };
+    return { columns, configuration };
+  }
+
+  async #open(proxy: Proxy): Promise<OpenedColumns> {
     const { sealer } = this.ctx;
     const [key, configuration] = await Promise.all([
-      sealer.open(placeOf(tenantId, id, 'key'), proxy.key),
+      sealer.open(placeOf(proxy, 'key'), proxy.key),
       proxy.configuration &&
-        openConfiguration(sealer, placeOf(tenantId, id, 'configuration'), proxy.configuration),
+        openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
     ]);
-    return toProxyResponse(proxy, { key: key.toString('utf8'), configuration }, 'read');
+    return { key: key.toString('utf8'), configuration };
+  }
+
+  #check(input: ProxyInput): void {
+    this.#checkDestination(input.destination_url);
+    this.#checkCode('request_transform', input.request_transform);
+    this.#checkCode('response_transform', input.response_transform);
   }
 
   /** What policy forbids already; names are judged again when they are called. */
@@ -102,8 +186,11 @@ export class ProxiesService {
   }
 }
 
-function placeOf(tenantId: string, record: string, column: 'key' | 'configuration'): Place {
-  return { table: 'proxies', column, tenantId, record };
+function placeOf(
+  { id, tenantId }: Pick<Proxy, 'id' | 'tenantId'>,
+  column: 'key' | 'configuration',
+): Place {
+  return { table: 'proxies', column, tenantId, record: id };
 }
 
 function toTransformEntry(input: TransformInput | undefined): TransformEntry | null {

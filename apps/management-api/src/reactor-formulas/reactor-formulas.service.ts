@@ -5,13 +5,13 @@ import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
 import { authorOf, change, type Author, type Changed } from '../change';
+import { changeRow } from '../change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
-import { lockRow } from '../database/lock-row';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { Reactor } from '../reactors/reactor.entity';
 import { modifiedNow } from '../stamps';
-import { changesNothing, patched, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/merge-patch';
 import { checkCode, codeHash } from './check-code';
 import { ReactorFormula } from './reactor-formula.entity';
 import {
@@ -58,29 +58,27 @@ export class ReactorFormulasService {
 
   update(actor: Actor, id: string, input: FormulaInput): Promise<FormulaResponse> {
     const author = authorOf(actor);
-    return change(this.ctx, author, 'update', async (manager) => {
-      const formula = await lockRow(manager, ReactorFormula, { tenantId: author.tenantId, id });
-      return this.#replace(manager, author, formula, input);
-    });
+    const row = { entity: ReactorFormula, id };
+    return changeRow(this.ctx, author, 'update', row, (manager, formula) =>
+      this.#replace(manager, author, formula, input),
+    );
   }
 
   async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
     const author = authorOf(actor);
-    await change(this.ctx, author, 'update', async (manager) => {
-      const formula = await lockRow(manager, ReactorFormula, { tenantId: author.tenantId, id });
+    const row = { entity: ReactorFormula, id };
+    await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
       const input = await patched(FormulaInput, toFormulaInput(formula), patch);
-      if (changesNothing(patch)) return { result: undefined };
-      return this.#replace(manager, author, formula, input);
+      return input ? this.#replace(manager, author, formula, input) : { result: undefined };
     });
   }
 
   async remove(actor: Actor, id: string): Promise<void> {
     const author = authorOf(actor);
-    const { tenantId } = author;
-    await change(this.ctx, author, 'delete', async (manager) => {
-      // The lock also keeps out reactors that are about to refer to the formula.
-      const formula = await lockRow(manager, ReactorFormula, { tenantId, id });
-      if (await manager.existsBy(Reactor, { tenantId, formulaId: id })) {
+    const row = { entity: ReactorFormula, id };
+    await changeRow(this.ctx, author, 'delete', row, async (manager, formula) => {
+      // The lock on the formula also keeps out reactors that are about to refer to it.
+      if (await manager.existsBy(Reactor, { tenantId: formula.tenantId, formulaId: id })) {
         throw new Problem('conflict', { detail: 'Reactors use this formula.' });
       }
       await manager.remove(formula);

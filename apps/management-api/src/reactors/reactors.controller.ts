@@ -1,10 +1,12 @@
-import { Body, Controller, Get, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/resource.guard';
+import { Listing, type ListQuery, type Page } from '../listing';
+import type { MergePatch } from '../validation/merge-patch';
 import { Reactor } from './reactor.entity';
-import { CreateReactor, type ReactorResponse } from './reactors.dto';
+import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
 import { ReactorsService } from './reactors.service';
 
 @Controller('reactors')
@@ -17,10 +19,47 @@ export class ReactorsController {
     return this.reactors.create(actor, input);
   }
 
+  @Get()
+  @RequirePermission('reactor:read')
+  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page<ReactorResponse>> {
+    return this.reactors.list(actor, query);
+  }
+
   @Get(':id')
   @RequirePermission('reactor:read')
   @OfResource(Reactor)
   get(@Loaded() reactor: Reactor): Promise<ReactorResponse> {
     return this.reactors.show(reactor);
+  }
+
+  @Put(':id')
+  @RequirePermission('reactor:update')
+  @OfResource(Reactor)
+  update(
+    @Caller() actor: Actor,
+    @Loaded() { id }: Reactor,
+    @Body() input: UpdateReactor,
+  ): Promise<ReactorResponse> {
+    return this.reactors.update(actor, id, input);
+  }
+
+  @Patch(':id')
+  @HttpCode(204)
+  @RequirePermission('reactor:update')
+  @OfResource(Reactor)
+  patch(
+    @Caller() actor: Actor,
+    @Loaded() { id }: Reactor,
+    @Body() patch: MergePatch,
+  ): Promise<void> {
+    return this.reactors.patch(actor, id, patch);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequirePermission('reactor:delete')
+  @OfResource(Reactor)
+  remove(@Caller() actor: Actor, @Loaded() { id }: Reactor): Promise<void> {
+    return this.reactors.remove(actor, id);
   }
 }

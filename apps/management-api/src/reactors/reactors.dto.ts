@@ -8,7 +8,7 @@ import type { Application } from '../applications/application.entity';
 import type { Configuration } from '../configuration';
 import type { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { toFormulaResponse, type FormulaResponse } from '../reactor-formulas/reactor-formulas.dto';
-import { toStamps, type Stamps } from '../stamps';
+import { toStamps, type Answer, type Stamps } from '../stamps';
 import { Nested, OneOf, StringMap, Text, Uuid } from '../validation/fields';
 import type { Reactor } from './reactor.entity';
 
@@ -17,21 +17,30 @@ class FormulaReference {
   id!: string;
 }
 
-export class CreateReactor {
+class ReactorInput {
   @Text({ max: 200 })
   name!: string;
 
   @StringMap({ scalars: true })
   configuration!: Record<string, string | number | boolean>;
 
-  @Nested(() => FormulaReference)
-  formula!: FormulaReference;
-
   @Nested(() => ApplicationReference, { optional: true })
   application?: ApplicationReference;
 
   @OneOf(['warm', 'run'], { optional: true })
   isolation?: Isolation;
+}
+
+/** The whole document: what a create takes, and what a PATCH patches. */
+export class CreateReactor extends ReactorInput {
+  @Nested(() => FormulaReference)
+  formula!: FormulaReference;
+}
+
+export class UpdateReactor extends ReactorInput {
+  /** Never another than it is. */
+  @Nested(() => FormulaReference, { optional: true })
+  formula?: FormulaReference;
 }
 
 export interface ReactorResponse extends Stamps {
@@ -47,29 +56,27 @@ export interface ReactorResponse extends Stamps {
 interface ReactorParts {
   readonly formula: ReactorFormula;
   readonly configuration: Configuration;
+  /** Spec 2.1: answers of create and update show it, those of list and get do not. */
+  readonly application?: Application | undefined;
 }
 
-export function toReactorResponse(row: Reactor, parts: ReactorParts): ReactorResponse {
-  return { ...toBody(row, parts), ...toStamps(row, 'read') };
-}
-
-/** Spec 2.1: the answer of a create shows the application, that of list and get does not. */
-export function toCreatedReactorResponse(
-  row: Reactor,
-  parts: ReactorParts & { readonly application: Application | undefined },
-): ReactorResponse {
-  const { application } = parts;
+/** The document that would leave the reactor as it is. */
+export function toReactorInput(row: Reactor, configuration: Configuration) {
+  const { name, formulaId, applicationId, isolation } = row;
   return {
-    ...toBody(row, parts),
-    ...(application ? { application: toApplicationResponse(application, 'read') } : {}),
-    ...toStamps(row, 'created'),
+    name,
+    configuration,
+    formula: { id: formulaId },
+    ...(applicationId ? { application: { id: applicationId } } : {}),
+    isolation,
   };
 }
 
-function toBody(
+export function toReactorResponse(
   row: Reactor,
-  { formula, configuration }: ReactorParts,
-): Omit<ReactorResponse, keyof Stamps> {
+  { formula, configuration, application }: ReactorParts,
+  answer: Answer,
+): ReactorResponse {
   const { code: _, ...shown } = toFormulaResponse(formula, 'read');
   return {
     id: row.id,
@@ -77,6 +84,8 @@ function toBody(
     name: row.name,
     formula: shown,
     configuration,
+    ...(application ? { application: toApplicationResponse(application, 'read') } : {}),
     isolation: row.isolation,
+    ...toStamps(row, answer),
   };
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
-import { invalid } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import type { Actor } from '@glovebox/vault';
-import { unusableApplication, usableApplication } from '../applications/usable-application';
-import { authorOf, change } from '../change';
+import { usableApplication } from '../applications/usable-application';
+import { authorOf, change, type Author, type Changed } from '../change';
+import { changeRow } from '../change-row';
 import {
   configurationErrors,
   openConfiguration,
@@ -16,13 +17,17 @@ import {
 } from '../configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
+import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
+import { modifiedNow } from '../stamps';
+import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import { Reactor } from './reactor.entity';
 import {
-  toCreatedReactorResponse,
+  CreateReactor,
+  toReactorInput,
   toReactorResponse,
-  type CreateReactor,
   type ReactorResponse,
+  type UpdateReactor,
 } from './reactors.dto';
 
 @Injectable()
@@ -32,23 +37,15 @@ export class ReactorsService {
   async create(actor: Actor, input: CreateReactor): Promise<ReactorResponse> {
     const author = authorOf(actor);
     return change(this.ctx, author, 'create', async (manager) => {
-      const configuration = toConfiguration(input.configuration);
-      const { formula, application } = await checkReferences(
-        manager,
-        author.tenantId,
-        input,
-        configuration,
-      );
-      const id = randomUUID();
-      const place = configurationPlace(author.tenantId, id);
-      const reactor = manager.create(Reactor, {
-        id,
+      const identity = {
+        id: randomUUID(),
         tenantId: author.tenantId,
-        name: input.name,
-        formulaId: formula.id,
-        applicationId: application?.id ?? null,
-        configuration: await sealConfiguration(this.ctx.sealer, place, configuration),
-        isolation: input.isolation ?? 'warm',
+        formulaId: input.formula.id.toLowerCase(),
+      };
+      const { columns, ...parts } = await this.#decide(manager, identity, input);
+      const reactor = manager.create(Reactor, {
+        ...identity,
+        ...columns,
         createdBy: author.actorId,
         createdAt: new Date(),
         modifiedBy: null,
@@ -56,49 +53,152 @@ export class ReactorsService {
       });
       await manager.insert(Reactor, reactor);
       return {
-        result: toCreatedReactorResponse(reactor, { formula, configuration, application }),
-        definitions: [toReactorDefinition(reactor, configuration)],
+        result: toReactorResponse(reactor, parts, 'created'),
+        definitions: [toReactorDefinition(reactor, parts.configuration)],
       };
     });
   }
 
+  async list({ principal }: Actor, query: ListQuery): Promise<Page<ReactorResponse>> {
+    const { tenantId } = principal;
+    const { rows, total, formulas } = await inTenant(
+      this.ctx.dataSource,
+      tenantId,
+      async (manager) => {
+        const page = await listRows(manager, Reactor, tenantId, query);
+        return { ...page, formulas: await formulasOf(manager, tenantId, page.rows) };
+      },
+    );
+    return toPage(query, total, await this.#show(rows, formulas));
+  }
+
   async show(reactor: Reactor): Promise<ReactorResponse> {
-    const { id, tenantId, formulaId } = reactor;
-    const [formula, configuration] = await Promise.all([
-      inTenant(this.ctx.dataSource, tenantId, (manager) =>
-        manager.findOneByOrFail(ReactorFormula, { id: formulaId, tenantId }),
-      ),
-      openConfiguration(this.ctx.sealer, configurationPlace(tenantId, id), reactor.configuration),
-    ]);
-    return toReactorResponse(reactor, { formula, configuration });
+    const { tenantId } = reactor;
+    const formulas = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
+      formulasOf(manager, tenantId, [reactor]),
+    );
+    const [shown] = await this.#show([reactor], formulas);
+    if (!shown) throw new Problem('not_found');
+    return shown;
+  }
+
+  update(actor: Actor, id: string, input: UpdateReactor): Promise<ReactorResponse> {
+    const author = authorOf(actor);
+    const row = { entity: Reactor, id };
+    return changeRow(this.ctx, author, 'update', row, (manager, reactor) =>
+      this.#replace(manager, author, reactor, input),
+    );
+  }
+
+  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
+    const author = authorOf(actor);
+    const row = { entity: Reactor, id };
+    await changeRow(this.ctx, author, 'update', row, async (manager, reactor) => {
+      const document = toReactorInput(reactor, await this.#configurationOf(reactor));
+      const input = await patched(CreateReactor, document, patch);
+      if (!input) return { result: undefined };
+      const kept = touches(patch, 'application') ? null : reactor.applicationId;
+      return this.#replace(manager, author, reactor, input, kept);
+    });
+  }
+
+  async remove(actor: Actor, id: string): Promise<void> {
+    const row = { entity: Reactor, id };
+    await changeRow(this.ctx, authorOf(actor), 'delete', row, async (manager, reactor) => {
+      await manager.remove(reactor);
+      return { result: undefined, deletions: [{ kind: 'reactor', id }] };
+    });
+  }
+
+  async #replace(
+    manager: EntityManager,
+    author: Author,
+    reactor: Reactor,
+    input: UpdateReactor,
+    keptApplicationId: string | null = null,
+  ): Promise<Changed<ReactorResponse>> {
+    const { columns, ...parts } = await this.#decide(manager, reactor, input, keptApplicationId);
+    Object.assign(reactor, columns, modifiedNow(author));
+    await manager.save(reactor);
+    return {
+      result: toReactorResponse(reactor, parts, 'read'),
+      definitions: [toReactorDefinition(reactor, parts.configuration)],
+    };
+  }
+
+  /** All columns that a document decides, and what it refers to; or all that is wrong with it. */
+  async #decide(
+    manager: EntityManager,
+    reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId'>,
+    input: UpdateReactor,
+    keptApplicationId: string | null = null,
+  ) {
+    const { tenantId, formulaId } = reactor;
+    // The formula is held as it is, and against deletion, for the rest of the transaction.
+    const formula = await manager.findOne(ReactorFormula, {
+      where: { id: formulaId, tenantId },
+      lock: { mode: 'for_key_share' },
+    });
+    const configuration = toConfiguration(input.configuration);
+    const { application, applicationId, errors } = await usableApplication(
+      manager,
+      tenantId,
+      input.application,
+      keptApplicationId,
+    );
+    Object.assign(
+      errors,
+      formula
+        ? configurationErrors(formula.configuration, configuration)
+        : { 'formula.id': ['must be a formula of the tenant'] },
+    );
+    if (input.formula && input.formula.id.toLowerCase() !== formulaId) {
+      errors['formula.id'] = ['must be left out or the same: a reactor keeps its formula'];
+    }
+    if (!formula || Object.keys(errors).length > 0) throw invalid(errors);
+    const { sealer } = this.ctx;
+    const columns = {
+      name: input.name,
+      applicationId,
+      configuration: await sealConfiguration(sealer, configurationPlace(reactor), configuration),
+      isolation: input.isolation ?? 'warm',
+    };
+    return { columns, formula, configuration, application };
+  }
+
+  /** What was deleted between the look at the reactors and that at their formulas is left out. */
+  async #show(
+    reactors: readonly Reactor[],
+    formulas: ReadonlyMap<string, ReactorFormula>,
+  ): Promise<ReactorResponse[]> {
+    const shown = reactors.map(async (reactor) => {
+      const formula = formulas.get(reactor.formulaId);
+      if (!formula) return [];
+      const configuration = await this.#configurationOf(reactor);
+      return [toReactorResponse(reactor, { formula, configuration }, 'read')];
+    });
+    return (await Promise.all(shown)).flat();
+  }
+
+  #configurationOf(reactor: Reactor): Promise<Configuration> {
+    const place = configurationPlace(reactor);
+    return openConfiguration(this.ctx.sealer, place, reactor.configuration);
   }
 }
 
-async function checkReferences(
+async function formulasOf(
   manager: EntityManager,
   tenantId: string,
-  input: CreateReactor,
-  configuration: Configuration,
-) {
-  // The formula is locked against deletion for the rest of the transaction.
-  const formula = await manager.findOne(ReactorFormula, {
-    where: { id: input.formula.id.toLowerCase(), tenantId },
-    lock: { mode: 'for_key_share' },
-  });
-  const application =
-    input.application && (await usableApplication(manager, tenantId, input.application.id));
-  const errors = {
-    ...(formula
-      ? configurationErrors(formula.configuration, configuration)
-      : { 'formula.id': ['must be a formula of the tenant'] }),
-    ...(input.application && !application ? { 'application.id': unusableApplication } : {}),
-  };
-  if (!formula || Object.keys(errors).length > 0) throw invalid(errors);
-  return { formula, application };
+  reactors: readonly Reactor[],
+): Promise<Map<string, ReactorFormula>> {
+  const ids = [...new Set(reactors.map(({ formulaId }) => formulaId))];
+  if (ids.length === 0) return new Map();
+  const found = await manager.findBy(ReactorFormula, { tenantId, id: In(ids) });
+  return new Map(found.map((formula) => [formula.id, formula]));
 }
 
-function configurationPlace(tenantId: string, record: string): Place {
-  return { table: 'reactors', column: 'configuration', tenantId, record };
+function configurationPlace({ id, tenantId }: Pick<Reactor, 'id' | 'tenantId'>): Place {
+  return { table: 'reactors', column: 'configuration', tenantId, record: id };
 }
 
 function toReactorDefinition(reactor: Reactor, configuration: Configuration): ReactorDefinition {

@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mayHold, permissions, type Permission } from '@glovebox/access';
-import type { TenantDefinition } from '@glovebox/definitions';
 import { issueApplication } from '../applications/issue-application';
 import { change, type Author } from '../change';
 import type { ManagementContext } from '../context';
 import { Tenant } from './tenant.entity';
-import { webhookSecretsPlace, type WebhookSecret } from './webhook-secrets';
+import { newWebhookSecret, sealWebhookSecrets } from './webhook-secrets';
+import { toTenantDefinition } from './tenant-definition';
 
 export interface NewTenant {
   readonly tenant_id: string;
@@ -31,20 +31,9 @@ export async function createTenant(
 ): Promise<NewTenant> {
   const id = randomUUID();
   const author: Author = { tenantId: id, actorId: null, traceId: randomUUID() };
-  const webhookSecrets: WebhookSecret[] = [
-    { secret: `whsec_${randomBytes(32).toString('base64')}`, until: null },
-  ];
-  const sealedSecrets = await ctx.sealer.seal(
-    webhookSecretsPlace(id),
-    JSON.stringify(webhookSecrets),
-  );
-  const definition: TenantDefinition = {
-    kind: 'tenant',
-    id,
-    tenantId: id,
-    settings: {},
-    webhookSecrets,
-  };
+  const webhookSecrets = [newWebhookSecret()];
+  const sealedSecrets = await sealWebhookSecrets(ctx.sealer, id, webhookSecrets);
+  const definition = toTenantDefinition({ id, settings: {} }, webhookSecrets);
 
   return change(ctx, author, 'create', async (manager) => {
     await manager.insert(Tenant, {

@@ -1,22 +1,62 @@
 import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
-import { authorOf } from '../change';
+import { authorOf, change } from '../change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
+import { modifiedNow } from '../stamps';
+import { deleteTenant } from './delete-tenant';
 import { Tenant } from './tenant.entity';
-import { webhookSecretsPlace, type WebhookSecret } from './webhook-secrets';
+import { TenantRemains } from './tenant-remains';
+import { toTenantDefinition } from './tenant-definition';
+import {
+  toTenantResponse,
+  type TenantResponse,
+  type UpdateTenant,
+  type WebhookSecretResponse,
+} from './tenants.dto';
+import { openWebhookSecrets, rotated, sealWebhookSecrets } from './webhook-secrets';
 
 @Injectable()
 export class TenantsService {
-  constructor(@Context() private readonly ctx: ManagementContext) {}
+  constructor(
+    @Context() private readonly ctx: ManagementContext,
+    private readonly remains: TenantRemains,
+  ) {}
+
+  get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
+    return inTenant(this.ctx.dataSource, tenantId, async (manager) =>
+      toTenantResponse(await findTenant(manager, tenantId)),
+    );
+  }
+
+  update(actor: Actor, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
+    const author = authorOf(actor);
+    return change(this.ctx, author, 'update', async (manager) => {
+      const tenant = await lockTenant(manager, author.tenantId);
+      Object.assign(tenant, { name, settings }, modifiedNow(author));
+      await manager.save(tenant);
+      const secrets = await openWebhookSecrets(this.ctx.sealer, tenant);
+      return {
+        result: toTenantResponse(tenant),
+        definitions: [toTenantDefinition(tenant, secrets)],
+      };
+    });
+  }
+
+  async remove(actor: Actor): Promise<void> {
+    await deleteTenant(this.ctx, authorOf(actor));
+    this.remains.sweep();
+  }
 
   /** The secret that signs from now on. Showing it is a use of it, and recorded. */
-  async showWebhookSecret(actor: Actor): Promise<{ secret: string }> {
+  async showWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
     const author = authorOf(actor);
     const { tenantId } = author;
-    const sealed = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
-      const tenant = await manager.findOneByOrFail(Tenant, { id: tenantId });
+    const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
+      const found = await findTenant(manager, tenantId);
       await record(asSql(manager), {
         ...author,
         operation: 'tenant.read_webhook_secret',
@@ -24,11 +64,42 @@ export class TenantsService {
         entityId: tenantId,
         outcome: 'success',
       });
-      return tenant.webhookSecrets;
+      return found;
     });
-    const text = await this.ctx.sealer.open(webhookSecretsPlace(tenantId), sealed);
-    const [newest] = JSON.parse(text.toString('utf8')) as WebhookSecret[];
+    const [newest] = await openWebhookSecrets(this.ctx.sealer, tenant);
     if (!newest) throw new Error('The tenant has no webhook secret');
     return { secret: newest.secret };
   }
+
+  rotateWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
+    const author = authorOf(actor);
+    const { sealer } = this.ctx;
+    return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
+      const tenant = await lockTenant(manager, author.tenantId);
+      const secrets = rotated(await openWebhookSecrets(sealer, tenant));
+      const webhookSecrets = await sealWebhookSecrets(sealer, tenant.id, secrets);
+      Object.assign(tenant, { webhookSecrets }, modifiedNow(author));
+      await manager.save(tenant);
+      return {
+        result: { secret: secrets[0].secret },
+        definitions: [toTenantDefinition(tenant, secrets)],
+      };
+    });
+  }
+}
+
+/** Gone while the call was under way: with it, the key of the call. */
+async function findTenant(manager: EntityManager, id: string): Promise<Tenant> {
+  const tenant = await manager.findOneBy(Tenant, { id });
+  if (!tenant) throw new Problem('invalid_api_key');
+  return tenant;
+}
+
+/** Against other writers of the row alone: each change in the tenant holds the row's key already. */
+async function lockTenant(manager: EntityManager, id: string): Promise<Tenant> {
+  return manager
+    .createQueryBuilder(Tenant, 't')
+    .where('t.id = :id', { id })
+    .setLock('for_no_key_update')
+    .getOneOrFail();
 }

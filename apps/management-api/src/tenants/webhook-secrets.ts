@@ -1,4 +1,6 @@
-import type { Place } from '@glovebox/seal';
+import { randomBytes } from 'node:crypto';
+import type { Place, Sealer } from '@glovebox/seal';
+import type { Tenant } from './tenant.entity';
 
 /** `whsec_…`, the newest first; a rotated one signs along until its time. */
 export interface WebhookSecret {
@@ -6,6 +8,34 @@ export interface WebhookSecret {
   readonly until: string | null;
 }
 
-export function webhookSecretsPlace(tenantId: string): Place {
+const overlapMs = 24 * 60 * 60_000;
+
+export function newWebhookSecret(): WebhookSecret {
+  return { secret: `whsec_${randomBytes(32).toString('base64')}`, until: null };
+}
+
+/** A new one in front; the one that it replaces signs along for a day, and no older one does. */
+export function rotated([newest]: readonly WebhookSecret[]): [WebhookSecret, ...WebhookSecret[]] {
+  const until = new Date(Date.now() + overlapMs).toISOString();
+  return [newWebhookSecret(), ...(newest ? [{ ...newest, until }] : [])];
+}
+
+export function sealWebhookSecrets(
+  sealer: Sealer,
+  tenantId: string,
+  secrets: readonly WebhookSecret[],
+): Promise<Buffer> {
+  return sealer.seal(placeOf(tenantId), JSON.stringify(secrets));
+}
+
+export async function openWebhookSecrets(
+  sealer: Sealer,
+  { id, webhookSecrets }: Pick<Tenant, 'id' | 'webhookSecrets'>,
+): Promise<WebhookSecret[]> {
+  const text = await sealer.open(placeOf(id), webhookSecrets);
+  return JSON.parse(text.toString('utf8')) as WebhookSecret[];
+}
+
+function placeOf(tenantId: string): Place {
   return { table: 'tenants', column: 'webhook_secrets', tenantId, record: tenantId };
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import type { Actor, TokenView } from '@glovebox/vault';
-import { BodyBytesMax } from '../http/body.interceptor';
+import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller } from '../http/request';
 import { CreateToken } from './tokens.dto';
@@ -16,6 +16,7 @@ export class TokensController {
   @Post()
   @RequirePermission('token:create')
   @BodyBytesMax(tokenBytesMax)
+  @FreeMembers('data')
   create(@Caller() actor: Actor, @Body() input: CreateToken): Promise<TokenView> {
     return this.tokens.create(actor, input);
   }

@@ -4,6 +4,7 @@ import { Problem } from '@glovebox/problems';
 import type { Actor, TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
+import { storeOutcome } from '../idempotency';
 import type { CreateToken } from './tokens.dto';
 
 @Injectable()
@@ -11,10 +12,12 @@ export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   create(actor: Actor, input: CreateToken): Promise<TokenView> {
-    const { dataSource, vault } = this.ctx;
-    return inTenant(dataSource, actor.principal.tenantId, (manager) =>
-      vault.createToken(asSql(manager), actor, input),
-    );
+    const { dataSource, sealer, vault } = this.ctx;
+    return inTenant(dataSource, actor.principal.tenantId, async (manager) => {
+      const token = await vault.createToken(asSql(manager), actor, input);
+      await storeOutcome(asSql(manager), sealer, token);
+      return token;
+    });
   }
 
   async get(actor: Actor, id: string): Promise<TokenView> {

@@ -31,6 +31,32 @@ const reveal = (container: string, permissions: string[]) => ({
 });
 
 describe('POST /tokens', () => {
+  it.each([
+    '{"constructor":"ACME","__proto__":{"a":1}}',
+    '"half a pair: \\ud800"',
+    '[1.5,-0.1,1e21,9007199254740991]',
+    '"\\u0000"',
+  ])('201: any JSON is kept exactly: %s', async (data) => {
+    const created = await api.post('/tokens', `{"data":${data}}`, api.tenant.private_key);
+    expect(created.status).toBe(201);
+    const key = await api.keyWith(
+      'private',
+      [],
+      [{ priority: 1, container: '/', transform: 'reveal', permissions: ['token:read'] }],
+    );
+    const { id } = created.body as { id: string };
+    const { text } = await api.get(`/tokens/${id}`, key);
+    expect(JSON.stringify((JSON.parse(text) as { data: unknown }).data)).toBe(
+      JSON.stringify(JSON.parse(data)),
+    );
+  });
+
+  it('400: a number that would lose digits is refused, not rounded', async () => {
+    const body = '{"data":12345678901234567890}';
+    const refused = await api.post('/tokens', body, api.tenant.private_key);
+    expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_json' }]);
+  });
+
   it('201: stores any JSON', async () => {
     const key = await api.keyWith('private', [], [reveal('/', ['token:create', 'token:read'])]);
     for (const data of ['s\0ecret', 0, false, null, { deep: [{ a: '\u20ac', id: null }] }, []]) {

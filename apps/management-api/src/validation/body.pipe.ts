@@ -1,7 +1,8 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
 import { validate, type ValidationError } from 'class-validator';
 import { invalid } from '@glovebox/problems';
-import { fieldRule, fieldsOf, isMembers, type Dto, type Members } from './fields';
+import { fieldRule, fieldsOf, isMembers, type Dto } from './fields';
 
 /** Last: what the body says. Handlers see the declared members alone, each as it should be. */
 @Injectable()
@@ -18,26 +19,16 @@ export async function toDto<Type extends Dto>(
   value: unknown,
 ): Promise<InstanceType<Type>> {
   if (!isMembers(value)) throw invalid({ '': ['must be a JSON object'] });
-  const dto = fill(Type, value);
+  const dto = plainToInstance(Type, value, {
+    excludeExtraneousValues: true,
+    exposeUnsetFields: false,
+  });
+  for (const { name, raw } of fieldsOf(Type)) {
+    if (raw && Object.hasOwn(value, name)) Object.assign(dto, { [name]: value[name] });
+  }
   const errors = Object.fromEntries(problemsOf(await validate(dto), ''));
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return dto as InstanceType<Type>;
-}
-
-function fill(Type: Dto, body: Members): object {
-  const dto: Members = new Type() as Members;
-  for (const { name, nested, optional } of fieldsOf(Type)) {
-    const value = Object.hasOwn(body, name) ? body[name] : undefined;
-    // Contract 1: an optional member that is null counts as absent.
-    if (value === undefined || (value === null && optional)) continue;
-    dto[name] = nested ? fillNested(nested(), value) : value;
-  }
-  return dto;
-}
-
-function fillNested(Type: Dto, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one: unknown) => fillNested(Type, one));
-  return isMembers(value) ? fill(Type, value) : value;
 }
 
 function problemsOf(found: readonly ValidationError[], parent: string): [string, string[]][] {

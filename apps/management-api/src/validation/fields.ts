@@ -1,4 +1,6 @@
+import { Expose, Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+import type { Schema } from '../openapi/schema';
 
 /** A class that a body becomes. */
 export type Dto = new () => object;
@@ -10,19 +12,26 @@ type Check = (value: unknown) => string | undefined;
 interface Field {
   readonly name: string;
   readonly optional: boolean;
+  readonly raw: boolean;
   readonly nested: (() => Dto) | undefined;
+  /** What the check takes, as OpenAPI says it; of a nested member all but what its class says. */
+  readonly schema: Schema;
 }
 
 interface Presence {
   readonly optional?: boolean;
-  /** Null is a value of its own here. */
-  readonly nullable?: boolean;
+  /** Any JSON of the customer's, null too: nothing looks into it, nothing rebuilds it. */
+  readonly raw?: boolean;
 }
 
 const fieldsOfDto = new WeakMap<object, Field[]>();
 
 /** The members that a DTO declares: all others of a body are never looked at. */
-export const fieldsOf = (dto: object): readonly Field[] => fieldsOfDto.get(dto) ?? [];
+export function fieldsOf(dto: object): readonly Field[] {
+  const parent = Object.getPrototypeOf(dto) as object | null;
+  const inherited = parent === null ? [] : fieldsOf(parent);
+  return [...inherited, ...(fieldsOfDto.get(dto) ?? [])];
+}
 
 /** The name of the one rule that every field has, among those of class-validator. */
 export const fieldRule = 'field';
@@ -30,17 +39,18 @@ export const fieldRule = 'field';
 /** One decorator per field: what it may hold and, unless optional, that it is there. */
 function field(
   check: Check,
-  { optional = false, nullable = false }: Presence,
+  { optional = false, raw = false }: Presence,
+  schema: Schema,
   nested?: () => Dto,
 ): PropertyDecorator {
   return (prototype, property) => {
     const name = String(property);
     const wrong = (value: unknown): string | undefined => {
-      if (value === undefined || (value === null && !nullable)) return 'is required';
+      if (value === undefined || (value === null && !raw)) return 'is required';
       return value === null ? undefined : check(value);
     };
     const known = fieldsOfDto.get(prototype.constructor) ?? [];
-    fieldsOfDto.set(prototype.constructor, [...known, { name, optional, nested }]);
+    fieldsOfDto.set(prototype.constructor, [...known, { name, optional, raw, nested, schema }]);
     if (optional) ValidateIf((_, value: unknown) => value !== undefined)(prototype, property);
     ValidateBy({
       name: fieldRule,
@@ -49,7 +59,18 @@ function field(
         defaultMessage: (args) => wrong(args?.value) ?? '',
       },
     })(prototype, property);
-    if (nested) ValidateNested()(prototype, property);
+    if (raw) return;
+    Expose()(prototype, property);
+    if (nested) {
+      Type(nested)(prototype, property);
+      ValidateNested()(prototype, property);
+    }
+    Transform(({ obj, value }) => {
+      const given = Object.hasOwn(obj as object, name) ? (obj as Members)[name] : undefined;
+      // Contract 1: an optional member that is null counts as absent.
+      if (given === undefined || (given === null && optional)) return undefined;
+      return nested ? (value as unknown) : given;
+    })(prototype, property);
   };
 }
 
@@ -71,67 +92,99 @@ interface TextRule {
 }
 
 export const Text = (rule: Partial<TextRule> & Presence = {}): PropertyDecorator =>
-  field(textCheck({ min: 1, max: Infinity, ...rule }), rule);
+  field(textCheck({ min: 1, max: Infinity, ...rule }), rule, {
+    type: 'string',
+    ...(rule.min === 0 ? {} : { minLength: rule.min ?? 1 }),
+    ...(rule.max === undefined ? {} : { maxLength: rule.max }),
+    ...(rule.pattern === undefined ? {} : { pattern: rule.pattern.source }),
+  });
 
 export const OneOf = (values: readonly string[], presence: Presence = {}): PropertyDecorator =>
   field(
     (value) => (values.some((one) => one === value) ? undefined : `must be ${list(values)}`),
     presence,
+    { type: 'string', enum: values },
   );
 
 export const SomeOf = (
   values: readonly string[],
   presence: Presence & { min?: number } = {},
 ): PropertyDecorator =>
-  field((value) => {
-    if (!Array.isArray(value)) return 'must be a list';
-    if (value.length < (presence.min ?? 0)) return 'must not be empty';
-    const unknown = value.findIndex((one) => !values.includes(one as string));
-    return unknown < 0 ? undefined : `has an unknown value at position ${unknown + 1}`;
-  }, presence);
+  field(
+    (value) => {
+      if (!Array.isArray(value)) return 'must be a list';
+      if (value.length < (presence.min ?? 0)) return 'must not be empty';
+      const unknown = value.findIndex((one) => !values.includes(one as string));
+      return unknown < 0 ? undefined : `has an unknown value at position ${unknown + 1}`;
+    },
+    presence,
+    {
+      type: 'array',
+      items: { type: 'string', enum: values },
+      ...(presence.min === undefined ? {} : { minItems: presence.min }),
+    },
+  );
 
 export const Flag = (presence: Presence = {}): PropertyDecorator =>
-  field((value) => (typeof value === 'boolean' ? undefined : 'must be true or false'), presence);
+  field((value) => (typeof value === 'boolean' ? undefined : 'must be true or false'), presence, {
+    type: 'boolean',
+  });
 
 export const Whole = (range: { min: number; max: number } & Presence): PropertyDecorator =>
-  field((value) => {
-    const { min, max } = range;
-    const inside = Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
-    return inside ? undefined : `must be a whole number from ${min} to ${max}`;
-  }, range);
+  field(
+    (value) => {
+      const { min, max } = range;
+      const inside = Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+      return inside ? undefined : `must be a whole number from ${min} to ${max}`;
+    },
+    range,
+    { type: 'integer', minimum: range.min, maximum: range.max },
+  );
 
 export const Uuid = (presence: Presence = {}): PropertyDecorator =>
-  field((value) => (isUuid(value) ? undefined : 'must be a UUID'), presence);
+  field((value) => (isUuid(value) ? undefined : 'must be a UUID'), presence, {
+    type: 'string',
+    format: 'uuid',
+  });
 
 export const Instant = (presence: Presence = {}): PropertyDecorator =>
   field(
     (value) => (isInstant(value) ? undefined : 'must be an ISO 8601 time with an offset or Z'),
     presence,
+    { type: 'string', format: 'date-time' },
   );
 
 /** Names to strings; with `scalars`, numbers and booleans too. */
-export const StringMap = (rule: Presence & { scalars?: boolean } = {}): PropertyDecorator =>
-  field((value) => {
+export const StringMap = (rule: Presence & { scalars?: boolean } = {}): PropertyDecorator => {
+  const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
+  const check: Check = (value) => {
     if (!isMembers(value)) return 'must be an object';
-    const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
     const fits = Object.entries(value).every(
       ([name, member]) =>
         types.includes(typeof member) && name !== '' && !`${name}${String(member)}`.includes('\0'),
     );
     return fits ? undefined : `must have only ${list(types)} values, without NUL`;
-  }, rule);
+  };
+  const scalars = types.map((type) => ({ type }));
+  const additionalProperties = rule.scalars ? { anyOf: scalars } : { type: 'string' };
+  return field(check, rule, { type: 'object', additionalProperties });
+};
 
 export const TextList = (presence: Presence = {}): PropertyDecorator =>
-  field((value) => {
-    const fits = Array.isArray(value) && value.every((one) => typeof one === 'string');
-    return fits ? undefined : 'must be a list of strings';
-  }, presence);
+  field(
+    (value) => {
+      const fits = Array.isArray(value) && value.every((one) => typeof one === 'string');
+      return fits ? undefined : 'must be a list of strings';
+    },
+    presence,
+    { type: 'array', items: { type: 'string' } },
+  );
 
 /** Any JSON, null too, as it came. */
-export const Json = (): PropertyDecorator => field(() => undefined, { nullable: true });
+export const Json = (): PropertyDecorator => field(() => undefined, { raw: true }, {});
 
 export const Nested = (dto: () => Dto, presence: Presence = {}): PropertyDecorator =>
-  field((value) => (isMembers(value) ? undefined : 'must be an object'), presence, dto);
+  field((value) => (isMembers(value) ? undefined : 'must be an object'), presence, {}, dto);
 
 export const NestedList = (dto: () => Dto, rule: Presence & { max: number }): PropertyDecorator =>
   field(
@@ -140,6 +193,7 @@ export const NestedList = (dto: () => Dto, rule: Presence & { max: number }): Pr
       return value.length > rule.max ? `must have at most ${rule.max} entries` : undefined;
     },
     rule,
+    { type: 'array', maxItems: rule.max },
     dto,
   );
 
@@ -156,7 +210,7 @@ export function isMembers(value: unknown): value is Members {
 
 const instant = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-function isInstant(value: unknown): boolean {
+export function isInstant(value: unknown): value is string {
   const parts = typeof value === 'string' ? instant.exec(value) : null;
   if (!parts) return false;
   // Date.parse takes the 30th of February for the 2nd of March.

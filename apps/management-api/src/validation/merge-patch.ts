@@ -7,19 +7,21 @@ export type MergePatch = unknown;
 
 /**
  * What a PUT of the patched document would be: so a PATCH can do exactly what a PUT can, null on a
- * required member is refused like its absence, and each rule is written once.
+ * required member is refused like its absence, and each rule is written once. Undefined for `{}`,
+ * which changes nothing and is always fine, whatever has become of the rules since the last write.
  */
 export async function patched<Type extends Dto>(
   Type: Type,
   document: Members,
   patch: MergePatch,
-): Promise<InstanceType<Type>> {
+): Promise<InstanceType<Type> | undefined> {
   if (!isMembers(patch)) throw invalid({ '': ['must be a JSON object'] });
+  if (Object.keys(patch).length === 0) return undefined;
   return toDto(Type, mergePatch(document, patch));
 }
 
-export function changesNothing(patch: MergePatch): boolean {
-  return isMembers(patch) && Object.keys(patch).length === 0;
+export function touches(patch: MergePatch, member: string): boolean {
+  return isMembers(patch) && Object.hasOwn(patch, member);
 }
 
 function mergePatch(target: unknown, patch: unknown): unknown {

@@ -1,0 +1,40 @@
+import { call, runningProduct } from './product';
+
+const { baseUrl, adminKey, privateKey } = runningProduct();
+
+describe('through the front door', () => {
+  it.each<[string, number, string, number]>([
+    ['200 KB with a bad key', 200_000, 'nope', 401],
+    ['1.1 MB without the permission', 1_100_000, privateKey, 403],
+    ['2 MB with a bad key', 2_000_000, 'nope', 401],
+    ['9 MB with a good key', 9_000_000, adminKey, 413],
+  ])('%s is refused by what is wrong with it, every time', async (_, bytes, key, status) => {
+    const body = { name: 'x'.repeat(bytes) };
+    for (let n = 0; n < 20; n += 1) {
+      const answer = await call('POST', `${baseUrl}/applications`, { key, body });
+      expect([answer.status, answer.body.status]).toEqual([status, status]);
+    }
+  });
+
+  it('the API documents itself, to everybody', async () => {
+    const page = await call('GET', `${baseUrl}/docs`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^text\/html/) as string,
+    ]);
+    const { body } = await call('GET', `${baseUrl}/docs/openapi.json`);
+    expect(body).toMatchObject({ openapi: expect.stringMatching(/^3\.0\./) as string });
+  });
+
+  it('a POST that was repeated is answered once more, not done once more', async () => {
+    const options = {
+      key: adminKey,
+      headers: { 'SVC-IDEMPOTENCY-KEY': crypto.randomUUID() },
+      body: { name: 'once', code: 'module.exports = () => ({})' },
+    };
+    const first = await call('POST', `${baseUrl}/reactor-formulas`, options);
+    const second = await call('POST', `${baseUrl}/reactor-formulas`, options);
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
+    expect(second.headers.get('svc-idempotent-replay')).toBe('true');
+  });
+});

@@ -1,0 +1,20 @@
+import type { ApplicationKey } from './application-key.entity';
+
+export interface ApplicationKeyResponse {
+  id: string;
+  /** In the answer that it was made by, and nowhere else. */
+  key?: string;
+  created_by?: string;
+  created_at: string;
+  /** To the minute. */
+  last_used_at?: string;
+}
+
+export function toApplicationKeyResponse(row: ApplicationKey): ApplicationKeyResponse {
+  return {
+    id: row.id,
+    ...(row.createdBy === null ? {} : { created_by: row.createdBy }),
+    created_at: row.createdAt.toISOString(),
+    ...(row.lastUsedAt === null ? {} : { last_used_at: row.lastUsedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { Problem } from '@glovebox/problems';
+import type { Actor } from '@glovebox/vault';
+import { authorOf, change } from '../change';
+import { Context, type ManagementContext } from '../context';
+import { inTenant } from '../database/in-tenant';
+import { lockRow } from '../database/lock-row';
+import { modifiedNow } from '../stamps';
+import { isUuid } from '../validation/fields';
+import { toApplicationKeyResponse, type ApplicationKeyResponse } from './application-keys.dto';
+import { ApplicationKey } from './application-key.entity';
+import { Application } from './application.entity';
+import { toApplicationResponse, type ApplicationResponse } from './applications.dto';
+import { issueKey, toApplicationDefinition } from './issue-application';
+
+type OfApplication = Pick<Application, 'id' | 'tenantId'>;
+
+/**
+ * The keys of an application, of which any number work side by side. Whoever changes them holds the
+ * row of the application: its definition has all of its keys, and must not miss one.
+ */
+@Injectable()
+export class ApplicationKeysService {
+  constructor(@Context() private readonly ctx: ManagementContext) {}
+
+  create(actor: Actor, id: string): Promise<ApplicationKeyResponse> {
+    const author = authorOf(actor);
+    return change(this.ctx, author, 'create_key', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      const before = await keysOf(manager, application);
+      const { key, row } = await issueKey(this.ctx, manager, author, id);
+      return {
+        result: { ...toApplicationKeyResponse(row), key },
+        definitions: [toApplicationDefinition(application, [...before, row])],
+      };
+    });
+  }
+
+  regenerate(actor: Actor, id: string): Promise<ApplicationResponse> {
+    const author = authorOf(actor);
+    return change(this.ctx, author, 'regenerate', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      await manager.delete(ApplicationKey, { tenantId: author.tenantId, applicationId: id });
+      const { key, row } = await issueKey(this.ctx, manager, author, id);
+      Object.assign(application, modifiedNow(author));
+      await manager.save(application);
+      return {
+        result: { ...toApplicationResponse(application, 'read'), key },
+        definitions: [toApplicationDefinition(application, [row])],
+      };
+    });
+  }
+
+  async list(application: OfApplication): Promise<ApplicationKeyResponse[]> {
+    const rows = await inTenant(this.ctx.dataSource, application.tenantId, (manager) =>
+      keysOf(manager, application),
+    );
+    return rows.map(toApplicationKeyResponse);
+  }
+
+  async get(application: OfApplication, keyId: string): Promise<ApplicationKeyResponse> {
+    const row = await inTenant(this.ctx.dataSource, application.tenantId, (manager) =>
+      findKey(manager, application, keyId),
+    );
+    return toApplicationKeyResponse(row);
+  }
+
+  async remove(actor: Actor, id: string, keyId: string): Promise<void> {
+    const author = authorOf(actor);
+    await change(this.ctx, author, 'delete_key', async (manager) => {
+      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+      await manager.remove(await findKey(manager, application, keyId));
+      const left = await keysOf(manager, application);
+      return { result: undefined, definitions: [toApplicationDefinition(application, left)] };
+    });
+  }
+}
+
+/** The newest first. */
+function keysOf(
+  manager: EntityManager,
+  { tenantId, id: applicationId }: OfApplication,
+): Promise<ApplicationKey[]> {
+  return manager.find(ApplicationKey, {
+    where: { tenantId, applicationId },
+    order: { createdAt: 'DESC', id: 'ASC' },
+  });
+}
+
+async function findKey(
+  manager: EntityManager,
+  { tenantId, id: applicationId }: OfApplication,
+  keyId: string,
+): Promise<ApplicationKey> {
+  const id = keyId.toLowerCase();
+  const found = isUuid(id)
+    ? await manager.findOneBy(ApplicationKey, { id, tenantId, applicationId })
+    : null;
+  if (!found) throw new Problem('not_found');
+  return found;
+}

@@ -1,0 +1,143 @@
+import {
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { Response } from 'express';
+import { from, lastValueFrom, of, type Observable } from 'rxjs';
+import type { Sql } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
+import { describeError } from '@glovebox/service-host';
+import { Context, type ManagementContext } from '../context';
+import { asSql, inTenant } from '../database/in-tenant';
+import {
+  claimCall,
+  keyedHash,
+  release,
+  replaceOutcome,
+  storeProblem,
+  underClaim,
+  type CallName,
+  type Claim,
+} from '../idempotency';
+import { problemOf } from './problem.filter';
+import { actorOf, requestOf, type ApiRequest } from './request';
+
+export const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
+
+/** Of these nothing came, so that the same call may come to something later. */
+const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
+const housekeepingMs = 10 * 60_000;
+
+/** A POST with an idempotency key is done once: to repeat it is to ask what came of it. */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, OnModuleDestroy {
+  #housekeeping: NodeJS.Timeout | undefined;
+
+  constructor(@Context() private readonly ctx: ManagementContext) {}
+
+  onModuleInit(): void {
+    this.#housekeeping = setInterval(() => void this.#deleteOld(), housekeepingMs).unref();
+  }
+
+  onModuleDestroy(): void {
+    clearInterval(this.#housekeeping);
+  }
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = requestOf(context);
+    const key = request.method === 'POST' ? this.#keyOf(request) : undefined;
+    if (key === undefined) return next.handle();
+
+    const response = context.switchToHttp().getResponse<Response>();
+    const claimed = await this.#claim(request, key, response.statusCode);
+    if (!('owner' in claimed)) {
+      response.setHeader(replayHeader, 'true');
+      response.status(claimed.status);
+      return of(claimed.body);
+    }
+    return from(underClaim(claimed, () => this.#run(claimed, next)));
+  }
+
+  #keyOf(request: ApiRequest): string | undefined {
+    const key = this.ctx.headers.read(request, 'idempotency-key');
+    if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+    throw new Problem('invalid_request', {
+      detail: 'The idempotency key must be 1 to 255 visible ASCII characters.',
+    });
+  }
+
+  async #claim(request: ApiRequest, key: string, status: number) {
+    const { sealer } = this.ctx;
+    const { tenantId, applicationId } = actorOf(request).principal;
+    const [keyHash, bodyHash] = await Promise.all([
+      keyedHash(sealer, key),
+      keyedHash(sealer, JSON.stringify(request.body)),
+    ]);
+    const name: CallName = { tenantId, applicationId, path: pathOf(request), keyHash };
+    return this.#withSql(name, (sql) => claimCall(sql, sealer, name, { bodyHash, status }));
+  }
+
+  async #run(claim: Claim, next: CallHandler): Promise<unknown> {
+    let result: unknown;
+    try {
+      result = await lastValueFrom(next.handle());
+    } catch (thrown) {
+      await this.#fail(claim, problemOf(thrown));
+      throw thrown;
+    }
+    await this.#succeed(claim, result);
+    return result;
+  }
+
+  /** The outcome is stored beside the change. A POST that changed nothing may well be done again. */
+  async #succeed(claim: Claim, result: unknown): Promise<void> {
+    if (!claim.stored) await this.#afterwards(claim, (sql) => release(sql, claim));
+    else if (claim.stored.result !== result) {
+      await this.#afterwards(claim, (sql) => replaceOutcome(sql, this.ctx.sealer, claim, result));
+    }
+  }
+
+  async #fail(claim: Claim, problem: Problem): Promise<void> {
+    await this.#afterwards(claim, (sql) =>
+      notStored.has(problem.status)
+        ? release(sql, claim)
+        : storeProblem(sql, this.ctx.sealer, claim, problem),
+    );
+  }
+
+  /** The answer stands, whatever becomes of the claim: that ends by itself. */
+  async #afterwards(claim: Claim, work: (sql: Sql) => Promise<void>): Promise<void> {
+    try {
+      await this.#withSql(claim, work);
+    } catch (error) {
+      this.ctx.logger.warn({ error: describeError(error) }, 'a claim was not concluded');
+    }
+  }
+
+  #withSql<Result>(
+    { tenantId }: Pick<CallName, 'tenantId'>,
+    work: (sql: Sql) => Promise<Result>,
+  ): Promise<Result> {
+    return inTenant(this.ctx.dataSource, tenantId, (manager) => work(asSql(manager)));
+  }
+
+  async #deleteOld(): Promise<void> {
+    try {
+      await this.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
+    } catch (error) {
+      this.ctx.logger.warn(
+        { error: describeError(error) },
+        'old idempotency keys were not deleted',
+      );
+    }
+  }
+}
+
+/** The same for all spellings that the router takes for the same. */
+function pathOf({ path }: ApiRequest): string {
+  return path.toLowerCase().replace(/\/+$/, '');
+}

@@ -1,0 +1,332 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import {
+  createTestDatabase,
+  startRedis,
+  waitFor,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { asSql, inTenant } from '../database/in-tenant';
+import { claimCall, storeOutcome, underClaim, type Claim } from '../idempotency';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let other: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  const options = {
+    databaseUrl: database.managementUrl,
+    redisUrl: redis.url,
+    env: {
+      HEADER_PREFIXES: 'SVC,BT',
+      KEY_RING: `1:${randomBytes(32).toString('base64')}`,
+    },
+  };
+  api = await startTestApi(options);
+  other = await startTestApi(options);
+});
+
+afterAll(async () => {
+  await api.close();
+  await other.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const header = 'SVC-IDEMPOTENCY-KEY';
+const replay = 'svc-idempotent-replay';
+const newKey = (): string => `order/${randomUUID()}`;
+const proxy = () => ({ name: `P ${randomUUID()}`, destination_url: 'https://example.com' });
+
+const stored = async (name: string): Promise<number> => {
+  const [row] = await asAdmin('SELECT count(*)::int AS count FROM proxies WHERE name = $1', [name]);
+  return (row as { count: number }).count;
+};
+
+describe('the same key and body', () => {
+  it('201 twice, one proxy, and the second says that it is a replay', async () => {
+    const [key, body] = [newKey(), proxy()];
+    const first = await api.post('/proxies', body).set(header, key);
+    expect([first.status, first.headers[replay]]).toEqual([201, undefined]);
+    const second = await api.post('/proxies/', body).set(header, key);
+    expect([second.status, second.headers[replay]]).toEqual([201, 'true']);
+    expect(second.text).toBe(first.text);
+    expect(await stored(body.name)).toBe(1);
+  });
+
+  it('over two instances, and under an alias of the header', async () => {
+    const [key, body] = [newKey(), proxy()];
+    const first = await api.post('/proxies', body).set(header, key);
+    const { management_key } = api.tenant;
+    const second = await other
+      .post('/proxies', body, management_key)
+      .set('BT-Idempotency-Key', key);
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(await stored(body.name)).toBe(1);
+  });
+
+  it('sent many times at once to both: one proxy, each answer is it or 409', async () => {
+    const [key, body] = [newKey(), proxy()];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? api : other)
+          .post('/proxies', body, api.tenant.management_key)
+          .set(header, key),
+      ),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(made.length + refused.length).toBe(20);
+    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect(made.filter(({ headers }) => headers[replay] === undefined)).toHaveLength(1);
+    for (const { body: problem, headers } of refused) {
+      expect([problem, headers['retry-after']]).toEqual([
+        {
+          title: 'A request with this idempotency key is under way.',
+          status: 409,
+          code: 'request_in_progress',
+        },
+        '1',
+      ]);
+    }
+    expect(await stored(body.name)).toBe(1);
+  });
+
+  it('409 as long as the first one runs', async () => {
+    const [key, body] = [newKey(), proxy()];
+    const send = (to: TestApi) =>
+      to.post('/proxies', body, api.tenant.management_key).set(header, key);
+    const lock = new Client({ connectionString: database.adminUrl });
+    await lock.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('SELECT 1 FROM definition_head FOR UPDATE');
+      const running = send(api).then((answer) => answer);
+      await waitFor(async () => (await waitingForLocks()) > 0);
+      expect((await send(other)).body).toMatchObject({ code: 'request_in_progress' });
+      await lock.query('COMMIT');
+      const first = await running;
+      const replayed = await send(other);
+      expect([first.status, replayed.status, replayed.text]).toEqual([201, 201, first.text]);
+    } finally {
+      await lock.end();
+    }
+    expect(await stored(body.name)).toBe(1);
+  });
+
+  it('replays a token, whose value is stored sealed alone', async () => {
+    const canary = `canary-${randomUUID()}`;
+    const rule = {
+      priority: 1,
+      container: '/',
+      transform: 'reveal',
+      permissions: ['token:create'],
+    };
+    const apiKey = await api.keyWith('private', [], [rule]);
+    const key = newKey();
+    const create = () => api.post('/tokens', { data: canary }, apiKey).set(header, key);
+    const [first, second] = [await create(), await create()];
+    expect(first.body).toMatchObject({ data: canary });
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    const rows = await asAdmin('SELECT t::text AS row FROM idempotency_keys t');
+    expect(JSON.stringify(rows)).not.toContain(canary);
+    expect(JSON.stringify(rows)).not.toContain(Buffer.from(canary).toString('hex'));
+    expect(JSON.stringify(rows)).not.toContain(key);
+  });
+
+  it.each([
+    [409, '/tokens', { id: 'taken-already', data: 1 }],
+    [422, '/reactor-formulas', { name: 'F', code: '(' }],
+  ])('%d is replayed like a success', async (status, path, body) => {
+    const apiKey = path === '/tokens' ? api.tenant.private_key : api.tenant.management_key;
+    if (status === 409) await api.post(path, body, apiKey);
+    const key = newKey();
+    const first = await api.post(path, body, apiKey).set(header, key);
+    expect([first.status, first.headers[replay]]).toEqual([status, undefined]);
+    const second = await api.post(path, body, apiKey).set(header, key);
+    expect([second.status, second.text]).toEqual([status, first.text]);
+    expect(second.headers[replay]).toBe('true');
+  });
+});
+
+describe('another call', () => {
+  it('422 when the body is another one', async () => {
+    const key = newKey();
+    await api.post('/proxies', proxy()).set(header, key);
+    const other = proxy();
+    const refused = await api.post('/proxies', other).set(header, key);
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      {
+        title: 'The idempotency key was used with another body.',
+        status: 422,
+        code: 'idempotency_key_reused',
+      },
+    ]);
+    expect(await stored(other.name)).toBe(0);
+  });
+
+  it('201: the same key stands for itself on another path, and for another application', async () => {
+    const [key, body] = [newKey(), proxy()];
+    await api.post('/proxies', body).set(header, key);
+    const formula = { name: 'F', code: 'module.exports = () => ({})' };
+    const elsewhere = await api.post('/reactor-formulas', formula).set(header, key);
+    expect([elsewhere.status, elsewhere.headers[replay]]).toEqual([201, undefined]);
+    const colleague = await api.keyWith('management', ['proxy:create']);
+    const theirs = await api.post('/proxies', body, colleague).set(header, key);
+    expect([theirs.status, theirs.headers[replay]]).toEqual([201, undefined]);
+    const foreign = await api.post('/proxies', body, api.foreign.management_key).set(header, key);
+    expect([foreign.status, foreign.headers[replay]]).toEqual([201, undefined]);
+  });
+
+  it.each(['', 'x'.repeat(256), 'a b', 'ä'])('400: the key %j', async (key) => {
+    const body = proxy();
+    const refused = await api.post('/proxies', body).set(header, key);
+    expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_request' }]);
+    expect(await stored(body.name)).toBe(0);
+  });
+
+  it('400: two keys', async () => {
+    const twice = api.post('/proxies', proxy()).set(header, 'a').set('BT-Idempotency-Key', 'a');
+    expect((await twice).status).toBe(400);
+  });
+
+  it('GET, PUT, PATCH and DELETE take no notice of it', async () => {
+    const key = newKey();
+    const formula = { name: 'F', code: 'module.exports = () => ({})' };
+    const { id } = (await api.post('/reactor-formulas', formula)).body as { id: string };
+    const path = `/reactor-formulas/${id}`;
+    for (const name of ['A', 'B']) {
+      expect((await api.patch(path, { name }).set(header, key)).status).toBe(204);
+      expect((await api.get(path).set(header, key)).body).toMatchObject({ name });
+    }
+  });
+});
+
+describe('nothing is stored of', () => {
+  it('400: the corrected body may come under the same key', async () => {
+    const [key, body] = [newKey(), proxy()];
+    expect((await api.post('/proxies', { name: 'x' }).set(header, key)).status).toBe(400);
+    expect((await api.post('/proxies', body).set(header, key)).status).toBe(201);
+  });
+
+  it('401, 403, 413 and 415', async () => {
+    const key = newKey();
+    const { private_key } = api.tenant;
+    const post = (body: unknown, apiKey?: string) =>
+      api.post('/proxies', body, apiKey).set(header, key);
+    expect((await post(proxy(), 'nobody')).status).toBe(401);
+    expect((await post(proxy(), private_key)).status).toBe(403);
+    expect((await post(`"${'x'.repeat(2 * 1024 * 1024)}"`)).status).toBe(413);
+    expect((await post(proxy()).set('Content-Type', 'text/plain')).status).toBe(415);
+    const answer = await post(proxy());
+    expect([answer.status, answer.headers[replay]]).toEqual([201, undefined]);
+  });
+
+  it('an answer with a new API key: each call makes one', async () => {
+    const body = { name: 'A', type: 'private', permissions: ['token:create'] };
+    const { id } = (await api.post('/applications', body)).body as { id: string };
+    const key = newKey();
+    const { management_key: caller } = api.tenant;
+    const paths = ['/applications', `/applications/${id}/keys`, `/applications/${id}/regenerate`];
+    for (const path of paths) {
+      const send = () =>
+        api.post(path, path === '/applications' ? body : {}, caller).set(header, key);
+      const [first, second] = [await send(), await send()];
+      expect([first.status, second.headers[replay]]).toEqual([second.status, undefined]);
+      expect((second.body as { key: string }).key).toMatch(/^key_/);
+      expect((second.body as { key: string }).key).not.toBe((first.body as { key: string }).key);
+    }
+    const kept = await asAdmin(
+      `SELECT path FROM idempotency_keys WHERE starts_with(path, '/applications')`,
+    );
+    expect(kept).toEqual([]);
+  });
+});
+
+describe('a claim', () => {
+  const call = () => ({
+    tenantId: api.tenant.tenant_id,
+    applicationId: randomUUID(),
+    path: '/proxies',
+    keyHash: randomUUID(),
+  });
+  const claim = (name: ReturnType<typeof call>, bodyHash = 'body') =>
+    inTenant(api.ctx.dataSource, name.tenantId, (manager) =>
+      claimCall(asSql(manager), api.ctx.sealer, name, { bodyHash, status: 201 }),
+    );
+  const age = (name: ReturnType<typeof call>, seconds: number) =>
+    asAdmin(
+      `UPDATE idempotency_keys SET lease_until = lease_until - make_interval(secs => $2),
+         created_at = created_at - make_interval(secs => $2) WHERE key_hash = $1`,
+      [name.keyHash, seconds],
+    );
+  const store = (held: Claim) =>
+    inTenant(api.ctx.dataSource, held.tenantId, (manager) =>
+      underClaim(held, () => storeOutcome(asSql(manager), api.ctx.sealer, { id: 'x' })),
+    );
+
+  it('holds for 30 s; then another takes over, and the first can store nothing', async () => {
+    const name = call();
+    const first = (await claim(name)) as Claim;
+    await age(name, 29);
+    await expect(claim(name)).rejects.toMatchObject({ code: 'request_in_progress' });
+    await age(name, 2);
+    const second = (await claim(name, 'another body')) as Claim;
+    expect(second.owner).not.toBe(first.owner);
+    await expect(store(first)).rejects.toMatchObject({ code: 'request_in_progress' });
+    await store(second);
+    expect(await claim(name, 'another body')).toEqual({ status: 201, body: { id: 'x' } });
+  });
+
+  it('is forgotten after 24 hours, and its row goes, whosever it is', async () => {
+    const [name, fresh] = [call(), call()];
+    for (const one of [name, fresh]) await store((await claim(one)) as Claim);
+    await age(name, 24 * 60 * 60 - 60);
+    expect(await claim(name)).toEqual({ status: 201, body: { id: 'x' } });
+    await age(name, 61);
+    expect(await claim(name)).toHaveProperty('owner');
+    await age(name, 24 * 60 * 60 + 1);
+    await api.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
+    const rows = await asAdmin('SELECT key_hash FROM idempotency_keys WHERE key_hash IN ($1, $2)', [
+      name.keyHash,
+      fresh.keyHash,
+    ]);
+    expect(rows).toEqual([{ key_hash: fresh.keyHash }]);
+  });
+});
+
+it('an outcome is stored with the write or not at all', async () => {
+  const key = newKey();
+  const body = proxy();
+  await asAdmin('ALTER TABLE definition_log RENAME TO definition_log_away');
+  const broken = await api.post('/proxies', body).set(header, key);
+  await asAdmin('ALTER TABLE definition_log_away RENAME TO definition_log');
+  expect(broken.status).toBe(500);
+  expect(await stored(body.name)).toBe(0);
+  const again = await api.post('/proxies', body).set(header, key);
+  expect([again.status, again.headers[replay]]).toEqual([500, 'true']);
+});
+
+async function waitingForLocks(): Promise<number> {
+  const [row] = await asAdmin(
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+     WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+  );
+  return (row as { count: number }).count;
+}
+
+async function asAdmin(statement: string, values: unknown[] = []): Promise<unknown[]> {
+  const client = new Client({ connectionString: database.adminUrl });
+  await client.connect();
+  try {
+    return (await client.query(statement, values)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,18 @@
+import { Controller, Get } from '@nestjs/common';
+import type { Actor } from '@glovebox/vault';
+import { RequirePermission } from '../http/permission.guard';
+import { Caller } from '../http/request';
+import type { Page } from '../listing';
+import { LogListing, type LogLine, type LogQuery } from './logs.dto';
+import { LogsService } from './logs.service';
+
+@Controller('logs')
+export class LogsController {
+  constructor(private readonly logs: LogsService) {}
+
+  @Get()
+  @RequirePermission('log:read')
+  list(@Caller() actor: Actor, @LogListing() query: LogQuery): Promise<Page<LogLine>> {
+    return this.logs.list(actor, query);
+  }
+}

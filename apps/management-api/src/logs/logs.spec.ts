@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { connectDatabase, readAndRecord, type Database } from '@glovebox/database';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { asSql, inTenant } from '../database/in-tenant';
+import { scansOf } from '../spec-plans';
+import { startTestApi, type TestApi } from '../test-api';
+import { readLogQuery, type LogLine } from './logs.dto';
+import { logStatements } from './logs.service';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let admin: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  admin = connectDatabase({
+    url: database.adminUrl,
+    app: 'spec',
+    connectionsMax: 2,
+    statementTimeoutMs: 60_000,
+  });
+});
+
+afterAll(async () => {
+  await admin.close();
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const text = expect.any(String) as string;
+
+async function lines(query: string, key = api.tenant.management_key): Promise<LogLine[]> {
+  const answer = await api.get(`/logs${query}`, key);
+  expect(answer.status).toBe(200);
+  return (answer.body as { data: LogLine[] }).data;
+}
+
+describe('GET /logs', () => {
+  it('200: who did what to which thing under which trace, the newest first', async () => {
+    const own = (await api.get('/applications/key')).body as { id: string };
+    const created = await api
+      .post('/applications', { name: 'a', type: 'public', permissions: ['token:create'] })
+      .set('SVC-TRACE-ID', 'trace-1');
+    const { id } = created.body as { id: string };
+    await api.patch(`/applications/${id}`, { name: 'b' });
+    await api.post(`/applications/${id}/keys`, '');
+    await api.post(`/applications/${id}/regenerate`, '');
+    await api.delete(`/applications/${id}`);
+    const found = await lines(`?entity_id=${id.toUpperCase()}`);
+    expect(found.map(({ operation }) => operation)).toEqual([
+      'application.delete',
+      'application.regenerate',
+      'application.create_key',
+      'application.update',
+      'application.create',
+    ]);
+    expect(found.at(-1)).toEqual({
+      id: expect.stringMatching(/^\d+$/) as string,
+      actor_id: own.id,
+      operation: 'application.create',
+      entity_type: 'application',
+      entity_id: id,
+      outcome: 'success',
+      trace_id: 'trace-1',
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+  });
+
+  it('every write of a resource has a line, a refused one and an empty patch have none', async () => {
+    const code = 'module.exports = () => 1';
+    const formula = await api.post('/reactor-formulas', { name: 'f', code });
+    const { id } = formula.body as { id: string };
+    await api.patch(`/reactor-formulas/${id}`, {});
+    await api.patch(`/reactor-formulas/${id}`, { name: 'x' }, api.tenant.private_key);
+    expect((await lines(`?entity_id=${id}`)).map(({ operation }) => operation)).toEqual([
+      'formula.create',
+    ]);
+    await api.put('/tenants/self', { name: 'Tenant' });
+    await api.post('/tenants/self/webhook-secret/rotate', '');
+    await api.get('/tenants/self/webhook-secret');
+    const ofTenant = await lines('?entity_type=tenant&size=3');
+    expect(ofTenant.map(({ operation }) => operation)).toEqual([
+      'tenant.read_webhook_secret',
+      'tenant.rotate_webhook_secret',
+      'tenant.update',
+    ]);
+  });
+
+  it('200: a use of data names the tokens and the destination, and no value', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const created = await api.post('/tokens', { data: secret }, api.tenant.private_key);
+    const { id } = created.body as { id: string };
+    const proxyId = randomUUID();
+    const data = connectDatabase({ url: database.dataUrl, app: 'spec', connectionsMax: 1 });
+    try {
+      const use = {
+        tenantId: api.tenant.tenant_id,
+        actorId: null,
+        operation: 'proxy.invoke',
+        entityType: 'proxy',
+        entityId: proxyId,
+        traceId: 't',
+        destinationHost: 'bank.example',
+      };
+      await readAndRecord(data, use, [{ container: '/', transform: 'reveal' }], [id]);
+    } finally {
+      await data.close();
+    }
+    expect(await lines(`?entity_id=${proxyId}`)).toEqual([
+      {
+        id: text,
+        operation: 'proxy.invoke',
+        entity_type: 'proxy',
+        entity_id: proxyId,
+        outcome: 'success',
+        trace_id: 't',
+        token_ids: [id],
+        destination_host: 'bank.example',
+        created_at: text,
+      },
+    ]);
+    expect((await api.get('/logs?size=100')).text).not.toContain(secret);
+  });
+
+  it('200: by operation, type and dates, both included', async () => {
+    const before = new Date(Date.now() - 1).toISOString();
+    await api.post('/tokens', { data: 1 }, api.tenant.private_key);
+    const [line] = await lines(`?operation=token.create&entity_type=token&start_date=${before}`);
+    const { id = '', created_at: at = '' } = line ?? {};
+    const between = await lines(`?start_date=${at}&end_date=${at}`);
+    expect(between.map((one) => one.id)).toContain(id);
+    const later = new Date(Date.parse(at) + 1).toISOString();
+    expect(await lines(`?operation=token.create&start_date=${later}`)).toEqual([]);
+    const sooner = new Date(Date.parse(at) - 1).toISOString();
+    const past = await lines(`?operation=token.create&end_date=${sooner}&size=100`);
+    expect(past.map((one) => one.id)).not.toContain(id);
+    // An offset, with its plus sign encoded.
+    const offset = `${at.slice(0, -1)}%2B00:00`;
+    expect(await lines(`?start_date=${offset}&end_date=${offset}`)).toEqual(between);
+    expect(await lines('?start_date=0000-01-01T00:00:00Z&size=1')).toHaveLength(1);
+    expect(await lines('?entity_type=nothing')).toEqual([]);
+  });
+
+  it('200: in pages, each line once', async () => {
+    const all = await lines('?size=100');
+    const answer = await api.get('/logs?size=3');
+    expect((answer.body as { pagination: object }).pagination).toEqual({
+      total_items: all.length,
+      page_number: 1,
+      page_size: 3,
+      total_pages: Math.ceil(all.length / 3),
+    });
+    const pages: LogLine[] = [];
+    for (let page = 1; page <= Math.ceil(all.length / 3); page += 1) {
+      pages.push(...(await lines(`?size=3&page=${page}`)));
+    }
+    expect(pages).toEqual(all);
+    expect(await lines('?page=9007199254740991&size=100')).toEqual([]);
+  });
+
+  it('200: never another tenant’s', async () => {
+    const { tenant_id: id } = api.tenant;
+    expect(await lines(`?entity_id=${id}`, api.foreign.management_key)).toEqual([]);
+    const foreign = await lines('?size=100', api.foreign.management_key);
+    const own = new Set((await lines('?size=100')).map((line) => line.id));
+    expect(foreign.length).toBeGreaterThan(0);
+    expect(foreign.filter((line) => own.has(line.id))).toEqual([]);
+  });
+
+  it.each([
+    ['?start_date=yesterday', 'start_date'],
+    ['?start_date=2026-01-01', 'start_date'],
+    ['?start_date=2026-02-30T00:00:00Z', 'start_date'],
+    ['?start_date=2026-01-01T00:00:00', 'start_date'],
+    ['?end_date=2026-01-01T00:00:00Z&end_date=2026-01-01T00:00:00Z', 'end_date'],
+    ['?end_date=', 'end_date'],
+    ['?operation=a&operation=b', 'operation'],
+    ['?entity_type=%00', 'entity_type'],
+    [`?entity_id=${'x'.repeat(401)}`, 'entity_id'],
+    ['?page=0', 'page'],
+    ['?size=101', 'size'],
+  ])('400: %s', async (query, member) => {
+    const refused = await api.get(`/logs${query}`);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { code: 'validation_failed', errors: { [member]: [text] } },
+    ]);
+  });
+
+  it('401 and 403', async () => {
+    expect((await api.get('/logs', 'nobody')).status).toBe(401);
+    expect((await api.get('/logs', api.tenant.private_key)).status).toBe(403);
+    const other = await api.keyWith('management', ['tenant:read', 'application:read']);
+    expect((await api.get('/logs', other)).status).toBe(403);
+  });
+});
+
+describe('a tenant with 50,000 lines of 400,000', () => {
+  const entityId = randomUUID();
+  beforeAll(async () => {
+    await admin.query(
+      `INSERT INTO audit_log (tenant_id, at, operation, entity_type, entity_id, outcome, trace_id)
+       SELECT CASE WHEN n % 8 = 0 THEN $1::uuid ELSE $2::uuid END,
+         now() - interval '1 hour' + n * interval '1 ms',
+         (ARRAY['token.read', 'proxy.invoke'])[1 + n % 16 / 8], 'proxy',
+         CASE WHEN n % 5000 = 0 THEN $3 ELSE gen_random_uuid()::text END, 'success', 't'
+       FROM generate_series(1, 400000) n`,
+      [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
+    );
+    await admin.query('VACUUM ANALYZE audit_log');
+  }, 60_000);
+
+  it.each([
+    '',
+    'page=500&size=100',
+    'operation=proxy.invoke&page=200&size=100',
+    'entity_type=nothing',
+    `entity_id=${entityId}`,
+    `start_date=${new Date(Date.now() - 3_600_000).toISOString()}&operation=token.read`,
+  ])('is counted and leafed through in an index: %j', async (search) => {
+    const { tenant_id: tenantId } = api.tenant;
+    const { count, page } = logStatements(tenantId, readLogQuery(new URLSearchParams(search)));
+    await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
+      for (const { text: sql, values } of [count, page]) {
+        const kinds = await scansOf(asSql(manager), 'audit_log', sql, values);
+        expect(kinds.length).toBeGreaterThan(0);
+        for (const kind of kinds) expect(kind).toMatch(/Index|Bitmap/);
+      }
+    });
+    expect((await api.get(`/logs?${search}`)).status).toBe(200);
+  });
+});

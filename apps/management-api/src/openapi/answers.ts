@@ -1,0 +1,302 @@
+import { applicationTypes, permissions } from '@glovebox/access';
+import {
+  flag,
+  instant,
+  json,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  ref,
+  text,
+  uuid,
+  whole,
+  type Schema,
+  type Schemas,
+} from './schema';
+
+/**
+ * What answers look like, by hand: an interface leaves nothing behind to read at run time. Every
+ * answer that a spec gets from the API is held against these (conform.ts), a member more or less fails.
+ */
+const example = {
+  id: '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10',
+  tenant: '0b2f6d0e-8f2f-4a53-9d3d-6a1d3f1c2b7e',
+  application: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11',
+  formula: 'b1d7f0e4-7c39-4f0a-8a55-7d0c9b0a3e42',
+  instant: '2026-01-31T12:00:00.000Z',
+};
+
+const created = { created_by: example.application, created_at: example.instant };
+const modified = { modified_by: example.application, modified_at: example.instant };
+
+interface Members {
+  readonly always: Schemas;
+  readonly sometimes?: Schemas;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** As list, get and update answer it. */
+const shown = ({ always, sometimes, ...rest }: Members): Schema => ({
+  ...object(
+    { ...always, created_at: instant, modified_at: instant },
+    { ...sometimes, created_by: uuid, modified_by: uuid },
+  ),
+  example: { ...rest.example, ...created, ...modified },
+});
+
+/** As a create answers it: of a change nothing is known yet. */
+const made = ({ always, sometimes, ...rest }: Members): Schema => ({
+  ...object({ ...always, created_at: instant }, { ...sometimes, created_by: uuid }),
+  example: { ...rest.example, ...created },
+});
+
+const rule = object({
+  description: text,
+  priority: whole,
+  container: text,
+  transform: oneOf(['reveal', 'mask', 'redact']),
+  permissions: listOf(oneOf(permissions)),
+});
+
+const application: Members = {
+  always: {
+    id: uuid,
+    tenant_id: uuid,
+    name: text,
+    type: oneOf(applicationTypes),
+    permissions: listOf(oneOf(permissions)),
+    rules: listOf(rule),
+  },
+  sometimes: { expires_at: instant },
+  example: {
+    id: example.application,
+    tenant_id: example.tenant,
+    name: 'Checkout',
+    type: 'private',
+    permissions: ['token:create', 'token:use'],
+    rules: [],
+  },
+};
+
+const key: Schema = { type: 'string', description: 'The API key. Shown this once.' };
+
+const withKey = (members: Members): Members => ({
+  ...members,
+  always: { ...members.always, key },
+  example: { ...members.example, key: 'key_0000000000000000000000000000000' },
+});
+
+const applicationKey: Members = {
+  always: { id: uuid },
+  sometimes: { last_used_at: { ...instant, description: 'To the minute.' } },
+  example: { id: example.id },
+};
+
+const parameter = { name: text, type: oneOf(['string', 'boolean', 'number', 'object']) };
+const configurationEntry = object(
+  { name: text, type: oneOf(['string', 'boolean', 'number']) },
+  { description: text },
+);
+
+/** A formula as reactors show it. */
+const formulaSummary: Members = {
+  always: {
+    id: uuid,
+    tenant_id: uuid,
+    type: oneOf(['private']),
+    name: text,
+    configuration: listOf(configurationEntry),
+    request_parameters: listOf(object({ ...parameter, optional: flag }, { description: text })),
+    runtime: oneOf(['node16', 'node20']),
+  },
+  sometimes: { description: text, icon: text },
+  example: {
+    id: example.formula,
+    tenant_id: example.tenant,
+    type: 'private',
+    name: 'Charge a card',
+    configuration: [{ name: 'API_KEY', type: 'string' }],
+    request_parameters: [{ name: 'card.number', type: 'string', optional: false }],
+    runtime: 'node16',
+  },
+};
+
+const formula: Members = {
+  ...formulaSummary,
+  always: { ...formulaSummary.always, code: text },
+  example: { ...formulaSummary.example, code: 'module.exports = async (req) => ({ raw: {} })' },
+};
+
+const reactor: Members = {
+  always: {
+    id: uuid,
+    tenant_id: uuid,
+    name: text,
+    formula: ref('ReactorFormulaSummary'),
+    configuration: mapOf(text),
+    isolation: oneOf(['warm', 'run']),
+  },
+  example: {
+    id: example.id,
+    tenant_id: example.tenant,
+    name: 'Charge with the bank',
+    formula: { ...formulaSummary.example, ...created, ...modified },
+    configuration: { API_KEY: 'secret of the bank' },
+    isolation: 'warm',
+  },
+};
+
+/** Spec 2.1: answers of create and update show the application, those of list and get do not. */
+const reactorWithApplication: Members = {
+  ...reactor,
+  sometimes: { application: ref('Application') },
+};
+
+const transform = object({ code: text }, { runtime: oneOf(['node16', 'node20']) });
+
+const proxy: Members = {
+  always: {
+    id: uuid,
+    key: { type: 'string', description: 'What calls of /proxy name the proxy by.' },
+    name: text,
+    destination_url: text,
+    tenant_id: uuid,
+    require_auth: flag,
+    detokenize: flag,
+    isolation: oneOf(['warm', 'run']),
+  },
+  sometimes: {
+    request_transform: transform,
+    response_transform: transform,
+    application_id: uuid,
+    configuration: mapOf(text),
+    timeout_ms: whole,
+  },
+  example: {
+    id: example.id,
+    key: '4xYQ0bN2mVtW8rZc6KpLsE',
+    name: 'The bank',
+    destination_url: 'https://api.bank.example',
+    tenant_id: example.tenant,
+    require_auth: true,
+    detokenize: true,
+    isolation: 'warm',
+  },
+};
+
+/** Made by the operator, who has no id. */
+const tenant: Members = {
+  always: { id: uuid, name: text, settings: mapOf(text) },
+  example: { id: example.tenant, name: 'Shop', settings: {} },
+};
+
+const token: Members = {
+  always: { id: text, tenant_id: uuid, type: text, containers: listOf(text) },
+  sometimes: {
+    data: { ...json, description: 'Only where a rule reveals it.' },
+    metadata: mapOf(text),
+    expires_at: instant,
+  },
+  example: {
+    id: example.id,
+    tenant_id: example.tenant,
+    type: 'token',
+    containers: ['/general/high/'],
+  },
+};
+
+/** One page of a list. */
+const pageOf = (item: string): Schema =>
+  object({ pagination: ref('Pagination'), data: listOf(ref(item)) });
+
+export const answers: Schemas = {
+  Application: shown(application),
+  CreatedApplication: made(withKey(application)),
+  RegeneratedApplication: shown(withKey(application)),
+  ApplicationKey: made(applicationKey),
+  CreatedApplicationKey: made(withKey({ ...applicationKey, sometimes: {} })),
+  ApplicationPage: pageOf('Application'),
+  ReactorFormula: shown(formula),
+  ReactorFormulaSummary: shown(formulaSummary),
+  CreatedReactorFormula: made(formula),
+  ReactorFormulaPage: pageOf('ReactorFormula'),
+  Reactor: shown(reactor),
+  UpdatedReactor: shown(reactorWithApplication),
+  CreatedReactor: made(reactorWithApplication),
+  ReactorPage: pageOf('Reactor'),
+  Proxy: shown(proxy),
+  CreatedProxy: made(proxy),
+  ProxyPage: pageOf('Proxy'),
+  Token: shown(token),
+  CreatedToken: made(token),
+  Tenant: shown(tenant),
+  LogLine: {
+    ...object(
+      {
+        id: text,
+        operation: text,
+        entity_type: text,
+        entity_id: text,
+        outcome: text,
+        trace_id: text,
+        created_at: instant,
+      },
+      { actor_id: uuid, token_ids: listOf(text), destination_host: text },
+    ),
+    example: {
+      id: '4711',
+      actor_id: example.application,
+      operation: 'proxy.create',
+      entity_type: 'proxy',
+      entity_id: example.id,
+      outcome: 'success',
+      trace_id: 'order-7',
+      created_at: example.instant,
+    },
+  },
+  LogPage: pageOf('LogLine'),
+  Permission: {
+    ...object({
+      type: oneOf(permissions),
+      description: text,
+      application_types: listOf(oneOf(applicationTypes)),
+    }),
+    example: { type: 'token:use', description: 'Use tokens', application_types: ['private'] },
+  },
+  WebhookSecret: {
+    ...object({ secret: text }),
+    example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+  },
+  Pagination: {
+    ...object({ total_items: whole, page_number: whole, page_size: whole, total_pages: whole }),
+    example: { total_items: 41, page_number: 1, page_size: 20, total_pages: 3 },
+  },
+  ReactorResponse: {
+    ...object({}, { tokens: json, raw: json }),
+    description: 'What the code returned: tokens made of its `tokenize`, and its `raw`.',
+    example: { raw: { approved: true } },
+  },
+  AsyncRequest: {
+    ...object({ async_request_id: uuid, asyncReactorRequestId: uuid }),
+    example: { async_request_id: example.id, asyncReactorRequestId: example.id },
+  },
+  Problem: {
+    ...object(
+      { title: text, status: whole, code: text },
+      { detail: text, errors: mapOf(listOf(text)) },
+    ),
+    description:
+      'Every error. `code` is stable; `errors` names members and what is wrong with each.',
+    example: {
+      title: 'One or more validation errors occurred.',
+      status: 400,
+      code: 'validation_failed',
+      errors: { name: ['must be at most 200 characters'] },
+    },
+  },
+  ProxyError: {
+    ...object({ proxy_error: ref('Problem') }),
+    description: 'The proxy itself failed; an answer of the destination never looks like this.',
+  },
+};

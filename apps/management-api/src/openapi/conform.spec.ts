@@ -1,0 +1,67 @@
+import type { Response } from 'supertest';
+import { controllers } from '../app.module';
+import { Conformance } from './conform';
+import { openApiDocument } from './document';
+import type { Schema } from './schema';
+
+const document = openApiDocument(controllers);
+const conformance = new Conformance(document);
+const path = '/reactor-formulas/b1d7f0e4-7c39-4f0a-8a55-7d0c9b0a3e42';
+const formula = document.components.schemas?.ReactorFormula?.example as Schema;
+
+const check =
+  (status: number, body: unknown, where = path, method = 'GET') =>
+  () => {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    conformance.check({ req: { method, path: where }, status, body, text } as unknown as Response);
+  };
+
+describe('an answer that a spec gets', () => {
+  it('may be what is declared, under any spelling of the path', () => {
+    for (const where of [path, `${path}/`, `${path}?x=1`, path.toUpperCase()]) {
+      expect(check(200, formula, where)).not.toThrow();
+    }
+    const problem = { title: 'Not found.', status: 404, code: 'not_found' };
+    expect(check(404, problem)).not.toThrow();
+    expect(check(204, undefined, path, 'DELETE')).not.toThrow();
+  });
+
+  it.each([
+    [200, { ...formula, secret: 1 }, 'must NOT have additional properties secret'],
+    [200, { ...formula, modified_at: undefined }, "must have required property 'modified_at'"],
+    [200, { ...formula, name: 1 }, '/name must be string'],
+    [200, { ...formula, id: 'x' }, '/id must match format "uuid"'],
+    [200, { ...formula, configuration: [{}] }, "must have required property 'name'"],
+    [404, { title: 'Not found.', status: 404 }, "must have required property 'code'"],
+    [418, {}, 'is not declared'],
+  ])('fails: %d %#', (status, body, message) => {
+    expect(check(status, JSON.parse(JSON.stringify(body)))).toThrow(message);
+  });
+
+  it('fails where a body stands that is not declared', () => {
+    expect(check(204, {}, path, 'DELETE')).toThrow('declares no body');
+  });
+});
+
+describe('the schema of a body', () => {
+  const schemas = document.components.schemas ?? {};
+
+  it('has the limits that its fields check', () => {
+    expect(schemas.FormulaInput).toMatchObject({
+      required: ['name', 'code'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 200 },
+        code: { maxLength: 50_000 },
+        configuration: { type: 'array', maxItems: 25 },
+        runtime: { enum: ['node16', 'node20'] },
+      },
+    });
+  });
+
+  it('of a PATCH requires nothing, and takes null for what may be missing', () => {
+    const { FormulaInputPatch: patch = {} } = schemas;
+    expect(patch).not.toHaveProperty('required');
+    expect(conformance.faults(patch, { icon: null, configuration: null })).toBeUndefined();
+    expect(conformance.faults(patch, { name: null })).toBe('/name must be string');
+  });
+});

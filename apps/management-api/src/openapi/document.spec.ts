@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { controllers } from '../app.module';
+import { toDto } from '../validation/body.pipe';
+import { Conformance } from './conform';
+import { nameOf, openApiDocument } from './document';
+import { operations } from './operations';
+import { routesOf } from './routes';
+import type { Schema } from './schema';
+
+const document = openApiDocument(controllers);
+const routes = routesOf(controllers);
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  responses: Record<string, { content?: object }>;
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
+}
+
+const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation: operation as unknown as Operation,
+  })),
+);
+
+it('has an operation for every route, and no text for a route that is gone', () => {
+  expect(Object.keys(operations).sort()).toEqual(routes.map(nameOf).sort());
+});
+
+it('has the operations of the gateway', () => {
+  const names = documented.map(({ name }) => name);
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'POST /reactors/{id}/react',
+      ...methods.flatMap((method) => [`${method} /proxy`, `${method} /proxy/{path}`]),
+    ]),
+  );
+});
+
+it('gives each operation an id of its own', () => {
+  const ids = documented.map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
+});
+
+it('says what goes in and what comes out, wherever there is a body', () => {
+  const silent = routes.filter((route) => {
+    const { operation } = documented.find(({ name }) => name === nameOf(route)) ?? {};
+    const takes = route.body !== undefined || ['PUT', 'PATCH'].includes(route.method);
+    const [body] = Object.values(operation?.requestBody?.content ?? {});
+    if (takes && (!body || body.example === undefined)) return true;
+    return route.status !== 204 && !operation?.responses[route.status]?.content;
+  });
+  expect(silent.map(nameOf)).toEqual([]);
+});
+
+it('refers to nothing that is not there', () => {
+  const references = JSON.stringify(document).match(/#\/components\/[^"]+/g) ?? [];
+  const missing = references.filter((reference) => {
+    const [, , kind = '', name = ''] = reference.split('/');
+    return !document.components[kind]?.[name];
+  });
+  expect(missing).toEqual([]);
+});
+
+it('defines nothing that nobody refers to', () => {
+  const text = JSON.stringify(document);
+  const unused = ['schemas', 'parameters'].flatMap((kind) =>
+    Object.keys(document.components[kind] ?? {}).filter(
+      (name) => !text.includes(`"#/components/${kind}/${name}"`),
+    ),
+  );
+  expect(unused).toEqual([]);
+});
+
+it('shows examples that its own schemas take', () => {
+  const conformance = new Conformance(document);
+  const schemas = Object.entries(document.components.schemas ?? {});
+  const answers = schemas.filter(([, { example }]) => example !== undefined);
+  expect(answers.length).toBeGreaterThan(10);
+  for (const [name, schema] of answers) {
+    expect([name, conformance.faults(schema, schema.example)]).toEqual([name, undefined]);
+  }
+  for (const { name, operation } of documented) {
+    for (const { schema, example } of Object.values(operation.requestBody?.content ?? {})) {
+      if (example === undefined) continue;
+      expect([name, conformance.faults(schema, example)]).toEqual([name, undefined]);
+    }
+  }
+});
+
+it('shows bodies that the API takes', async () => {
+  for (const route of routes) {
+    const example = operations[nameOf(route)]?.body;
+    if (route.body && example !== undefined) await toDto(route.body, example);
+  }
+});
+
+it('is what docs/openapi.json says', () => {
+  const file = join(__dirname, '../../../../docs/openapi.json');
+  const committed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  try {
+    expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
+  } catch (error) {
+    throw new Error('docs/openapi.json is out of date. Run: npm run docs', { cause: error });
+  }
+});

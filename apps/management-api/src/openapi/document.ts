@@ -1,0 +1,230 @@
+import type { Type } from '@nestjs/common';
+import { problemCatalogue } from '@glovebox/problems';
+import { answers } from './answers';
+import { gatewayPaths, invocationSchema } from './gateway-operations';
+import { operations, type OperationText } from './operations';
+import { RequestSchemas } from './request-schemas';
+import { routesOf, type Route } from './routes';
+import { ref, text, uuid, type Schema, type Schemas } from './schema';
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly Schema[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly security: readonly Schema[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+  readonly components: Readonly<Record<string, Schemas>>;
+}
+
+const description = `Reactors, proxies and the tokens that they use.
+
+Every call names an API key in \`SVC-API-KEY\`. Trailing slashes make no difference. Members of a body
+that are not listed here are ignored; optional members that are null in a POST or PUT count as absent.
+Ids are UUIDs, in either case.
+
+A POST with \`SVC-IDEMPOTENCY-KEY\` is done once: sent again within 24 hours, with the same body, it is
+answered as before, with \`SVC-IDEMPOTENT-REPLAY: true\`. While the first runs the second gets 409; with
+another body 422. Answers 400, 401, 403, 404, 413, 415, 429 and 503 are not kept, nor are those that
+carry a new API key.`;
+
+const tags = [
+  { name: 'Reactors', description: 'Formulas with their configuration, to be run on demand.' },
+  { name: 'Reactor formulas', description: 'Code, and what it wants to be given.' },
+  { name: 'Proxies', description: 'Destinations, with transforms on the way there and back.' },
+  { name: 'Invocation', description: 'Runs and calls, served by the gateway.' },
+  { name: 'Tokens', description: 'What stands in for the data.' },
+  { name: 'Applications', description: 'Who calls, with keys and permissions.' },
+  { name: 'Permissions', description: 'All that an application may be given.' },
+  { name: 'Tenants', description: 'The own tenant.' },
+  { name: 'Logs', description: 'Who did what, and which data was used.' },
+];
+
+/** The whole description of the API: from the controllers and classes, and the texts of this folder. */
+export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
+  const requests = new RequestSchemas();
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const route of routesOf(controllers)) {
+    const words = operations[nameOf(route)];
+    if (!words) continue;
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operation(route, words, requests),
+    };
+  }
+  return {
+    openapi: '3.0.3',
+    info: { title: 'Glovebox', version: '1', description },
+    servers: [{ url: '/' }],
+    tags,
+    security: [{ apiKey: [] }],
+    paths: { ...paths, ...gatewayPaths(problems) },
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' } },
+      parameters,
+      responses: problemResponses(),
+      schemas: { ...answers, Invocation: invocationSchema, ...requests.all },
+    },
+  };
+}
+
+/** By method and path; as the texts are listed. */
+export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
+  `${method} ${path}`;
+
+const hasBody = ({ method }: Route): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
+
+function operation(route: Route, words: OperationText, requests: RequestSchemas): Schema {
+  const { permission } = route;
+  const needs = permission ? [`Needs the permission \`${permission}\`.`] : [];
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const headers = route.method === 'POST' ? ['idempotencyKey', 'traceId'] : ['traceId'];
+  const body = requestBody(route, words, requests);
+  return {
+    operationId: words.id,
+    tags: [tagOf(route.path)],
+    summary: words.summary,
+    description: [words.description ?? [], needs].flat().join(' '),
+    parameters: [
+      ...names.map((name) =>
+        name === 'id' && !route.path.startsWith('/tokens')
+          ? { $ref: '#/components/parameters/id' }
+          : {
+              name,
+              in: 'path',
+              required: true,
+              schema: route.path.startsWith('/tokens') ? text : uuid,
+            },
+      ),
+      ...Object.entries(words.query ?? {}).map(queryParameter),
+      ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(body ? { requestBody: body } : {}),
+    responses: {
+      [route.status]: success(route, words),
+      ...problems(errorsOf(route, words)),
+    },
+  };
+}
+
+function tagOf(path: string): string {
+  const [, first = ''] = path.split('/');
+  const name = first.replaceAll('-', ' ');
+  return tags.find((tag) => tag.name.toLowerCase() === name)?.name ?? 'Tokens';
+}
+
+function requestBody(route: Route, words: OperationText, requests: RequestSchemas) {
+  const type = route.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const patched = words.patches && requests.addPatch(words.patches);
+  const schema = patched ?? (route.body && requests.add(route.body));
+  if (!schema) {
+    // A POST that needs no body may have one, and its media type is looked at all the same.
+    const nothing = { content: { [type]: { schema: { type: 'object' } } } };
+    return route.method === 'POST' ? nothing : undefined;
+  }
+  const example = words.body === undefined ? {} : { example: words.body };
+  return { required: true, content: { [type]: { schema, ...example } } };
+}
+
+type Query = NonNullable<OperationText['query']>;
+
+function queryParameter([name, { description, schema, many }]: [string, Query[string]]): Schema {
+  return {
+    name,
+    in: 'query',
+    description,
+    schema: many ? { type: 'array', items: schema } : schema,
+    ...(many ? { style: 'form', explode: true } : {}),
+  };
+}
+
+function success({ method, status }: Route, { summary, answer }: OperationText): Schema {
+  const schema = typeof answer === 'string' ? ref(answer) : answer;
+  return {
+    description: summary,
+    headers: {
+      'SVC-TRACE-ID': { schema: text },
+      ...(method === 'POST'
+        ? { 'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } } }
+        : {}),
+    },
+    ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
+  };
+}
+
+/** What every operation of its kind can meet, and what this one can. */
+function errorsOf(route: Route, { errors = [] }: OperationText): number[] {
+  return [
+    ...new Set([
+      ...[400, 401, 403, 429, 500, 503],
+      ...(route.path.includes('{') ? [404] : []),
+      ...(hasBody(route) ? [413, 415] : []),
+      ...(route.method === 'POST' ? [409, 422] : []),
+      ...errors,
+    ]),
+  ].sort((a, b) => a - b);
+}
+
+function problems(statuses: readonly number[]): Record<string, Schema> {
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+  );
+}
+
+/** One answer for each status of the catalogue, which names the codes that it may have. */
+function problemResponses(): Schemas {
+  const entries = Object.entries(problemCatalogue);
+  const statuses = [...new Set(entries.map(([, { status }]) => status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const known = entries.filter(([, problem]) => problem.status === status);
+      return [
+        `Problem${status}`,
+        {
+          description: known.map(([code, { title }]) => `\`${code}\`: ${title}`).join(' '),
+          headers: {
+            'SVC-TRACE-ID': { schema: text },
+            ...([409, 429, 503].includes(status)
+              ? { 'Retry-After': { schema: { type: 'integer' } } }
+              : {}),
+          },
+          content: {
+            'application/json': {
+              schema: ref('Problem'),
+              examples: Object.fromEntries(
+                known.map(([code, { title }]) => [code, { value: { title, status, code } }]),
+              ),
+            },
+          },
+        },
+      ];
+    }),
+  );
+}
+
+const header = (name: string, description: string, schema: Schema = text): Schema => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+});
+
+const parameters: Schemas = {
+  id: { name: 'id', in: 'path', required: true, schema: uuid },
+  traceId: header('SVC-TRACE-ID', 'Comes back in the answer and stands in the log.', {
+    ...text,
+    pattern: '^[\\w.:-]{1,64}$',
+  }),
+  idempotencyKey: header(
+    'SVC-IDEMPOTENCY-KEY',
+    'Sent again with the same key and body, the call is not done again.',
+    { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  ),
+  proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy; here or in the query.'),
+  proxyKeyInQuery: {
+    name: 'svc-proxy-key',
+    in: 'query',
+    description: 'The key of the proxy, for callers that cannot set headers.',
+    schema: text,
+  },
+};

@@ -1,0 +1,280 @@
+import { applicationTypes } from '@glovebox/access';
+import type { Dto } from '../validation/fields';
+import { CreateReactor } from '../reactors/reactors.dto';
+import { FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
+import { UpdateApplication } from '../applications/applications.dto';
+import { ProxyInput } from '../proxies/proxies.dto';
+import { instant, listOf, oneOf, ref, text, uuid, whole, type Schema } from './schema';
+
+/** What the code does not say of an operation by itself. */
+export interface OperationText {
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The schema of its success; none where the answer has no body. */
+  readonly answer?: string | Schema;
+  /** A PATCH: the document that it patches. */
+  readonly patches?: Dto;
+  readonly query?: Readonly<
+    Record<string, { description: string; schema: Schema; many?: boolean }>
+  >;
+  /** An example of the body. */
+  readonly body?: unknown;
+  /** Statuses of errors beside those that every operation of its kind has. */
+  readonly errors?: readonly number[];
+}
+
+const page = {
+  page: { description: 'Which page, from 1.', schema: { ...whole, minimum: 1, default: 1 } },
+  size: {
+    description: 'Entries of a page.',
+    schema: { ...whole, minimum: 1, maximum: 100, default: 20 },
+  },
+};
+const byIdAndName = {
+  ...page,
+  id: { description: 'Only these. Repeat it for several.', schema: uuid, many: true },
+  name: {
+    description: 'Only those of this name, in any case; `*` stands for anything.',
+    schema: { ...text, maxLength: 200 },
+  },
+};
+
+const application = {
+  name: 'Checkout',
+  type: 'private',
+  permissions: ['token:create', 'token:use'],
+  rules: [{ priority: 1, container: '/pci/', transform: 'reveal', permissions: ['token:read'] }],
+};
+const proxy = {
+  name: 'The bank',
+  destination_url: 'https://api.bank.example',
+  request_transform: { code: 'module.exports = async ({ args }) => args' },
+  configuration: { API_KEY: 'secret' },
+};
+const formula = {
+  name: 'Charge a card',
+  code: 'module.exports = async (req) => ({ raw: { last4: req.args.card.number.slice(-4) } })',
+  configuration: [{ name: 'API_KEY', type: 'string' }],
+  request_parameters: [{ name: 'card.number', type: 'string' }],
+};
+const id = 'b1d7f0e4-7c39-4f0a-8a55-7d0c9b0a3e42';
+
+/** By method and path, as the routes of the application have them. */
+export const operations: Readonly<Record<string, OperationText>> = {
+  'POST /applications': {
+    id: 'createApplication',
+    summary: 'Create an application and its first key',
+    description: 'The answer is the only place where the key is ever shown.',
+    answer: 'CreatedApplication',
+    body: application,
+  },
+  'GET /applications': {
+    id: 'listApplications',
+    summary: 'List applications, the newest first',
+    answer: 'ApplicationPage',
+    query: {
+      ...byIdAndName,
+      type: { description: 'Only those of this type.', schema: oneOf(applicationTypes) },
+    },
+  },
+  'GET /applications/key': {
+    id: 'getOwnApplication',
+    summary: 'Get the application whose key the call carries',
+    description: 'Any valid key may.',
+    answer: 'Application',
+  },
+  'GET /applications/{id}': {
+    id: 'getApplication',
+    summary: 'Get an application',
+    answer: 'Application',
+  },
+  'PUT /applications/{id}': {
+    id: 'updateApplication',
+    summary: 'Replace an application; its keys stay',
+    answer: 'Application',
+    body: application,
+  },
+  'PATCH /applications/{id}': {
+    id: 'patchApplication',
+    summary: 'Change members of an application',
+    patches: UpdateApplication,
+    body: { permissions: ['token:use'], expires_at: null },
+  },
+  'DELETE /applications/{id}': {
+    id: 'deleteApplication',
+    summary: 'Delete an application and its keys',
+    description: 'Reactors and proxies that use it go on; what they do in its name is refused.',
+  },
+  'POST /applications/{id}/regenerate': {
+    id: 'regenerateApplicationKey',
+    summary: 'Make a new key; all others stop',
+    answer: 'RegeneratedApplication',
+  },
+  'POST /applications/{id}/keys': {
+    id: 'createApplicationKey',
+    summary: 'Make one more key',
+    description: 'The answer is the only place where it is ever shown.',
+    answer: 'CreatedApplicationKey',
+  },
+  'GET /applications/{id}/keys': {
+    id: 'listApplicationKeys',
+    summary: 'List the keys of an application, without the keys themselves',
+    answer: listOf(ref('ApplicationKey')),
+  },
+  'GET /applications/{id}/keys/{key_id}': {
+    id: 'getApplicationKey',
+    summary: 'Get a key, without the key itself',
+    answer: 'ApplicationKey',
+  },
+  'DELETE /applications/{id}/keys/{key_id}': {
+    id: 'deleteApplicationKey',
+    summary: 'Delete a key: it stops',
+  },
+
+  'POST /reactor-formulas': {
+    id: 'createReactorFormula',
+    summary: 'Create a reactor formula',
+    description: 'The code is compiled and not run; what it requires by literal names must exist.',
+    answer: 'CreatedReactorFormula',
+    body: formula,
+  },
+  'GET /reactor-formulas': {
+    id: 'listReactorFormulas',
+    summary: 'List reactor formulas, the newest first',
+    answer: 'ReactorFormulaPage',
+    query: byIdAndName,
+  },
+  'GET /reactor-formulas/{id}': {
+    id: 'getReactorFormula',
+    summary: 'Get a reactor formula',
+    answer: 'ReactorFormula',
+  },
+  'PUT /reactor-formulas/{id}': {
+    id: 'updateReactorFormula',
+    summary: 'Replace a reactor formula',
+    description: 'What is left out returns to its default. In force from the next run.',
+    answer: 'ReactorFormula',
+    body: formula,
+    errors: [422],
+  },
+  'PATCH /reactor-formulas/{id}': {
+    id: 'patchReactorFormula',
+    summary: 'Change members of a reactor formula',
+    patches: FormulaInput,
+    body: { description: null, name: 'Charge any card' },
+    errors: [422],
+  },
+  'DELETE /reactor-formulas/{id}': {
+    id: 'deleteReactorFormula',
+    summary: 'Delete a reactor formula that no reactor uses',
+    errors: [409],
+  },
+
+  'POST /reactors': {
+    id: 'createReactor',
+    summary: 'Create a reactor: a formula with its configuration',
+    answer: 'CreatedReactor',
+    body: { name: 'Charge with the bank', formula: { id }, configuration: { API_KEY: 'secret' } },
+  },
+  'GET /reactors': {
+    id: 'listReactors',
+    summary: 'List reactors, the newest first',
+    answer: 'ReactorPage',
+    query: byIdAndName,
+  },
+  'PUT /reactors/{id}': {
+    id: 'updateReactor',
+    summary: 'Replace a reactor; its formula stays',
+    answer: 'UpdatedReactor',
+    body: { name: 'Charge with the bank', configuration: { API_KEY: 'new secret' } },
+  },
+  'PATCH /reactors/{id}': {
+    id: 'patchReactor',
+    summary: 'Change members of a reactor',
+    description: '`configuration` is merged key by key; `application: null` takes it off.',
+    patches: CreateReactor,
+    body: { application: null, configuration: { API_KEY: 'new secret' } },
+  },
+  'DELETE /reactors/{id}': { id: 'deleteReactor', summary: 'Delete a reactor' },
+  'GET /reactors/{id}': { id: 'getReactor', summary: 'Get a reactor', answer: 'Reactor' },
+
+  'POST /proxies': {
+    id: 'createProxy',
+    summary: 'Create a proxy',
+    answer: 'CreatedProxy',
+    body: proxy,
+  },
+  'GET /proxies': {
+    id: 'listProxies',
+    summary: 'List proxies, the newest first',
+    answer: 'ProxyPage',
+    query: byIdAndName,
+  },
+  'GET /proxies/{id}': { id: 'getProxy', summary: 'Get a proxy', answer: 'Proxy' },
+  'PUT /proxies/{id}': {
+    id: 'updateProxy',
+    summary: 'Replace a proxy; its key stays',
+    answer: 'Proxy',
+    body: proxy,
+    errors: [422],
+  },
+  'PATCH /proxies/{id}': {
+    id: 'patchProxy',
+    summary: 'Change members of a proxy',
+    description: '`configuration` is merged key by key; `application: null` takes it off.',
+    patches: ProxyInput,
+    body: { application: null, configuration: { API_KEY: null } },
+    errors: [422],
+  },
+  'DELETE /proxies/{id}': { id: 'deleteProxy', summary: 'Delete a proxy: its key stops' },
+
+  'GET /permissions': {
+    id: 'listPermissions',
+    summary: 'List all permissions, and the application types that may hold each',
+    answer: listOf(ref('Permission')),
+  },
+
+  'GET /tenants/self': { id: 'getTenant', summary: 'Get the own tenant', answer: 'Tenant' },
+  'PUT /tenants/self': {
+    id: 'updateTenant',
+    summary: 'Replace name and settings of the own tenant',
+    answer: 'Tenant',
+    body: { name: 'Shop', settings: { enable_ephemeral_proxy: 'true' } },
+  },
+  'GET /logs': {
+    id: 'listLogs',
+    summary: 'List the audit log, the newest first',
+    answer: 'LogPage',
+    query: {
+      ...page,
+      entity_type: { description: 'Only lines about this kind of thing.', schema: text },
+      entity_id: { description: 'Only lines about this thing.', schema: text },
+      operation: { description: 'Only this operation.', schema: text },
+      start_date: { description: 'Not before this time.', schema: instant },
+      end_date: { description: 'Not after this time.', schema: instant },
+    },
+  },
+  'DELETE /tenants/self': {
+    id: 'deleteTenant',
+    summary: 'Delete the own tenant and all that is its own',
+  },
+  'POST /tenants/self/webhook-secret/rotate': {
+    id: 'rotateWebhookSecret',
+    summary: 'Make a new secret; the old one signs along for 24 hours',
+    answer: 'WebhookSecret',
+  },
+  'GET /tenants/self/webhook-secret': {
+    id: 'getWebhookSecret',
+    summary: 'Get the secret that signs webhooks',
+    answer: 'WebhookSecret',
+  },
+
+  'POST /tokens': {
+    id: 'createToken',
+    summary: 'Create a token',
+    answer: 'CreatedToken',
+    body: { type: 'token', data: 'what nobody else may see', metadata: { order: '7' } },
+  },
+  'GET /tokens/{id}': { id: 'getToken', summary: 'Get a token', answer: 'Token' },
+};

@@ -1,0 +1,66 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import {
+  HTTP_CODE_METADATA,
+  METHOD_METADATA,
+  PATH_METADATA,
+  ROUTE_ARGS_METADATA,
+} from '@nestjs/common/constants';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
+import { permissionOf } from '../http/permission.guard';
+import { fieldsOf, type Dto } from '../validation/fields';
+
+/** An operation as the controllers declare it. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `{name}` for what varies. */
+  readonly path: string;
+  readonly status: number;
+  readonly permission: string | undefined;
+  /** The class that its body becomes. */
+  readonly body: Dto | undefined;
+}
+
+export function routesOf(controllers: readonly Type[]): Route[] {
+  return controllers.flatMap((controller) => {
+    const handlers = controller.prototype as Record<string, object>;
+    return Object.getOwnPropertyNames(handlers)
+      .filter((name) => metadata(METHOD_METADATA, handlers[name]) !== undefined)
+      .map((name) => routeOf(controller, name));
+  });
+}
+
+function routeOf(controller: Type, name: string): Route {
+  const handler = (controller.prototype as Record<string, object>)[name];
+  const method = RequestMethod[Number(metadata(METHOD_METADATA, handler))] as Route['method'];
+  return {
+    method,
+    path: pathOf(
+      String(metadata(PATH_METADATA, controller)),
+      String(metadata(PATH_METADATA, handler)),
+    ),
+    status: Number(metadata(HTTP_CODE_METADATA, handler) ?? (method === 'POST' ? 201 : 200)),
+    permission: handler && permissionOf(handler),
+    body: bodyOf(controller, name),
+  };
+}
+
+function pathOf(...parts: string[]): string {
+  const segments = parts.flatMap((part) => part.split('/')).filter((segment) => segment !== '');
+  return `/${segments.join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function bodyOf(controller: Type, name: string): Dto | undefined {
+  const args = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as
+    Record<string, { index: number }> | undefined;
+  const types = Reflect.getMetadata('design:paramtypes', controller.prototype as object, name) as
+    Dto[] | undefined;
+  const body = Object.entries(args ?? {}).find(([key]) =>
+    key.startsWith(`${RouteParamtypes.BODY}:`),
+  );
+  const type = body && types?.[body[1].index];
+  return type && fieldsOf(type).length > 0 ? type : undefined;
+}
+
+function metadata(key: string, target: object | undefined): unknown {
+  return target && (Reflect.getMetadata(key, target) as unknown);
+}

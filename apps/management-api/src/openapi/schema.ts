@@ -1,0 +1,24 @@
+/** A schema object of OpenAPI 3.0. */
+export type Schema = Readonly<Record<string, unknown>>;
+export type Schemas = Readonly<Record<string, Schema>>;
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object: members that are always there, and such as may be left out. */
+export const object = (always: Schemas, sometimes: Schemas = {}): Schema => ({
+  type: 'object',
+  properties: { ...always, ...sometimes },
+  ...(Object.keys(always).length === 0 ? {} : { required: Object.keys(always) }),
+});
+
+export const listOf = (items: Schema): Schema => ({ type: 'array', items });
+export const oneOf = (values: readonly string[]): Schema => ({ type: 'string', enum: values });
+export const mapOf = (values: Schema): Schema => ({ type: 'object', additionalProperties: values });
+
+export const text: Schema = { type: 'string' };
+export const uuid: Schema = { type: 'string', format: 'uuid' };
+export const instant: Schema = { type: 'string', format: 'date-time' };
+export const flag: Schema = { type: 'boolean' };
+export const whole: Schema = { type: 'integer' };
+/** Any JSON, null too. */
+export const json: Schema = {};

@@ -1,0 +1,17 @@
+import type { HttpServer } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Response } from 'express';
+import type { OpenApiDocument } from './document';
+import { pageOf, pagePolicy } from './page';
+
+/** Beside the controllers, so that no key is asked for. */
+export function serveDocs(app: NestExpressApplication, document: OpenApiDocument): void {
+  const page = pageOf(document);
+  const http: HttpServer = app.getHttpAdapter();
+  http.get('/docs', (_: unknown, response: Response) => {
+    response.setHeader('content-security-policy', pagePolicy).type('html').send(page);
+  });
+  http.get('/docs/openapi.json', (_: unknown, response: Response) => {
+    response.json(document);
+  });
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from './test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+type Resource = Record<string, unknown> & { id: string };
+
+async function made(path: string, body: object): Promise<string> {
+  const created = await api.post(path, body);
+  expect(created.status).toBe(201);
+  return (created.body as Resource).id;
+}
+
+const formula = (): Promise<string> =>
+  made('/reactor-formulas', { name: 'F', code: 'module.exports = () => ({})' });
+
+const families = [
+  {
+    kind: 'reactor',
+    family: '/reactors',
+    /** A formula of its own for each: what a list shows of them comes from as many rows. */
+    input: async () => ({ name: 'R', configuration: {}, formula: { id: await formula() } }),
+  },
+  {
+    kind: 'proxy',
+    family: '/proxies',
+    input: () => Promise.resolve({ name: 'P', destination_url: 'https://example.com' }),
+  },
+] as const;
+
+describe.each(families)('$family', ({ kind, family, input }) => {
+  const read = async (id: string): Promise<Resource> =>
+    (await api.get(`${family}/${id}`)).body as Resource;
+  const create = async (members: object = {}): Promise<Resource> =>
+    read(await made(family, { ...(await input()), ...members }));
+  const inForce = (id: string) =>
+    api.ctx.definitions.follower.fresh()?.find(kind, api.tenant.tenant_id, id);
+
+  it('PUT: 401, 403, 415, 404', async () => {
+    const path = `${family}/${(await create()).id}`;
+    const body = await input();
+    expect((await api.put(path, body, 'nobody')).status).toBe(401);
+    expect((await api.put(path, body, api.tenant.private_key)).status).toBe(403);
+    expect((await api.put(path, body).set('Content-Type', 'text/plain')).status).toBe(415);
+    expect((await api.put(path, body, api.foreign.management_key)).status).toBe(404);
+    expect((await api.put(`${family}/${randomUUID()}`, body)).status).toBe(404);
+  });
+
+  it('PATCH: 401, 403, 415, 404', async () => {
+    const path = `${family}/${(await create()).id}`;
+    expect((await api.patch(path, {}, 'nobody')).status).toBe(401);
+    expect((await api.patch(path, {}, api.tenant.private_key)).status).toBe(403);
+    expect((await api.patch(path, {}).set('Content-Type', 'application/json')).status).toBe(415);
+    expect((await api.patch(path, {}, api.foreign.management_key)).status).toBe(404);
+    expect((await api.patch(`${family}/${randomUUID()}`, {})).status).toBe(404);
+  });
+
+  it('PATCH 204: {} changes nothing at all, not even the time of the last change', async () => {
+    const before = await create();
+    const answer = await api.patch(`${family}/${before.id}`, {});
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await read(before.id)).toEqual(before);
+  });
+
+  it('DELETE: 401, 403, 404', async () => {
+    const path = `${family}/${(await create()).id}`;
+    expect((await api.delete(path, 'nobody')).status).toBe(401);
+    expect((await api.delete(path, api.tenant.private_key)).status).toBe(403);
+    expect((await api.delete(path, api.foreign.management_key)).status).toBe(404);
+    expect((await api.delete(`${family}/nope`)).status).toBe(404);
+    expect((await api.get(path)).status).toBe(200);
+  });
+
+  it('DELETE: 204, then 404; and the data plane knows it no more', async () => {
+    const { id } = await create();
+    expect(inForce(id)).toBeDefined();
+    const gone = await api.delete(`${family}/${id}`);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    expect(inForce(id)).toBeUndefined();
+    expect((await api.delete(`${family}/${id}`)).status).toBe(404);
+    expect((await api.get(`${family}/${id}`)).status).toBe(404);
+  });
+
+  it('every change is one line of the audit log, and what changes nothing is none', async () => {
+    const body = await input();
+    const id = await made(family, body);
+    const path = `${family}/${id}`;
+    expect((await api.put(path, body)).status).toBe(200);
+    expect((await api.patch(path, { name: 'New' })).status).toBe(204);
+    expect((await api.patch(path, {})).status).toBe(204);
+    expect((await api.patch(path, { name: null })).status).toBe(400);
+    expect((await api.delete(path)).status).toBe(204);
+    const { data } = (await api.get(`/logs?entity_id=${id}`)).body as {
+      data: { operation: string }[];
+    };
+    const actions = ['delete', 'update', 'update', 'create'];
+    expect(data.map(({ operation }) => operation)).toEqual(actions.map((did) => `${kind}.${did}`));
+  });
+
+  it('a deleted application stays attached until a document names another or none', async () => {
+    const application = { name: 'A', type: 'public', permissions: ['token:create'] };
+    const gone = await made('/applications', application);
+    const naming = { application: { id: gone } };
+    const body = { ...(await input()), ...naming };
+    const id = await made(family, body);
+    const path = `${family}/${id}`;
+    expect((await api.delete(`/applications/${gone}`)).status).toBe(204);
+
+    expect((await api.patch(path, { name: 'Still there' })).status).toBe(204);
+    expect(inForce(id)).toMatchObject({ applicationId: gone });
+    const must = 'must be a public or private application of the tenant';
+    for (const refused of [await api.patch(path, naming), await api.put(path, body)]) {
+      expect(refused.body).toMatchObject({ status: 400, errors: { 'application.id': [must] } });
+    }
+    expect((await api.patch(path, { application: null })).status).toBe(204);
+    expect(inForce(id)).toMatchObject({ applicationId: null });
+  });
+
+  describe('GET', () => {
+    const marker = randomUUID();
+    const all: Resource[] = [];
+    beforeAll(async () => {
+      for (const name of ['Alpha', 'beta', 'Gamma']) {
+        all.unshift(await create({ name: `${marker} ${name}` }));
+      }
+    });
+    const list = async (query: string, key = api.tenant.management_key) => {
+      const answer = await api.get(`${family}${query}`, key);
+      expect(answer.status).toBe(200);
+      return answer.body as { pagination: Record<string, number>; data: Resource[] };
+    };
+
+    it('200: the newest first, in pages, each as its own get shows it', async () => {
+      const { pagination, data } = await list(`?name=${marker}*&size=2`);
+      const expected = { total_items: 3, page_number: 1, page_size: 2, total_pages: 2 };
+      expect(pagination).toEqual(expected);
+      const { data: rest } = await list(`?name=${marker}*&size=2&page=2`);
+      expect([...data, ...rest]).toEqual(all);
+      expect((await list(`?name=${marker}*&page=9`)).data).toEqual([]);
+    });
+
+    it('200: by ids and by name', async () => {
+      const [gamma, beta] = all;
+      expect((await list(`?name=${marker} BE*`)).data).toEqual([beta]);
+      expect((await list(`?name=${marker} BE`)).data).toEqual([]);
+      const ids = [gamma?.id.toUpperCase(), beta?.id, randomUUID()];
+      expect((await list(`?id=${ids.join('&id=')}`)).data).toEqual([gamma, beta]);
+    });
+
+    it('200: a long page takes as many statements as a short one', async () => {
+      const statements = jest.spyOn(api.ctx.dataSource.logger, 'logQuery');
+      const counts: number[] = [];
+      for (const size of [1, 3]) {
+        statements.mockClear();
+        expect((await list(`?name=${marker}*&size=${size}`)).data).toHaveLength(size);
+        counts.push(statements.mock.calls.length);
+      }
+      statements.mockRestore();
+      expect(counts[0]).toBeGreaterThan(2);
+      expect(counts[1]).toBe(counts[0]);
+    });
+
+    it('200: never another tenant’s', async () => {
+      const foreign = await list(`?id=${all[0]?.id}`, api.foreign.management_key);
+      expect(foreign.data).toEqual([]);
+    });
+
+    it('400, 401, 403', async () => {
+      for (const query of ['?page=0', '?size=101', '?id=nope', '?name=%00']) {
+        expect((await api.get(`${family}${query}`)).status).toBe(400);
+      }
+      expect((await api.get(family, 'nobody')).status).toBe(401);
+      expect((await api.get(family, api.tenant.private_key)).status).toBe(403);
+    });
+  });
+});

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let formulaId: string;
+let applicationId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  formulaId = await formula();
+  applicationId = await application();
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+type Reactor = Record<string, unknown> & { id: string };
+
+const text = expect.any(String) as string;
+const code = 'module.exports = () => ({})';
+const declared = [
+  { name: 'KEY', type: 'string' },
+  { name: 'LIMIT', type: 'number' },
+];
+const configuration = { KEY: 'k', LIMIT: '10' };
+const full = () => ({
+  name: 'Reactor',
+  configuration,
+  formula: { id: formulaId },
+  application: { id: applicationId },
+  isolation: 'run',
+});
+
+async function made(path: string, body: object): Promise<string> {
+  const created = await api.post(path, body);
+  expect(created.status).toBe(201);
+  return (created.body as { id: string }).id;
+}
+
+const formula = (): Promise<string> =>
+  made('/reactor-formulas', { name: 'F', code, configuration: declared });
+const application = (type = 'public', permissions = ['token:create']): Promise<string> =>
+  made('/applications', { name: 'A', type, permissions });
+
+async function reactor(input: object = {}): Promise<Reactor> {
+  return read(await made('/reactors', { ...full(), ...input }));
+}
+
+const read = async (id: string): Promise<Reactor> =>
+  (await api.get(`/reactors/${id}`)).body as Reactor;
+
+/** What the next run of it would be. */
+const inForce = (id: string) =>
+  api.ctx.definitions.follower.fresh()?.find('reactor', api.tenant.tenant_id, id);
+
+describe('PUT /reactors/{id}', () => {
+  it('200: replaces all, what is left out returns to its default or is detached', async () => {
+    const { id, formula, created_at, created_by } = await reactor();
+    const put = await api.put(`/reactors/${id}`, {
+      name: 'New',
+      configuration: { KEY: 'new', LIMIT: 5 },
+    });
+    expect(put.status).toBe(200);
+    expect(put.body).toEqual({
+      id,
+      tenant_id: api.tenant.tenant_id,
+      name: 'New',
+      formula,
+      configuration: { KEY: 'new', LIMIT: '5' },
+      isolation: 'warm',
+      created_by,
+      created_at,
+      modified_by: created_by,
+      modified_at: text,
+    });
+    expect(await read(id)).toEqual(put.body);
+  });
+
+  it('200: answers with the application; get and list do not show it', async () => {
+    const { id } = await reactor({ application: null });
+    const put = await api.put(`/reactors/${id}`, full());
+    expect(put.status).toBe(200);
+    const { application, ...rest } = put.body as Reactor;
+    expect(application).toEqual((await api.get(`/applications/${applicationId}`)).body);
+    expect(await read(id)).toEqual(rest);
+    const listed = await api.get(`/reactors?id=${id}`);
+    expect(listed.body).toMatchObject({ data: [rest] });
+    expect(listed.text).not.toContain('"application"');
+  });
+
+  it('200: the formula may be named in either case, or be null', async () => {
+    const { id } = await reactor();
+    for (const formula of [{ id: formulaId.toUpperCase() }, null]) {
+      const put = await api.put(`/reactors/${id}`, { ...full(), formula });
+      expect([put.status, put.body]).toMatchObject([200, { formula: { id: formulaId } }]);
+    }
+  });
+
+  it('is in force at once', async () => {
+    const { id } = await reactor();
+    const configuration = { KEY: 'fresh', LIMIT: '1' };
+    expect((await api.put(`/reactors/${id}`, { name: 'N', configuration })).status).toBe(200);
+    expect(inForce(id)).toEqual({
+      kind: 'reactor',
+      id,
+      tenantId: api.tenant.tenant_id,
+      formulaId,
+      applicationId: null,
+      configuration,
+      isolation: 'warm',
+    });
+  });
+
+  it.each([
+    [{ name: undefined }, { name: ['is required'] }],
+    [{ name: 'x'.repeat(201) }, { name: ['must be at most 200 characters'] }],
+    [{ configuration: undefined }, { configuration: ['is required'] }],
+    [{ configuration: null }, { configuration: ['is required'] }],
+    [{ configuration: { KEY: 'k' } }, { 'configuration.LIMIT': ['is required'] }],
+    [
+      { configuration: { ...configuration, LIMIT: 'ten', OTHER: 'x' } },
+      {
+        'configuration.LIMIT': ['must be a number'],
+        'configuration.OTHER': ['is not declared by the formula'],
+      },
+    ],
+    [{ formula: {} }, { 'formula.id': ['is required'] }],
+    [{ formula: { id: randomUUID() } }, { 'formula.id': [text] }],
+    [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
+    [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
+  ])('400: %j, and nothing is stored', async (change, errors) => {
+    const before = await reactor();
+    const refused = await api.put(`/reactors/${before.id}`, { ...full(), ...change });
+    expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
+    expect(await read(before.id)).toEqual(before);
+  });
+
+  it('400: another formula of the tenant, or a management application', async () => {
+    const before = await reactor();
+    const other = { formula: { id: await formula() } };
+    const management = { application: { id: await application('management', ['log:read']) } };
+    for (const [change, member] of [
+      [other, 'formula.id'],
+      [management, 'application.id'],
+    ] as const) {
+      const refused = await api.put(`/reactors/${before.id}`, { ...full(), ...change });
+      expect(refused.body).toMatchObject({ status: 400, errors: { [member]: [text] } });
+    }
+    expect(await read(before.id)).toEqual(before);
+  });
+});
+
+describe('PATCH /reactors/{id}', () => {
+  it.each([
+    [{ name: 'New' }, { name: 'New' }, {}],
+    [{ isolation: 'warm' }, { isolation: 'warm' }, { isolation: 'warm' }],
+    [{ isolation: null }, { isolation: 'warm' }, { isolation: 'warm' }],
+    [{ application: null }, {}, { applicationId: null }],
+    [
+      { configuration: { KEY: 'new' } },
+      { configuration: { KEY: 'new', LIMIT: '10' } },
+      { configuration: { KEY: 'new', LIMIT: '10' } },
+    ],
+    [{ configuration: { LIMIT: 7 } }, { configuration: { KEY: 'k', LIMIT: '7' } }, {}],
+    [{ configuration: {} }, {}, {}],
+    [{ configuration: { OTHER: null } }, {}, {}],
+    [{ application: {} }, {}, {}],
+    [{ formula: {} }, {}, {}],
+    [{ unknown: 1 }, {}, {}],
+  ])('204: %j changes that and nothing else, at once', async (patch, changed, changedInForce) => {
+    const before = await reactor();
+    const definition = inForce(before.id);
+    const answer = await api.patch(`/reactors/${before.id}`, patch);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    const after = await read(before.id);
+    expect(after).toEqual({ ...before, ...changed, modified_at: after.modified_at });
+    const { configuration } = after;
+    expect(inForce(before.id)).toEqual({ ...definition, configuration, ...changedInForce });
+  });
+
+  it('204: attaches another application, and the same formula is no change', async () => {
+    const { id } = await reactor();
+    const other = await application('private', ['token:use']);
+    const patch = { application: { id: other }, formula: { id: formulaId } };
+    expect((await api.patch(`/reactors/${id}`, patch)).status).toBe(204);
+    expect(inForce(id)).toMatchObject({ applicationId: other, formulaId });
+  });
+
+  it.each([
+    [{ name: null }, { name: ['is required'] }],
+    [{ name: 5 }, { name: ['must be a string'] }],
+    [{ configuration: null }, { configuration: ['is required'] }],
+    [{ configuration: [] }, { configuration: ['must be an object'] }],
+    [{ configuration: { KEY: {} } }, { configuration: [text] }],
+    [{ configuration: { KEY: null } }, { 'configuration.KEY': ['is required'] }],
+    [{ configuration: { LIMIT: 'x' } }, { 'configuration.LIMIT': ['must be a number'] }],
+    [{ configuration: { NEW: 'x' } }, { 'configuration.NEW': ['is not declared by the formula'] }],
+    [{ formula: null }, { formula: ['is required'] }],
+    [{ formula: { id: null } }, { 'formula.id': ['is required'] }],
+    [{ formula: { id: randomUUID() } }, { 'formula.id': [text] }],
+    [{ application: { id: null } }, { 'application.id': ['is required'] }],
+    [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
+    [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
+    [[], { '': ['must be a JSON object'] }],
+  ])('400: %j, and nothing is stored', async (patch, errors) => {
+    const before = await reactor();
+    const refused = await api.patch(`/reactors/${before.id}`, patch);
+    expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
+    expect(await read(before.id)).toEqual(before);
+  });
+
+  it('two at once lose nothing', async () => {
+    const { id } = await reactor();
+    const path = `/reactors/${id}`;
+    for (let round = 0; round < 20; round += 1) {
+      const [name, KEY] = [`name ${round}`, `key ${round}`];
+      const answers = await Promise.all([
+        api.patch(path, { name }),
+        api.patch(path, { configuration: { KEY } }),
+        api.patch(path, { configuration: { LIMIT: round } }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+      const expected = { name, configuration: { KEY, LIMIT: String(round) } };
+      expect(await read(id)).toMatchObject(expected);
+      expect(inForce(id)).toMatchObject({ configuration: expected.configuration });
+    }
+  });
+});
+
+describe('what has changed meanwhile', () => {
+  it('a configuration is checked anew at its next write, and not before', async () => {
+    const changing = await formula();
+    const { id } = await reactor({ formula: { id: changing } });
+    const path = `/reactors/${id}`;
+    const more = [...declared, { name: 'MORE', type: 'boolean' }];
+    await api.put(`/reactor-formulas/${changing}`, { name: 'F', code, configuration: more });
+
+    expect(await read(id)).toMatchObject({ configuration });
+    expect((await api.patch(path, {})).status).toBe(204);
+    const refused = await api.patch(path, { name: 'New' });
+    expect(refused.body).toMatchObject({
+      status: 400,
+      errors: { 'configuration.MORE': ['is required'] },
+    });
+    const patch = { name: 'New', configuration: { MORE: true } };
+    expect((await api.patch(path, patch)).status).toBe(204);
+  });
+});
+
+describe('DELETE /reactors/{id}', () => {
+  it('frees its formula', async () => {
+    const used = await formula();
+    const { id } = await reactor({ formula: { id: used } });
+    expect((await api.delete(`/reactor-formulas/${used}`)).status).toBe(409);
+    await api.delete(`/reactors/${id}`);
+    expect((await api.delete(`/reactor-formulas/${used}`)).status).toBe(204);
+  });
+});

@@ -1,0 +1,136 @@
+import type { Permission } from '@glovebox/access';
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** One operation of the API as the contract has it, for the specs that go through all of them. */
+export interface Operation {
+  readonly method: Method;
+  /** As Express writes it. */
+  readonly path: string;
+  /** Null: every valid key may. */
+  readonly permission: Permission | null;
+  /** A body that is accepted, where the operation takes one. */
+  readonly body?: (ids: Ids) => object;
+}
+
+/** Resources of the tenant that the specs run as. */
+export interface Ids {
+  readonly application: string;
+  readonly key: string;
+  readonly formula: string;
+  readonly reactor: string;
+  readonly proxy: string;
+  readonly token: string;
+}
+
+const application = () => ({ name: 'name', type: 'public', permissions: ['token:create'] });
+const formula = () => ({ name: 'name', code: 'module.exports = () => ({})' });
+const proxy = () => ({ name: 'name', destination_url: 'https://example.com/' });
+
+export const operations: readonly Operation[] = [
+  { method: 'post', path: '/applications', permission: 'application:create', body: application },
+  { method: 'get', path: '/applications', permission: 'application:read' },
+  { method: 'get', path: '/applications/key', permission: null },
+  { method: 'get', path: '/applications/:id', permission: 'application:read' },
+  {
+    method: 'put',
+    path: '/applications/:id',
+    permission: 'application:update',
+    body: application,
+  },
+  {
+    method: 'patch',
+    path: '/applications/:id',
+    permission: 'application:update',
+    body: () => ({ name: 'name' }),
+  },
+  { method: 'post', path: '/applications/:id/regenerate', permission: 'application:update' },
+  { method: 'post', path: '/applications/:id/keys', permission: 'application:update' },
+  { method: 'get', path: '/applications/:id/keys', permission: 'application:read' },
+  { method: 'get', path: '/applications/:id/keys/:key_id', permission: 'application:read' },
+  { method: 'delete', path: '/applications/:id/keys/:key_id', permission: 'application:update' },
+  { method: 'delete', path: '/applications/:id', permission: 'application:delete' },
+  { method: 'get', path: '/permissions', permission: null },
+
+  { method: 'get', path: '/tenants/self', permission: 'tenant:read' },
+  {
+    method: 'put',
+    path: '/tenants/self',
+    permission: 'tenant:update',
+    body: () => ({ name: 'name', settings: {} }),
+  },
+  { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
+  { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
+  { method: 'get', path: '/logs', permission: 'log:read' },
+
+  { method: 'post', path: '/reactor-formulas', permission: 'reactor:create', body: formula },
+  { method: 'get', path: '/reactor-formulas', permission: 'reactor:read' },
+  { method: 'get', path: '/reactor-formulas/:id', permission: 'reactor:read' },
+  { method: 'put', path: '/reactor-formulas/:id', permission: 'reactor:update', body: formula },
+  {
+    method: 'patch',
+    path: '/reactor-formulas/:id',
+    permission: 'reactor:update',
+    body: () => ({ name: 'name' }),
+  },
+  { method: 'delete', path: '/reactor-formulas/:id', permission: 'reactor:delete' },
+
+  {
+    method: 'post',
+    path: '/reactors',
+    permission: 'reactor:create',
+    body: (ids) => ({ name: 'name', configuration: {}, formula: { id: ids.formula } }),
+  },
+  { method: 'get', path: '/reactors', permission: 'reactor:read' },
+  { method: 'get', path: '/reactors/:id', permission: 'reactor:read' },
+  {
+    method: 'put',
+    path: '/reactors/:id',
+    permission: 'reactor:update',
+    body: () => ({ name: 'name', configuration: {} }),
+  },
+  {
+    method: 'patch',
+    path: '/reactors/:id',
+    permission: 'reactor:update',
+    body: () => ({ name: 'name' }),
+  },
+  { method: 'delete', path: '/reactors/:id', permission: 'reactor:delete' },
+
+  { method: 'post', path: '/proxies', permission: 'proxy:create', body: proxy },
+  { method: 'get', path: '/proxies', permission: 'proxy:read' },
+  { method: 'get', path: '/proxies/:id', permission: 'proxy:read' },
+  { method: 'put', path: '/proxies/:id', permission: 'proxy:update', body: proxy },
+  {
+    method: 'patch',
+    path: '/proxies/:id',
+    permission: 'proxy:update',
+    body: () => ({ name: 'name' }),
+  },
+  { method: 'delete', path: '/proxies/:id', permission: 'proxy:delete' },
+
+  {
+    method: 'post',
+    path: '/tokens',
+    permission: 'token:create',
+    body: () => ({ type: 'token', data: 'value', metadata: { name: 'name' } }),
+  },
+  { method: 'get', path: '/tokens/:id', permission: 'token:read' },
+  // Last: nothing of the tenant is left behind it.
+  { method: 'delete', path: '/tenants/self', permission: 'tenant:delete' },
+];
+
+export const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
+
+/** The path with real ids, and `other` in place of the resource where it is given. */
+export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
+  const [, family = ''] = path.split('/');
+  const resource: Readonly<Record<string, string>> = {
+    applications: ids.application,
+    'reactor-formulas': ids.formula,
+    reactors: ids.reactor,
+    proxies: ids.proxy,
+    tokens: ids.token,
+  };
+  return path.replace(':id', other ?? resource[family] ?? '').replace(':key_id', ids.key);
+}

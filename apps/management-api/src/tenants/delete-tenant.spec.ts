@@ -1,0 +1,332 @@
+import { randomUUID } from 'node:crypto';
+import { connectDatabase, type Database } from '@glovebox/database';
+import { connectDefinitions, readLog, type DefinitionConnection } from '@glovebox/definitions';
+import {
+  createTestDatabase,
+  startRedis,
+  waitFor,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+import { createTenant, type NewTenant } from './create-tenant';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let admin: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  admin = connectDatabase({
+    url: database.adminUrl,
+    app: 'spec',
+    connectionsMax: 2,
+    statementTimeoutMs: 60_000,
+  });
+});
+
+afterAll(async () => {
+  await admin.close();
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+interface Stocked extends Required<NewTenant> {
+  readonly formula: string;
+  readonly reactor: string;
+  readonly proxy: string;
+}
+
+/** A tenant with one of everything. */
+async function stocked(): Promise<Stocked> {
+  const made = await createTenant(api.ctx, { name: 'Stocked', demo: true });
+  const tenant = { ...made, private_key: made.private_key ?? '' };
+  const idOf = async (path: string, body: object, key = tenant.management_key) => {
+    const created = await api.post(path, body, key);
+    expect([path, created.status]).toEqual([path, 201]);
+    return (created.body as { id: string }).id;
+  };
+  const formula = await idOf('/reactor-formulas', { name: 'f', code: 'module.exports = () => 1' });
+  const reactor = await idOf('/reactors', {
+    name: 'r',
+    configuration: {},
+    formula: { id: formula },
+  });
+  const proxy = await idOf('/proxies', { name: 'p', destination_url: 'https://example.com' });
+  await idOf('/tokens', { data: 'secret' }, tenant.private_key);
+  await api
+    .post('/reactor-formulas', { name: 'f', code: 'module.exports = 1' }, tenant.management_key)
+    .set('SVC-IDEMPOTENCY-KEY', randomUUID());
+  const runId = randomUUID();
+  await admin.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at)
+     VALUES ($1, $2, $3, $3, 'completed', '', '', 1, 't', now())`,
+    [runId, tenant.tenant_id, reactor],
+  );
+  await admin.query(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+       next_attempt_at, created_at)
+     VALUES (gen_random_uuid(), $2, $1, 'w', '', '', 'delivered', now(), now())`,
+    [runId, tenant.tenant_id],
+  );
+  return { ...tenant, formula, reactor, proxy };
+}
+
+const tables = [
+  'applications',
+  'application_keys',
+  'reactor_formulas',
+  'reactors',
+  'proxies',
+  'data_keys',
+  'idempotency_keys',
+  'tokens',
+  'reactor_runs',
+  'webhook_deliveries',
+];
+
+async function rowsOf(tenantId: string): Promise<Record<string, number>> {
+  const counts = tables.map(
+    (table) => `(SELECT count(*)::int FROM ${table} WHERE tenant_id = $1) AS ${table}`,
+  );
+  const [row] = await admin.query<Record<string, number>>(
+    `SELECT ${counts.join()}, (SELECT count(*)::int FROM tenants WHERE id = $1) AS tenants`,
+    [tenantId],
+  );
+  return row ?? {};
+}
+
+const sumOf = (counts: Record<string, number>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** A process of the data plane. */
+async function follow(): Promise<DefinitionConnection> {
+  const { ring } = api.ctx;
+  const connection = connectDefinitions({
+    app: 'spec',
+    databaseUrl: database.dataUrl,
+    redisUrl: redis.url,
+    ring,
+    relays: false,
+    onFault: () => undefined,
+  });
+  await connection.start();
+  return connection;
+}
+
+it('204: every key is refused from the next call on, and nothing runs any more', async () => {
+  const tenant = await stocked();
+  const { tenant_id: id } = tenant;
+  const dataPlane = await follow();
+  try {
+    const before = await dataPlane.follower.current();
+    expect(before.find('proxy', id, tenant.proxy)).toBeDefined();
+    const gone = await api.delete('/tenants/self', tenant.management_key);
+    expect([gone.status, gone.text]).toEqual([204, '']);
+    const own = dataPlane.follower.fresh();
+    expect(own).toBeDefined();
+    expect(own?.find('proxy', id, tenant.proxy)).toBeUndefined();
+    expect(own?.find('reactor', id, tenant.reactor)).toBeUndefined();
+    expect(own?.find('formula', id, tenant.formula)).toBeUndefined();
+    expect(own?.find('tenant', id, id)).toBeUndefined();
+    expect(own?.principalByKeyHash(api.ctx.keyHash(tenant.private_key))).toBeUndefined();
+  } finally {
+    await dataPlane.close();
+  }
+  for (const key of [tenant.management_key, tenant.private_key]) {
+    expect((await api.get('/applications/key', key)).status).toBe(401);
+  }
+  expect((await api.delete('/tenants/self', tenant.management_key)).status).toBe(401);
+});
+
+it('leaves no row but those of the audit log; and other tenants as they were', async () => {
+  const [tenant, neighbour] = [await stocked(), await stocked()];
+  const before = await rowsOf(neighbour.tenant_id);
+  expect(Object.values(await rowsOf(tenant.tenant_id)).every((count) => count > 0)).toBe(true);
+  expect((await api.delete('/tenants/self', tenant.management_key)).status).toBe(204);
+  await waitFor(async () => sumOf(await rowsOf(tenant.tenant_id)) === 0);
+  expect(await rowsOf(neighbour.tenant_id)).toEqual(before);
+  expect((await api.get('/applications/key', neighbour.private_key)).status).toBe(200);
+  const lines = await admin.query<{ operation: string }>(
+    'SELECT operation FROM audit_log WHERE tenant_id = $1 ORDER BY id',
+    [tenant.tenant_id],
+  );
+  expect(lines.map(({ operation }) => operation)).toContain('token.create');
+  expect(lines.at(-1)?.operation).toBe('tenant.delete');
+});
+
+it('what it holds sealed is noise from the same moment on: its data keys are gone', async () => {
+  const { tenant_id: id, management_key: key } = await stocked();
+  const [sealed] = await admin.query<{ data: Buffer }>(
+    'SELECT data FROM tokens WHERE tenant_id = $1',
+    [id],
+  );
+  const keyId = sealed?.data.subarray(1, 17).toString('hex');
+  const holding = admin.transaction(async (sql) => {
+    // Keeps the sweep from going on, so that the transaction is seen by itself.
+    await sql.query('LOCK TABLE tokens IN SHARE MODE');
+    expect((await api.delete('/tenants/self', key)).status).toBe(204);
+    const { tokens, data_keys: dataKeys, tenants } = await rowsOf(id);
+    expect([tokens, dataKeys, tenants]).toEqual([1, 0, 0]);
+  });
+  await holding;
+  const left = await admin.query(`SELECT 1 FROM data_keys WHERE replace(id::text, '-', '') = $1`, [
+    keyId,
+  ]);
+  expect(left).toEqual([]);
+  await waitFor(async () => sumOf(await rowsOf(id)) === 0);
+});
+
+it('what a call under way leaves behind it is cleared away with the next deletion', async () => {
+  const { tenant_id: id, management_key: key } = await stocked();
+  await api.delete('/tenants/self', key);
+  await waitFor(async () => sumOf(await rowsOf(id)) === 0);
+  await admin.query(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+     SELECT $1, 'late ' || n, 'token', '/', '', now() FROM generate_series(1, 12000) n`,
+    [id],
+  );
+  await api.ctx.sealer.seal({ table: 't', column: 'c', tenantId: id, record: 'r' }, 'late');
+  const other = await stocked();
+  await api.delete('/tenants/self', other.management_key);
+  await waitFor(async () => sumOf(await rowsOf(id)) === 0);
+});
+
+it('changes at the same time are whole or refused, and the log of the tenant ends empty', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const tenant = await stocked();
+    const { management_key: key, tenant_id: id } = tenant;
+    const reactor = { name: 'r', configuration: {}, formula: { id: tenant.formula } };
+    const answers = await Promise.all([
+      ...Array.from({ length: 4 }, () => api.post('/reactors', reactor, key)),
+      api.patch(`/reactor-formulas/${tenant.formula}`, { name: 'x' }, key),
+      api.post('/tenants/self/webhook-secret/rotate', '', key),
+      api.put('/tenants/self', { name: 'x' }, key),
+      api.delete('/tenants/self', key),
+      api.post('/reactors', reactor, key),
+      api.post('/proxies', { name: 'p', destination_url: 'https://example.com' }, key),
+      api.delete('/tenants/self', key),
+    ]);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 201, 204, 400, 401, 404].includes(status))).toEqual(
+      [],
+    );
+    const deletions = [statuses[7], statuses[10]].sort();
+    expect(deletions).toEqual([204, 401]);
+    await waitFor(async () => sumOf(await rowsOf(id)) === 0);
+    const live = await admin.query(
+      'SELECT kind FROM definition_log WHERE tenant_id = $1 AND payload IS NOT NULL',
+      [id],
+    );
+    expect(live).toEqual([]);
+  }
+});
+
+it('leaves the log without a gap, what lets callers in first', async () => {
+  const tenant = await stocked();
+  const [{ version } = { version: '' }] = await admin.query<{ version: string }>(
+    'SELECT version FROM definition_head',
+  );
+  await api.delete('/tenants/self', tenant.management_key);
+  const { entries, head } = await readLog(admin, Number(version), 500);
+  expect(entries.map((entry) => entry.version)).toEqual(
+    entries.map((_, index) => Number(version) + 1 + index),
+  );
+  expect(head.version).toBe(entries.at(-1)?.version);
+  expect(entries.every(({ payload }) => payload === null)).toBe(true);
+  const kinds = entries.map(({ kind }) => kind);
+  expect(kinds).toEqual([
+    'application',
+    'application',
+    'proxy',
+    'tenant',
+    'formula',
+    'formula',
+    'reactor',
+  ]);
+});
+
+it('401 and 403: nothing is deleted', async () => {
+  expect((await api.delete('/tenants/self', 'nobody')).status).toBe(401);
+  expect((await api.delete('/tenants/self', api.tenant.private_key)).status).toBe(403);
+  const other = await api.keyWith('management', ['tenant:read', 'tenant:update']);
+  expect((await api.delete('/tenants/self', other)).status).toBe(403);
+  expect((await api.get('/tenants/self')).status).toBe(200);
+});
+
+describe('the role of the management API', () => {
+  const asTenant = async (tenantId: string, statement: string): Promise<unknown[]> => {
+    const management = connectDatabase({
+      url: database.managementUrl,
+      app: 'spec',
+      connectionsMax: 1,
+    });
+    try {
+      return await management.transaction(async (sql) => {
+        await sql.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [tenantId]);
+        const rows = await sql.query(statement);
+        throw Object.assign(new Error('rolled back'), { rows });
+      });
+    } catch (error) {
+      return (error as { rows?: unknown[] }).rows ?? Promise.reject(error as Error);
+    } finally {
+      await management.close();
+    }
+  };
+
+  it('deletes the data keys of the tenant it is in, and no other', async () => {
+    const { tenant_id: id } = api.tenant;
+    const deleted = await asTenant(id, 'DELETE FROM data_keys RETURNING tenant_id');
+    expect(deleted).toEqual([{ tenant_id: id }]);
+    expect(await asTenant('', 'DELETE FROM data_keys RETURNING tenant_id')).toEqual([]);
+  });
+});
+
+it('30,000 reactors: within seconds, the head of the log held for less', async () => {
+  const tenant = await stocked();
+  const { tenant_id: id } = tenant;
+  const count = 30_000;
+  await admin.query(
+    `INSERT INTO reactors (id, tenant_id, name, formula_id, configuration, isolation, created_at)
+     SELECT gen_random_uuid(), $1, 'r ' || n, $2, '', 'warm', now()
+     FROM generate_series(1, $3::int) n`,
+    [id, tenant.formula, count],
+  );
+  await admin.query(
+    `WITH entry AS (SELECT id, row_number() OVER () AS n FROM reactors WHERE name LIKE 'r %'),
+     head AS (UPDATE definition_head SET version = version + $2::int RETURNING version)
+     INSERT INTO definition_log (version, kind, id, tenant_id, payload)
+     SELECT head.version - $2::int + n, 'reactor', entry.id, $1, '\\x00' FROM entry, head`,
+    [id, count],
+  );
+  const startedAt = performance.now();
+  const deleting = api.delete('/tenants/self', tenant.management_key);
+  let slowestMs = 0;
+  let done = false;
+  const neighbours = (async () => {
+    while (!done) {
+      const begun = performance.now();
+      const created = await api.post('/proxies', {
+        name: 'p',
+        destination_url: 'https://a.example',
+      });
+      expect(created.status).toBe(201);
+      slowestMs = Math.max(slowestMs, performance.now() - begun);
+    }
+  })();
+  expect((await deleting).status).toBe(204);
+  const tookMs = Math.round(performance.now() - startedAt);
+  done = true;
+  await neighbours;
+  process.stdout.write(
+    `a tenant with ${count} reactors: deleted in ${tookMs} ms, ` +
+      `the slowest write beside it ${Math.round(slowestMs)} ms\n`,
+  );
+  expect((await api.get('/applications/key', tenant.management_key)).status).toBe(401);
+  await waitFor(async () => sumOf(await rowsOf(id)) === 0);
+}, 60_000);

@@ -1,0 +1,31 @@
+import { toStamps, type Stamps } from '../stamps';
+import { StringMap, Text } from '../validation/fields';
+import type { Tenant } from './tenant.entity';
+
+export class UpdateTenant {
+  @Text({ max: 200 })
+  name!: string;
+
+  @StringMap({ optional: true })
+  settings?: Record<string, string>;
+}
+
+export interface TenantResponse extends Stamps {
+  id: string;
+  name: string;
+  settings: Record<string, string>;
+}
+
+export interface WebhookSecretResponse {
+  secret: string;
+}
+
+/** The operator made it, who is no application. */
+export function toTenantResponse(row: Tenant): TenantResponse {
+  return {
+    id: row.id,
+    name: row.name,
+    settings: row.settings,
+    ...toStamps({ ...row, createdBy: null }, 'read'),
+  };
+}

@@ -1,0 +1,108 @@
+// npm run docs: writes the generated parts of docs/.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { aliases, buildStaleApps } from './build.mjs';
+import { script, Trouble } from './lib/progress.mjs';
+import { entryPoint, repoRoot } from './lib/repo.mjs';
+
+const help = `
+npm run docs               writes docs/openapi.json, and the tables of docs/configuration.md
+npm run docs -- --check    writes nothing; says which of them is out of date, and ends with 1`;
+
+const apps = ['gateway', 'management-api', 'worker', 'runner'];
+
+await script(help, async (args) => {
+  const { format } = await import('prettier');
+  const options = JSON.parse(readFileSync(join(repoRoot, '.prettierrc.json'), 'utf8'));
+  const wanted = {
+    'docs/openapi.json': await format(await openApi(), { ...options, parser: 'json' }),
+    'docs/configuration.md': await format(await configuration(), {
+      ...options,
+      parser: 'markdown',
+    }),
+  };
+  const stale = Object.keys(wanted).filter((file) => current(file) !== wanted[file]);
+  if (args.includes('--check')) {
+    if (stale.length > 0) throw new Trouble(`Out of date: ${stale.join(', ')}. Run: npm run docs`);
+    return;
+  }
+  for (const file of stale) writeFileSync(join(repoRoot, file), wanted[file]);
+  console.log(stale.length === 0 ? 'Nothing to change.' : `Wrote ${stale.join(', ')}`);
+});
+
+function current(file) {
+  try {
+    return readFileSync(join(repoRoot, file), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** What the management API serves at /docs/openapi.json. */
+async function openApi() {
+  await buildStaleApps(['apps/management-api']);
+  const entry = entryPoint('management-api', 'openapi.main.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [entry], { encoding: 'utf8' });
+  if (status !== 0) throw new Trouble(`The document could not be made:\n${stderr}`);
+  return stdout;
+}
+
+/** The page, with a new table between each pair of marks: <!-- settings: APP --> … <!-- end --> */
+async function configuration() {
+  const page = current('docs/configuration.md');
+  const settings = await loadSettings();
+  return page.replaceAll(
+    /(<!-- settings: (\S+) -->\n)[^]*?(<!-- end -->)/g,
+    (_, begin, app, end) => `${begin}\n${table(settings[app])}\n\n${end}`,
+  );
+}
+
+/** The declarations of all apps, as their config.ts exports them. */
+async function loadSettings() {
+  const { build, stop } = await import('esbuild');
+  mkdirSync(join(repoRoot, 'dist'), { recursive: true });
+  // Inside the repository, so that imports of packages resolve.
+  const folder = mkdtempSync(join(repoRoot, 'dist', 'docs-'));
+  try {
+    await build({
+      absWorkingDir: repoRoot,
+      entryPoints: Object.fromEntries(apps.map((app) => [app, `apps/${app}/src/config.ts`])),
+      outdir: folder,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      packages: 'external',
+      alias: aliases(),
+      logLevel: 'warning',
+    });
+    const loaded = await Promise.all(
+      apps.map((app) => import(pathToFileURL(join(folder, `${app}.mjs`)).href)),
+    );
+    return Object.fromEntries(apps.map((app, index) => [app, loaded[index].settings]));
+  } finally {
+    await stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function table(settings) {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const shown = setting.required ? `**\`${name}\`**` : `\`${name}\``;
+    return `| ${shown} | ${defaultOf(setting)} | ${describe(setting)} |`;
+  });
+  return ['| Variable | Default | Is |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+function defaultOf({ fallback }) {
+  const text = String(fallback ?? '');
+  return text === '' ? '' : `\`${text}\``;
+}
+
+function describe({ doc, range, secret }) {
+  const number = new Intl.NumberFormat('en');
+  const limits = range ? ` (${number.format(range.min)} to ${number.format(range.max)})` : '';
+  return `${doc.replaceAll(/[|<*]/g, '\\$&')}${limits}${secret ? '. Secret' : ''}`;
+}
