@@ -221,6 +221,23 @@ describe('who may not', () => {
   });
 });
 
+it('when a key was last used in the data plane can be read', async () => {
+  const own = await call('GET', `${baseUrl}/applications/key`, { key: privateKey });
+  await call('GET', `${baseUrl}/proxy`, { key: privateKey });
+  const reactorId = await reactorOf(product, add);
+  await call('POST', `${baseUrl}/reactors/${reactorId}/react`, { key: privateKey, body: {} });
+  const url = `${baseUrl}/applications/${String(own.body.id)}/keys`;
+  const lastUsed = async (): Promise<unknown> => {
+    const { text } = await call('GET', url, { key: adminKey });
+    return (JSON.parse(text) as { last_used_at?: string }[])[0]?.last_used_at;
+  };
+  const deadline = Date.now() + 10_000;
+  while (Date.now() < deadline && (await lastUsed()) === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(Date.parse(String(await lastUsed()))).not.toBeNaN();
+});
+
 describe('an endless loop', () => {
   it('ends, and says so', async () => {
     const reactorId = await reactorOf(product, 'module.exports = () => { for (;;) {} };');

@@ -11,11 +11,11 @@ export function authenticate(
   definitions: DefinitionSnapshot,
 ): Principal {
   const key = ctx.headers.read(req, 'api-key');
-  const principal =
-    key !== undefined && isApiKey(key)
-      ? definitions.principalByKeyHash(ctx.keyHash(key))
-      : undefined;
+  if (key === undefined || !isApiKey(key)) throw new Problem('invalid_api_key');
+  const hash = ctx.keyHash(key);
+  const principal = definitions.principalByKeyHash(hash);
   if (!principal) throw new Problem('invalid_api_key');
+  ctx.keyUses.note(hash);
   return principal;
 }
 

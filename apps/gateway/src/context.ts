@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, KeyUses, type Database } from '@glovebox/database';
 import {
   connectDefinitions,
   type DefinitionConnection,
@@ -35,6 +35,8 @@ export interface GatewayContext {
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly keyHash: KeyHash;
+  /** When keys were last used: noted here, written later, never waited for. */
+  readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
   readonly egress: Egress;
@@ -109,6 +111,8 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
   runs.on('error', onFault('the queue of runs is not reachable'));
   const destinations = new DestinationPools(egress);
 
+  const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
+
   return {
     config,
     logger,
@@ -126,12 +130,14 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     sealer,
     vault: new Vault(sealer),
     keyHash: await createKeyHash(sealer),
+    keyUses,
     runner,
     runs,
     egress,
     destinations,
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      await keyUses.stop();
       await definitions.close();
       await runner.close();
       await destinations.close();
