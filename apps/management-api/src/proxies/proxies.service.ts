@@ -172,6 +172,10 @@ export class ProxiesService {
 
   /** What policy forbids already; names are judged again when they are called. */
   #checkDestination(url: string): void {
+    // It is forwarded byte for byte: what no request line can hold would fail every call.
+    if (!/^[\x21-\x7e]*$/.test(url)) {
+      throw invalid({ destination_url: ['must be ASCII, with everything else percent-encoded'] });
+    }
     try {
       this.ctx.egress.checkUrl(url);
     } catch (error) {

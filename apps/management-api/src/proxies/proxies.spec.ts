@@ -112,6 +112,8 @@ describe('POST /proxies', () => {
     'https://[::ffff:10.0.0.1]/',
     'https://2130706433/',
     `https://example.com/${'p'.repeat(2_000)}`,
+    'https://example.com/日本',
+    'https://example.com/?q=日',
   ])('400: the destination %s', async (destination_url) => {
     const refused = await api.post('/proxies', { ...input, destination_url });
     expect(refused.body).toMatchObject({ status: 400, errors: { destination_url: [text] } });
