@@ -5,6 +5,8 @@ import {
   positiveOf,
   textOf,
   type Frame,
+  type InvalidResultReason,
+  type JsonFrameType,
   type JsonObject,
 } from '@glovebox/sandbox';
 import { call, leave, listen, send, sendText, settleCall } from './inside/channel';
@@ -45,16 +47,38 @@ function begin(body: JsonObject): Run {
 function load(body: JsonObject): void {
   const errorsModules = body['errorsModules'] as readonly string[];
   isLoading = true;
-  runs.run(begin(body), () => {
+  const run = begin(body);
+  runs.run(run, () => {
     try {
       handler = loadHandler(textOf(body, 'code'), errorsModules);
       isLoading = false;
       send('LOADED', { ok: true });
     } catch (error) {
-      const kind = error instanceof UnusableCode ? 'invalid_code' : 'threw';
-      send('LOADED', { ok: false, kind, error: describeThrown(error) });
+      failToLoad(run, error);
     }
   });
+}
+
+function failToLoad(run: Run, thrown: unknown): void {
+  const kind = thrown instanceof UnusableCode ? 'invalid_code' : 'threw';
+  sayFailure('LOADED', { ok: false }, { kind, thrown, bytesMax: run.resultBytesMax });
+}
+
+/** The body that an error carries may not be fit to be sent: then that is what is said. */
+function sayFailure(
+  type: JsonFrameType,
+  head: JsonObject,
+  { kind, thrown, bytesMax }: { kind: string; thrown: unknown; bytesMax: number },
+): void {
+  const error = describeThrown(thrown);
+  let reason: InvalidResultReason = 'too_large';
+  try {
+    if (Buffer.byteLength(stringify(error)) <= bytesMax)
+      return send(type, { ...head, kind, error });
+  } catch {
+    reason = 'not_serialisable';
+  }
+  send(type, { ...head, kind: 'invalid_result', reason });
 }
 
 function invoke(body: JsonObject): void {
@@ -78,33 +102,32 @@ function finish(run: Run, value: unknown): void {
   const result = describeResult(value, run.resultBytesMax);
   current = undefined;
   if (result.kind === 'text') {
-    // Put together by hand: stringifying it once more would double the cost of a large result.
-    sendText('RESULT', `{"run":${run.id},"kind":"returned","value":${result.text}}`);
+    try {
+      // Put together by hand: stringifying it once more would double the cost of a large result.
+      sendText('RESULT', `{"run":${run.id},"kind":"returned","value":${result.text}}`);
+    } catch {
+      refuse(run, 'not_serialisable');
+    }
   } else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind: 'returned' });
-  else send('RESULT', { run: run.id, kind: 'invalid_result', reason: result.reason });
+  else refuse(run, result.reason);
+}
+
+function refuse(run: Run, reason: InvalidResultReason): void {
+  send('RESULT', { run: run.id, kind: 'invalid_result', reason });
 }
 
 /** `last`: nothing may run here afterwards. */
 function fail(run: Run, thrown: unknown, last = false): void {
   if (current !== run) return;
   current = undefined;
-  const error = describeThrown(thrown);
-  const { body, ...rest } = error;
-  let text: string;
-  try {
-    text = stringify(error);
-    if (Buffer.byteLength(text) > run.resultBytesMax) throw new Error('too large');
-  } catch {
-    // The body of a CustomHttpResponseError that is circular, or beyond the limit.
-    text = stringify({ ...rest, name: 'ReactorRuntimeError', headers: undefined });
-  }
-  sendText('RESULT', `{"run":${run.id},"kind":"threw","error":${text},"last":${last}}`);
+  const failure = { kind: 'threw', thrown, bytesMax: run.resultBytesMax };
+  sayFailure('RESULT', { run: run.id, last }, failure);
 }
 
 /** An error that nobody caught. */
 function giveUp(thrown: unknown): void {
   if (current !== undefined && isLoading) {
-    send('LOADED', { ok: false, kind: 'threw', error: describeThrown(thrown) });
+    failToLoad(current, thrown);
   } else if (current !== undefined) fail(current, thrown, true);
   leave();
 }

@@ -3,12 +3,14 @@ import {
   encodeFrame,
   FrameDecoder,
   FrameError,
+  frameBytesMax,
   objectOf,
   parseCallError,
   parseRunOrder,
   positiveOf,
   protocolVersion,
   textOf,
+  UnsendableFrame,
   type Frame,
   type JsonFrameType,
   type JsonObject,
@@ -16,6 +18,7 @@ import {
   type RunOutcome,
 } from '@glovebox/sandbox';
 import { describeError } from '@glovebox/service-host';
+import { CallRefused } from './call-refused';
 import type { RunnerContext } from './context';
 
 interface PendingCall {
@@ -25,6 +28,7 @@ interface PendingCall {
 }
 
 const helloTimeoutMs = 2_000;
+const helloBytesMax = 4 * 1024;
 const codeTimeoutMs = 10_000;
 const unreadBytesMax = 128 * 1024 * 1024;
 
@@ -45,13 +49,18 @@ export class ClientConnection {
   ) {
     this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.setNoDelay(true);
-    const decoder = new FrameDecoder((frame) => this.onFrame(frame));
+    const decoder = new FrameDecoder(
+      (frame) => this.onFrame(frame),
+      () => (this.isWelcome ? frameBytesMax : helloBytesMax),
+    );
     socket.on('data', (chunk: Buffer) => {
       try {
         decoder.push(chunk);
       } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        ctx.logger.warn({ reason: error.message }, 'a client broke the protocol');
+        // Whatever a frame sets off, it costs this connection and never the runner.
+        if (error instanceof FrameError) {
+          ctx.logger.warn({ reason: error.message }, 'a client broke the protocol');
+        } else ctx.logger.error({ error: describeError(error) }, 'a frame was not handled');
         socket.destroy();
       }
     });
@@ -104,13 +113,12 @@ export class ClientConnection {
     if (this.isDraining) return this.send('RESULT', { run, kind: 'no_capacity' });
     const abort = new AbortController();
     this.runs.set(run, abort);
-    this.execute(run, order, abort.signal).then(
-      (outcome) => this.finish(run, outcome),
-      (error: unknown) => {
+    void this.execute(run, order, abort.signal)
+      .catch((error: unknown): RunOutcome => {
         this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
-        this.finish(run, { kind: 'died', reason: 'the runner failed' });
-      },
-    );
+        return { kind: 'died', reason: 'the runner failed' };
+      })
+      .then((outcome) => this.finish(run, outcome));
   }
 
   private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<RunOutcome> {
@@ -131,7 +139,12 @@ export class ClientConnection {
   private finish(run: number, outcome: RunOutcome): void {
     this.runs.delete(run);
     for (const [id, call] of this.calls) if (call.run === run) this.calls.delete(id);
-    this.send('RESULT', { run, ...outcome });
+    try {
+      this.send('RESULT', { run, ...outcome });
+    } catch (error) {
+      const reason = error instanceof UnsendableFrame ? error.reason : 'not_serialisable';
+      this.send('RESULT', { run, kind: 'invalid_result', reason });
+    }
     if (this.runs.size === 0) this.onDrained?.();
   }
 
@@ -140,8 +153,12 @@ export class ClientConnection {
   private call(run: number, method: string, params: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.lastCall += 1;
+      try {
+        this.send('RPC', { id: this.lastCall, run, method, params });
+      } catch {
+        return reject(new CallRefused('ARGUMENTS_TOO_LARGE', 'The arguments are too large'));
+      }
       this.calls.set(this.lastCall, { run, resolve, reject });
-      this.send('RPC', { id: this.lastCall, run, method, params });
     });
   }
 

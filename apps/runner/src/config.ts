@@ -20,44 +20,66 @@ import type { LaunchLimits } from './launcher';
 import type { PoolLimits } from './pool';
 
 export const settings = {
-  LOG_LEVEL: text('how much is logged', 'info'),
-  HOST: text('the address that health and metrics are served on', '127.0.0.1'),
-  OPS_PORT: port('health and metrics of this process', 9083),
+  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
+  HOST: text(
+    'the address that health and metrics are served on; the images set 0.0.0.0',
+    '127.0.0.1',
+  ),
+  OPS_PORT: port('health and metrics of this process; not for the public', 9083),
   RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
-  RUNNER_WORK_DIR: optionalText('a folder for copies; by default a new one, removed at the end'),
+  RUNNER_WORK_DIR: optionalText(
+    'a folder for copies; by default a new one, removed at the end. A runner that is root copies the programs of the sandbox there, if others cannot reach them',
+  ),
   RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
   RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
-  BWRAP: optionalText('the bubblewrap binary; by default the one on the PATH'),
+  BWRAP: optionalText('the bubblewrap binary; by default the one on PATH'),
   PATH: text('where bubblewrap is looked for', ''),
-  SANDBOX_LEVEL: text('auto, 2 or 3: the isolation that must hold', 'auto'),
-  SANDBOX_ALLOW_WEAK: text('i-accept: run even where no isolation holds', ''),
-  SANDBOX_MEMORY_MB: integer('memory of one sandbox', 384, { min: 192, max: 4096 }),
+  SANDBOX_LEVEL: text(
+    'auto, 2 or 3: the isolation that must hold; auto takes the higher one that does',
+    'auto',
+  ),
+  SANDBOX_ALLOW_WEAK: text(
+    'i-accept: start although no isolation holds; customer code is then not contained',
+    '',
+  ),
+  SANDBOX_MEMORY_MB: integer('megabytes of memory of one sandbox', 384, { min: 192, max: 4096 }),
   SANDBOX_THREADS: integer('threads of all sandboxes of one uid', 4096, { min: 64, max: 65_536 }),
   SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
   SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
-  SANDBOX_WARM: integer('generic sandboxes ready, per runtime', 1, { min: 1, max: 100 }),
+  SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
+    min: 1,
+    max: 100,
+  }),
   SANDBOX_IDLE_TTL_MS: integer('how long a sandbox stays unused', 300_000, {
     min: 1_000,
     max: 86_400_000,
   }),
-  SANDBOX_QUEUE_WAIT_MS: integer('how long a run waits for a sandbox', 1_000, {
-    min: 1,
-    max: 60_000,
-  }),
+  SANDBOX_QUEUE_WAIT_MS: integer(
+    'how long a run waits for a sandbox before it gets no_capacity',
+    1_000,
+    {
+      min: 1,
+      max: 60_000,
+    },
+  ),
   SANDBOX_QUEUE_LENGTH: integer('runs that wait, per reactor', 256, { min: 1, max: 100_000 }),
   SANDBOX_GROW_AFTER_MS: integer('how long runs wait before one more sandbox is started', 20, {
     min: 1,
     max: 60_000,
   }),
-  REACTOR_ERRORS_ALIASES: list('more names of @svc/reactor-errors', [
-    '@basis-theory/basis-theory-reactor-formulas-sdk-js',
-  ]),
-  EGRESS_ALLOW: list('addresses that are not public and may be connected to, ip:port', []),
-  EGRESS_ALLOW_HTTP: flag('plain http to public addresses', false),
+  REACTOR_ERRORS_ALIASES: list(
+    'more names that code may require the error classes by, beside @svc/reactor-errors',
+    ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
+  ),
+  EGRESS_ALLOW: list(
+    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
+    [],
+  ),
+  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
-  EGRESS_OWN_SERVICES: list('host:port of what is ours, never connected to', []),
+  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
 };
 
 export interface RunnerConfig {

@@ -6,6 +6,7 @@ import {
   textOf,
   type JsonObject,
 } from '@glovebox/sandbox';
+import { CallRefused } from './call-refused';
 
 /** The only way out of a sandbox: judges the target, connects to the address that was judged. */
 export type Dial = (target: { host: string; port: number; signal: AbortSignal }) => Promise<Socket>;
@@ -41,7 +42,7 @@ export class EgressConnections {
   async open(params: JsonObject): Promise<{ stream: number }> {
     const target = { host: textOf(params, 'host'), port: positiveOf(params, 'port') };
     if (this.connections.size + this.opening >= connectionsMax) {
-      throw Object.assign(new Error('too many connections'), { code: 'EMFILE' });
+      throw new CallRefused('EMFILE', 'too many connections');
     }
     this.opening += 1;
     try {
@@ -50,7 +51,7 @@ export class EgressConnections {
       return { stream: this.adopt(socket) };
     } catch {
       // One answer for refused and unreachable: whoever probes learns nothing of our network.
-      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      throw new CallRefused('ECONNREFUSED', 'connect ECONNREFUSED');
     } finally {
       this.opening -= 1;
     }
@@ -59,7 +60,7 @@ export class EgressConnections {
   /** Names are resolved where the address is judged, at open: code that asks first learns nothing. */
   async lookup(params: JsonObject): Promise<never> {
     const host = textOf(params, 'host');
-    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' });
+    throw new CallRefused('ENOTFOUND', `getaddrinfo ENOTFOUND ${host}`);
   }
 
   onData(stream: number, data: Buffer): void {
@@ -96,7 +97,7 @@ export class EgressConnections {
   private adopt(socket: Socket): number {
     if (this.stopped.signal.aborted) {
       socket.destroy();
-      throw Object.assign(new Error('the sandbox is gone'), { code: 'ECANCELED' });
+      throw new CallRefused('ECANCELED', 'the sandbox is gone');
     }
     this.lastStream += 1;
     const stream = this.lastStream;

@@ -149,6 +149,9 @@ describe.each(runtimes)('TLS on %s', (runtime) => {
   });
 });
 
+const nestedBy = (depth: number): string =>
+  `((depth) => { let a = {}; while (depth-- > 0) a = { a }; return a })(${depth})`;
+
 describe('what a function returns', () => {
   it('may be nothing', async () => {
     expect(await runner.run('module.exports = () => {}')).toEqual({
@@ -165,6 +168,8 @@ describe('what a function returns', () => {
     ['a circular object', '(() => { const a = {}; a.a = a; return a })()', 'circular'],
     ['a BigInt', '({ a: 1n })', 'not_serialisable'],
     ['too much', '({ a: "x".repeat(2 ** 20) })', 'too_large'],
+    ['nested too deeply', nestedBy(100), 'not_serialisable'],
+    ['nested beyond any stack', nestedBy(20_000), 'not_serialisable'],
   ])('is refused if it is %s', async (_, expression, reason) => {
     const outcome = await runner.run(`module.exports = async () => ${expression}`);
     expect(outcome).toEqual({ kind: 'invalid_result', reason });
@@ -230,6 +235,51 @@ describe('what a function throws', () => {
       },
     });
   });
+
+  it.each([
+    ['nested too deeply', nestedBy(100), 'not_serialisable'],
+    ['nested beyond any stack', nestedBy(5_000), 'not_serialisable'],
+    ['circular', '(() => { const a = {}; a.a = a; return a })()', 'not_serialisable'],
+    ['too large', '"x".repeat(2 ** 20)', 'too_large'],
+  ])(
+    'is refused if the body it carries is %s, thrown or while loading',
+    async (_, body, reason) => {
+      const error = `new E.CustomHttpResponseError({ body: ${body} })`;
+      for (const runtime of runtimes) {
+        const refused = { kind: 'invalid_result', reason };
+        expect(await runner.run(throwing(error), { runtime })).toEqual(refused);
+        const atLoad = `const E = require('@svc/reactor-errors'); throw ${error}`;
+        expect(await runner.run(atLoad, { runtime })).toEqual(refused);
+      }
+    },
+  );
+
+  it('is told in at most 1,000 characters a text, and 50 texts', async () => {
+    const long = await runner.run(throwing('new Error("x".repeat(5000))'));
+    expect(long).toEqual({
+      kind: 'threw',
+      error: { name: 'Error', message: 'x'.repeat(1_000) },
+    });
+    for (const argument of [
+      'Array(200).fill("y".repeat(3000))',
+      'Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`n${i}`, "y".repeat(3000)]))',
+      '{ a: Array(30).fill("y".repeat(3000)), b: Array(30).fill("y".repeat(3000)) }',
+    ]) {
+      const outcome = await runner.run(throwing(`new E.BadRequestError(${argument})`));
+      const lists = outcome.kind === 'threw' ? Object.values(outcome.error.errors ?? {}) : [];
+      expect(lists.flat()).toEqual(Array(50).fill('y'.repeat(1_000)));
+    }
+  });
+
+  it.each(['199', '600', '200.5', '"404"', 'NaN', '-1', '1e300'])(
+    'has no status if that is %s',
+    async (status) => {
+      const error = `new E.CustomHttpResponseError({ status: ${status} })`;
+      const outcome = await runner.run(throwing(error));
+      expect(outcome).toMatchObject({ kind: 'threw', error: { name: 'CustomHttpResponseError' } });
+      expect(outcome).not.toHaveProperty('error.status');
+    },
+  );
 
   it.each([
     ['an ordinary error', 'new TypeError("ordinary")', { name: 'TypeError', message: 'ordinary' }],
@@ -365,6 +415,15 @@ describe('svc', () => {
       },
     });
     expect(calls).toContainEqual(['svc.tokens.update', ['id', { b: 2 }]]);
+  });
+});
+
+it('an error of svc that was not made for the code does not reach it', async () => {
+  const onCall = (): Promise<never> => Promise.reject(new Error('connect 10.0.0.7:5432'));
+  const code = `module.exports = ({ svc }) => svc.tokenize({}).catch(({ message, status, code }) => ({ message, status, code }))`;
+  expect(await runner.run(code, { svc: true }, { onCall })).toEqual({
+    kind: 'returned',
+    value: { message: 'The call failed.', status: 500 },
   });
 });
 

@@ -6,11 +6,14 @@ import {
   encodeFrame,
   FrameDecoder,
   FrameError,
+  frameBytesMax,
   objectOf,
   parseLogLine,
   parseOutcome,
   positiveOf,
+  streamWindowBytes,
   textOf,
+  UnsendableFrame,
   type Frame,
   type JsonFrameType,
   type JsonObject,
@@ -18,6 +21,7 @@ import {
   type RunOrder,
   type RunOutcome,
 } from '@glovebox/sandbox';
+import { CallRefused } from './call-refused';
 import { EgressConnections, type Dial } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
 
@@ -43,6 +47,9 @@ const logBytesMax = 64 * 1024;
 const callsOpenMax = 256;
 const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
+const controlBytesMax = 4 * 1024;
+/** Written as JSON, a byte of a text may become six. */
+const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
 
 /**
  * One sandboxed process, seen from outside. It is untrusted: whatever it says is checked, and the
@@ -104,7 +111,15 @@ export class SandboxProcess {
       const id = this.lastRun;
       const invoke = (): void => {
         const { args, configuration, svc, resultBytesMax } = order;
-        this.send('INVOKE', { run: id, args, configuration, svc, resultBytesMax });
+        sendOrSettle('INVOKE', { run: id, args, configuration, svc, resultBytesMax });
+      };
+      const sendOrSettle = (type: JsonFrameType, body: JsonObject): void => {
+        try {
+          this.send(type, body);
+        } catch (error) {
+          if (!(error instanceof UnsendableFrame)) throw error;
+          settle({ kind: 'died', reason: 'the arguments are too large' });
+        }
       };
       const settle = (outcome: RunOutcome): void => {
         clearTimeout(timer);
@@ -131,16 +146,10 @@ export class SandboxProcess {
         },
       };
       if (this.isDead) return settle({ kind: 'died', reason: this.deathReason ?? 'unknown' });
-      try {
-        if (code === undefined) invoke();
-        else {
-          const { errorsModules } = this.options;
-          this.send('LOAD', { run: id, code, errorsModules, resultBytesMax: order.resultBytesMax });
-        }
-      } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        settle({ kind: 'died', reason: 'the arguments are too large' });
-      }
+      if (code === undefined) return invoke();
+      const { errorsModules } = this.options;
+      const { resultBytesMax } = order;
+      sendOrSettle('LOAD', { run: id, code, errorsModules, resultBytesMax });
     });
   }
 
@@ -181,16 +190,40 @@ export class SandboxProcess {
   }
 
   private listen(): void {
-    const decoder = new FrameDecoder((frame) => this.onFrame(frame));
+    const decoder = new FrameDecoder(
+      (frame) => this.onFrame(frame),
+      (type) => this.bytesMaxOf(type),
+    );
     this.channel.on('data', (chunk: Buffer) => {
       try {
         decoder.push(chunk);
       } catch (error) {
-        if (!(error instanceof FrameError)) throw error;
-        this.kill(`protocol violation: ${error.message}`);
+        // Whatever a frame sets off, it costs this process and never the runner.
+        const isViolation = error instanceof FrameError;
+        this.kill(isViolation ? `protocol violation: ${error.message}` : 'a frame was not handled');
       }
     });
     this.channel.on('error', () => undefined);
+  }
+
+  /** Refused by its header alone, before it is kept in memory. */
+  private bytesMaxOf(type: Frame['type']): number {
+    switch (type) {
+      case 'RESULT':
+      case 'LOADED':
+        return Math.min(
+          (this.active?.order.resultBytesMax ?? 0) + frameOverheadBytes,
+          frameBytesMax,
+        );
+      case 'RPC':
+        return frameBytesMax;
+      case 'LOG':
+        return logFrameBytesMax;
+      case 'DATA':
+        return streamWindowBytes + frameOverheadBytes;
+      default:
+        return controlBytesMax;
+    }
   }
 
   private onFrame(frame: Frame): void {
@@ -213,7 +246,7 @@ export class SandboxProcess {
       case 'LOG':
         return this.onLog(this.runOf(body), body);
       case 'RESULT':
-        return this.onResult(this.runOf(body), body, frame.bytes);
+        return this.onResult(this.runOf(body), body);
       default:
         throw new FrameError(`a sandbox does not send ${frame.type}`);
     }
@@ -229,19 +262,15 @@ export class SandboxProcess {
   private onLoaded(body: JsonObject): void {
     if (this.active === undefined || this.isLoaded) throw new FrameError('LOADED without LOAD');
     if (body['ok'] === true) return this.active.loaded(undefined);
-    const outcome = parseOutcome(body);
-    this.active.loaded(outcome);
+    this.active.loaded(outcomeOf(body, ['threw', 'invalid_code', 'invalid_result']));
     this.kill('the code could not be loaded');
   }
 
-  private onResult(run: ActiveRun, body: JsonObject, bytes: number): void {
+  private onResult(run: ActiveRun, body: JsonObject): void {
     if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
-    const outcome = parseOutcome(body);
+    const outcome = outcomeOf(body, ['returned', 'threw', 'invalid_result']);
     if (outcome.kind === 'returned' && outcome.value !== undefined) {
       objectOf(outcome.value, 'value');
-      if (bytes > run.order.resultBytesMax + frameOverheadBytes) {
-        throw new FrameError('a result above its limit');
-      }
     }
     run.settle(outcome);
     if (body['last'] === true) this.kill('an error was not handled');
@@ -259,13 +288,10 @@ export class SandboxProcess {
   private onCall(body: JsonObject): void {
     const id = positiveOf(body, 'id');
     const method = textOf(body, 'method');
-    const answer = (result: object): void => {
-      if (!this.isDead) this.send('RPCRES', { id, ...result });
-    };
-    this.answerCall(method, body).then(
-      (value) => answer({ ok: true, value }),
-      (error: unknown) => answer({ ok: false, error: describeCallError(error) }),
-    );
+    this.answerCall(method, body)
+      .then((value) => this.send('RPCRES', { id, ok: true, value }))
+      .catch((error: unknown) => this.send('RPCRES', { id, ok: false, error: describe(error) }))
+      .catch(() => this.kill('a call could not be answered'));
   }
 
   private async answerCall(method: string, body: JsonObject): Promise<unknown> {
@@ -273,10 +299,10 @@ export class SandboxProcess {
     if (method === 'egress.lookup') return this.egress.lookup(objectOf(body['params'], 'params'));
     const run = this.active;
     if (run === undefined || body['run'] !== run.id || !run.order.svc) {
-      throw Object.assign(new Error('The run is over'), { code: 'RUN_OVER' });
+      throw new CallRefused('RUN_OVER', 'The run is over');
     }
     if (run.callsOpen >= callsOpenMax) {
-      throw Object.assign(new Error('Too many calls at once'), { code: 'TOO_MANY_CALLS' });
+      throw new CallRefused('TOO_MANY_CALLS', 'Too many calls at once');
     }
     run.callsOpen += 1;
     try {
@@ -295,6 +321,18 @@ export class SandboxProcess {
     this.channel.write(frame);
     if (this.channel.writableLength > unreadBytesMax) this.kill('does not read its channel');
   }
+}
+
+/** A sandbox tells what became of the code; what became of the run is not for it to say. */
+function outcomeOf(body: JsonObject, kinds: readonly RunOutcome['kind'][]): RunOutcome {
+  const outcome = parseOutcome(body);
+  if (!kinds.includes(outcome.kind)) throw new FrameError(`a sandbox does not say ${outcome.kind}`);
+  return outcome;
+}
+
+function describe(error: unknown): JsonObject {
+  if (!(error instanceof CallRefused)) return describeCallError(error);
+  return { message: error.message, code: error.code };
 }
 
 function killIfThere(pid: number): void {

@@ -63,6 +63,8 @@ describe('what a reactor threw', () => {
       body: { n: '4242424242424242' },
     };
     expect(JSON.stringify(threw(custom).body())).not.toContain('4242');
+    const cut = threw({ name: 'Error', message: `${'x'.repeat(900)} 42424242424` });
+    expect(cut.errors?.error?.[0]).toBe(`${'x'.repeat(900)} [redacted]`);
     const long = threw({ name: 'Error', message: 'x'.repeat(5_000) });
     expect(long.errors?.error?.[0]).toHaveLength(1_000);
   });

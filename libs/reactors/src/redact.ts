@@ -7,7 +7,19 @@ export function redactorOf(known: readonly unknown[]): (text: string) => string 
     .filter((text) => text.length >= lengthMin)
     // A value that contains another one goes first, as a whole.
     .sort((a, b) => b.length - a.length);
-  return (text) => texts.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
+  return (text) =>
+    texts.reduce(
+      (shown, secret) => withoutBeginningAtEnd(shown.replaceAll(secret, '[redacted]'), secret),
+      text,
+    );
+}
+
+/** Long texts come cut off, and the cut may have gone through a value. */
+function withoutBeginningAtEnd(text: string, secret: string): string {
+  for (let length = Math.min(secret.length, text.length); length >= lengthMin; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[redacted]`;
+  }
+  return text;
 }
 
 function textsOf(value: unknown): string[] {

@@ -4,12 +4,14 @@ import {
   FrameDecoder,
   FrameError,
   frameBytesMax,
+  frameDepthMax,
+  UnsendableFrame,
   type Frame,
 } from './frames';
 
-function decode(bytes: Buffer, chunkSize: number, bytesMax?: number): Frame[] {
+function decode(bytes: Buffer, chunkSize: number, bytesMaxOf?: () => number): Frame[] {
   const frames: Frame[] = [];
-  const decoder = new FrameDecoder((frame) => frames.push(frame), bytesMax);
+  const decoder = new FrameDecoder((frame) => frames.push(frame), bytesMaxOf);
   for (let at = 0; at < bytes.length; at += chunkSize) {
     decoder.push(bytes.subarray(at, at + chunkSize));
   }
@@ -54,7 +56,8 @@ describe('what is malformed is refused', () => {
     head.writeUInt32LE(length);
     return Buffer.concat([head, Buffer.from(payload)]);
   };
-  const json = (text: string): Buffer => raw(text.length + 1, 5, ...Buffer.from(text));
+  const json = (text: string): Buffer =>
+    Buffer.concat([raw(text.length + 1, 5), Buffer.from(text)]);
 
   it.each([
     ['a length of nothing', raw(0, 5)],
@@ -73,5 +76,31 @@ describe('what is malformed is refused', () => {
 
   it('and so is a frame too large to send', () => {
     expect(() => encodeFrame('LOG', { text: 'x'.repeat(frameBytesMax) })).toThrow(FrameError);
+  });
+
+  const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+  it('as is one that is nested too deeply, before it is parsed', () => {
+    expect(decode(json(nested(frameDepthMax)), 1000)).toHaveLength(1);
+    expect(() => decode(json(nested(frameDepthMax + 1)), 1000)).toThrow(/nested too deeply/);
+    expect(() => decode(json('['.repeat(1_000_000)), 65_536)).toThrow(/nested too deeply/);
+    expect(decode(json(JSON.stringify({ text: '\\"[{'.repeat(500) })), 1000)).toHaveLength(1);
+  });
+
+  it('and one above the limit of its type, by its header alone', () => {
+    expect(() => decode(raw(11, 9), 1000, () => 10)).toThrow(/LOG frame of 11 bytes/);
+  });
+
+  const circular: Record<string, unknown> = {};
+  circular['a'] = circular;
+  it.each([
+    ['a BigInt', { a: 1n }, 'not_serialisable'],
+    ['a circle', circular, 'not_serialisable'],
+    ['what is nested too deeply', JSON.parse(nested(frameDepthMax + 1)), 'not_serialisable'],
+    ['what no stack can hold', JSON.parse(nested(50_000)), 'not_serialisable'],
+    ['too much', { a: 'x'.repeat(frameBytesMax) }, 'too_large'],
+  ])('%s cannot be sent, and it says why', (_, body, reason) => {
+    expect(() => encodeFrame('RESULT', body)).toThrow(UnsendableFrame);
+    expect(() => encodeFrame('RESULT', body)).toThrow(expect.objectContaining({ reason }));
   });
 });

@@ -40,6 +40,12 @@ export type Frame =
 /** Fits the largest run: 10 MiB of body, its text once more, and the code. */
 export const frameBytesMax = 32 * 1024 * 1024;
 
+/**
+ * How deep the JSON of a frame may nest: 64 for a value, as anywhere in the product, and 8 for what
+ * is put around it (frame, error, `raw` and `body` of a transform, lists of tokens).
+ */
+export const frameDepthMax = 64 + 8;
+
 /** How much of a stream may be on its way before the receiver has given credit. */
 export const streamWindowBytes = 256 * 1024;
 
@@ -56,19 +62,40 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
+/** What was to be said cannot be: it is up to the sender to say something else instead. */
+export class UnsendableFrame extends FrameError {
+  constructor(
+    readonly reason: 'not_serialisable' | 'too_large',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 export function encodeFrame(type: JsonFrameType, body: JsonObject): Buffer {
-  return encodeFrameText(type, stringify(body));
+  let text: string;
+  try {
+    text = stringify(body);
+  } catch {
+    // Circular, a BigInt, too deep for the stack, a toJSON that threw, longer than a string can be.
+    throw new UnsendableFrame('not_serialisable', `a ${type} frame cannot be written as JSON`);
+  }
+  return encodeFrameText(type, text);
 }
 
 /** For a sender that has the JSON text already. */
 export function encodeFrameText(type: JsonFrameType, text: string): Buffer {
   const bytes = Buffer.byteLength(text);
-  if (bytes >= frameBytesMax)
-    throw new FrameError(`a ${type} frame of ${bytes} bytes is too large`);
+  if (bytes >= frameBytesMax) {
+    throw new UnsendableFrame('too_large', `a ${type} frame of ${bytes} bytes is too large`);
+  }
   const frame = allocUnsafe(headerBytes + bytes);
   frame.writeUInt32LE(bytes + 1, 0);
   frame[4] = frameCodes[type];
   frame.write(text, headerBytes, 'utf8');
+  if (isTooDeep(frame, headerBytes)) {
+    throw new UnsendableFrame('not_serialisable', `a ${type} frame is nested too deeply`);
+  }
   return frame;
 }
 
@@ -88,7 +115,7 @@ export class FrameDecoder {
 
   constructor(
     private readonly onFrame: (frame: Frame) => void,
-    private readonly bytesMax: number = frameBytesMax,
+    private readonly bytesMaxOf: (type: Frame['type']) => number = () => frameBytesMax,
   ) {}
 
   push(chunk: Buffer): void {
@@ -99,12 +126,13 @@ export class FrameDecoder {
     let buffer = this.chunks.length === 1 ? chunk : concat(this.chunks, this.buffered);
     while (buffer.length >= headerBytes) {
       const length = buffer.readUInt32LE(0);
-      if (length < 1 || length > this.bytesMax) {
-        throw new FrameError(`a frame of ${length} bytes is not acceptable`);
+      const type = typeOf(buffer[4]);
+      if (length < 1 || length > this.bytesMaxOf(type)) {
+        throw new FrameError(`a ${type} frame of ${length} bytes is not acceptable`);
       }
       const end = 4 + length;
       if (buffer.length < end) break;
-      this.onFrame(readFrame(buffer.subarray(4, end)));
+      this.onFrame(readFrame(type, buffer.subarray(headerBytes, end)));
       buffer = buffer.subarray(end);
     }
     this.wanted = buffer.length >= headerBytes ? 4 + buffer.readUInt32LE(0) : headerBytes;
@@ -113,15 +141,38 @@ export class FrameDecoder {
   }
 }
 
-function readFrame(frame: Buffer): Frame {
-  const code = frame[0] ?? 0;
-  if (code === dataCode) {
-    if (frame.length < 5) throw new FrameError('a DATA frame names no stream');
-    return { type: 'DATA', stream: frame.readUInt32LE(1), data: frame.subarray(5) };
-  }
-  const type = typesByCode[code];
+function typeOf(code: number | undefined): Frame['type'] {
+  const type = code === dataCode ? 'DATA' : typesByCode[code ?? 0];
   if (type === undefined) throw new FrameError(`there is no frame type ${code}`);
-  return { type, body: parseObject(frame.toString('utf8', 1)), bytes: frame.length - 1 };
+  return type;
+}
+
+function readFrame(type: Frame['type'], payload: Buffer): Frame {
+  if (type === 'DATA') {
+    if (payload.length < 4) throw new FrameError('a DATA frame names no stream');
+    return { type, stream: payload.readUInt32LE(0), data: payload.subarray(4) };
+  }
+  // Before it is parsed: nesting costs the parser fifty times its size in memory.
+  if (isTooDeep(payload, 0)) throw new FrameError(`a ${type} frame is nested too deeply`);
+  return { type, body: parseObject(payload.toString('utf8')), bytes: payload.length };
+}
+
+/** Of JSON or of what pretends to be: brackets outside of strings are all it looks at. */
+function isTooDeep(json: Buffer, from: number): boolean {
+  let depth = 0;
+  let inText = false;
+  for (let at = from; at < json.length; at += 1) {
+    const byte = json[at];
+    if (inText) {
+      if (byte === 0x5c) at += 1;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > frameDepthMax) return true;
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+  }
+  return false;
 }
 
 function parseObject(text: string): JsonObject {

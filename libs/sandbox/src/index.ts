@@ -7,22 +7,24 @@ export {
   frameBytesMax,
   protocolVersion,
   streamWindowBytes,
+  UnsendableFrame,
   type Frame,
   type JsonFrameType,
   type JsonObject,
 } from './frames';
 export {
+  cutThrownLists,
+  cutThrownText,
+  isHttpStatus,
   objectOf,
   parseLogLine,
   parseOutcome,
   parseRunOrder,
-  parseThrownError,
   positiveOf,
   processKey,
   runtimes,
   textOf,
   type InvalidResultReason,
-  type Isolation,
   type LogLine,
   type RunOrder,
   type RunOutcome,
@@ -31,10 +33,5 @@ export {
   type ThrownError,
 } from './run';
 export { parseRunnerAddress, type RunnerAddress } from './address';
-export {
-  createRunnerClient,
-  type RunHooks,
-  type RunnerClient,
-  type RunnerClientOptions,
-} from './runner-client';
+export { createRunnerClient, type RunHooks, type RunnerClient } from './runner-client';
 export { describeCallError, parseCallError } from './call-error';

@@ -35,7 +35,7 @@ export interface ThrownError {
   readonly body?: unknown;
 }
 
-export const invalidResultReasons = [
+const invalidResultReasons = [
   'not_an_object',
   'circular',
   'not_serialisable',
@@ -109,18 +109,44 @@ export function parseOutcome(body: JsonObject): RunOutcome {
   }
 }
 
-export function parseThrownError(value: unknown): ThrownError {
+function parseThrownError(value: unknown): ThrownError {
   const error = objectOf(value, 'error');
   const { code, status, errors, headers } = error;
   return {
-    name: textOf(error, 'name'),
-    message: textOf(error, 'message'),
-    ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof status === 'number' ? { status } : {}),
-    ...(errors === undefined ? {} : { errors: listsOf(errors) }),
+    name: cutThrownText(textOf(error, 'name')),
+    message: cutThrownText(textOf(error, 'message')),
+    ...(typeof code === 'string' ? { code: cutThrownText(code) } : {}),
+    ...(isHttpStatus(status) ? { status } : {}),
+    ...(errors === undefined ? {} : { errors: cutThrownLists(listsOf(errors)) }),
     ...(headers === undefined ? {} : { headers: textsOf(headers, 'headers') }),
     ...('body' in error ? { body: error['body'] } : {}),
   };
+}
+
+// ---- contract: what customers' code threw is shown at this length and no longer ----
+
+const thrownTextMax = 1_000;
+const thrownEntriesMax = 50;
+
+export const cutThrownText = (text: string): string => text.slice(0, thrownTextMax);
+
+/** Names and texts cut, and as many texts as are allowed under all names together. */
+export function cutThrownLists(
+  lists: Readonly<Record<string, readonly string[]>>,
+): Record<string, readonly string[]> {
+  let left = thrownEntriesMax;
+  const kept: [string, readonly string[]][] = [];
+  for (const [name, texts] of Object.entries(lists)) {
+    if (left <= 0) break;
+    const some = texts.slice(0, left).map(cutThrownText);
+    left -= Math.max(some.length, 1);
+    kept.push([cutThrownText(name), some]);
+  }
+  return Object.fromEntries(kept);
+}
+
+export function isHttpStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
 }
 
 export function parseLogLine(body: JsonObject): LogLine {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -40,6 +41,28 @@ async function listen(name: string, answer: Answer): Promise<{ url: string; runs
   });
   return { url: `unix:${path}`, runs: () => runs };
 }
+
+/** A runner in a process of its own, that welcomes everybody, answers pings, and never a run. */
+async function startIdleRunner(name: string): Promise<{ url: string; pid: number }> {
+  const path = join(folder, name);
+  const script = `
+    const frame = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const b = Buffer.alloc(5); b.writeUInt32LE(t.length + 1); b[4] = type; return Buffer.concat([b, t]) };
+    require('net').createServer((socket) => socket.on('error', () => {}).on('data', (data) => {
+      for (let at = 0; at < data.length; at += 4 + data.readUInt32LE(at)) {
+        const type = data[at + 4], body = JSON.parse(data.subarray(at + 5, at + 4 + data.readUInt32LE(at)));
+        if (type === 1) socket.write(frame(2, { version: 1 }));
+        if (type === 5) process.stdout.write('invoked\\n');
+        if (type === 10) process.stdout.write('cancelled\\n');
+        if (type === 11) socket.write(frame(12, { id: body.id, ready: true }));
+      }
+    })).listen(${JSON.stringify(path)}, () => process.stdout.write('listening\\n'));`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  closers.push(() => void child.kill('SIGKILL'));
+  said = child.stdout;
+  await once(child.stdout, 'data');
+  return { url: `unix:${path}`, pid: Number(child.pid) };
+}
+let said: NodeJS.EventEmitter;
 
 function client(...urls: string[]): RunnerClient {
   const made = createRunnerClient({ urls, secret: 's', connectTimeoutMs: 500 });
@@ -135,6 +158,67 @@ describe('a run that has started', () => {
     const one = client(a.url);
     expect((await one.run(request, hooks)).kind).toBe('died');
     expect((await one.run(request, hooks)).kind).toBe('returned');
+  });
+});
+
+describe('a runner that has gone silent', () => {
+  it('is noticed when it is stopped, and its run has died', async () => {
+    const { url, pid } = await startIdleRunner('s1');
+    const one = createRunnerClient({ urls: [url], secret: 's' });
+    closers.push(() => void one.close());
+    const invoked = once(said, 'data');
+    const outcome = one.run({ ...request, timeoutMs: 60_000 }, hooks);
+    await invoked;
+    const stoppedAt = performance.now();
+    process.kill(pid, 'SIGSTOP');
+    expect(await outcome).toEqual({ kind: 'died', reason: 'runner connection lost' });
+    expect(performance.now() - stoppedAt).toBeLessThan(13_000);
+  }, 20_000);
+
+  it('is not taken for one while it answers, however long a run lasts', async () => {
+    const { url } = await startIdleRunner('s2');
+    const one = createRunnerClient({ urls: [url], secret: 's', heartbeatMs: 20, graceMs: 400 });
+    closers.push(() => void one.close());
+    const startedAt = performance.now();
+    await one.run({ ...request, timeoutMs: 100 }, hooks);
+    expect(performance.now() - startedAt).toBeGreaterThan(490);
+  });
+
+  it('costs a run its time and a grace, and is told that nobody waits', async () => {
+    const { url } = await startIdleRunner('s3');
+    const one = createRunnerClient({ urls: [url], secret: 's', graceMs: 200 });
+    closers.push(() => void one.close());
+    const heard: string[] = [];
+    said.on('data', (text: Buffer) => heard.push(text.toString()));
+    const outcome = await one.run({ ...request, timeoutMs: 100 }, hooks);
+    expect(outcome).toEqual({ kind: 'died', reason: 'runner connection lost' });
+    while (!heard.join('').includes('cancelled')) await once(said, 'data');
+  });
+});
+
+describe('a run that nobody waits for', () => {
+  const cancelled = { kind: 'died', reason: 'cancelled' };
+
+  it('is never started', async () => {
+    const a = await listen('x1', fine);
+    expect(await client(a.url).run(request, { ...hooks, signal: AbortSignal.abort() })).toEqual(
+      cancelled,
+    );
+    expect(a.runs()).toBe(0);
+  });
+
+  it('ends while the connection is still being made', async () => {
+    const path = join(folder, 'x2');
+    const server = createServer(() => undefined).listen(path);
+    closers.push(() => void server.close());
+    await once(server, 'listening');
+    const abort = new AbortController();
+    const startedAt = performance.now();
+    const outcome = client(`unix:${path}`).run(request, { ...hooks, signal: abort.signal });
+    await once(server, 'connection');
+    abort.abort();
+    expect(await outcome).toEqual(cancelled);
+    expect(performance.now() - startedAt).toBeLessThan(400);
   });
 });
 

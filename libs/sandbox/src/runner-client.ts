@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseRunnerAddress } from './address';
 import { processKey, type LogLine, type RunOutcome, type RunRequest } from './run';
-import { RunnerConnection } from './runner-connection';
+import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
 
 export interface RunHooks {
   /** `svc.tokenize`, `svc.tokens.create`, …: params is the list of what the code passed. */
@@ -18,22 +18,25 @@ export interface RunnerClient {
   close(): Promise<void>;
 }
 
-export interface RunnerClientOptions {
+interface RunnerClientOptions extends Partial<ConnectionTimes> {
   /** `unix:/path` or `tcp://host:port`, one for each runner. */
   readonly urls: readonly string[];
   readonly secret: string;
-  readonly connectTimeoutMs?: number;
 }
 
-const defaultConnectTimeoutMs = 2_000;
+const usualTimes: ConnectionTimes = {
+  connectTimeoutMs: 2_000,
+  heartbeatMs: 3_000,
+  graceMs: 15_000,
+};
 /** The first choice, and one more. */
 const choicesMax = 2;
 
 export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
-  const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
+  const times = { ...usualTimes, ...options };
   const runners = options.urls.map((url) => ({
     url,
-    connection: new RunnerConnection(parseRunnerAddress(url), options.secret, connectTimeoutMs),
+    connection: new RunnerConnection(parseRunnerAddress(url), options.secret, times),
   }));
 
   return {
@@ -44,9 +47,10 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
         .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
         .sort((a, b) => (a.weight < b.weight ? 1 : -1));
       for (const { runner } of ranked.slice(0, choicesMax)) {
-        if (hooks.signal?.aborted) return { kind: 'died', reason: 'cancelled' };
+        const isOpen = await unlessAborted(runner.connection.open(), hooks.signal);
+        if (hooks.signal?.aborted) return cancelled;
         // Not connected means not started: the next one may have it.
-        if (!(await runner.connection.open())) continue;
+        if (!isOpen) continue;
         const outcome = await runner.connection.run(order, code, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
       }
@@ -62,6 +66,25 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
       await Promise.all(runners.map(({ connection }) => connection.close()));
     },
   };
+}
+
+/** False as soon as nobody waits for it any more. */
+async function unlessAborted(
+  opening: Promise<boolean>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (signal === undefined) return opening;
+  if (signal.aborted) return false;
+  let leave: (() => void) | undefined;
+  const aborted = new Promise<false>((resolve) => {
+    leave = () => resolve(false);
+    signal.addEventListener('abort', leave);
+  });
+  try {
+    return await Promise.race([opening, aborted]);
+  } finally {
+    if (leave !== undefined) signal.removeEventListener('abort', leave);
+  }
 }
 
 /** Rendezvous hashing: a key stays with its runner whatever happens to the other runners. */

@@ -26,8 +26,21 @@ interface OpenRun {
   settle(outcome: RunOutcome): void;
 }
 
+/** Until a runner that has gone silent is given up: a little more than three heartbeats. */
+const heartbeatsMissedMax = 2;
+/** The runs and pings of a connection count from 1. */
+const heartbeatId = Number.MAX_SAFE_INTEGER;
+const keepAliveMs = 10_000;
 const backOffMs = { first: 50, most: 2_000 };
 const lost: RunOutcome = { kind: 'died', reason: 'runner connection lost' };
+export const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
+
+export interface ConnectionTimes {
+  readonly connectTimeoutMs: number;
+  readonly heartbeatMs: number;
+  /** What a run may take beyond its own time-out: the wait for a sandbox, the way of its code. */
+  readonly graceMs: number;
+}
 
 /** The connection to one runner, made when it is needed and again after it broke. */
 export class RunnerConnection {
@@ -43,7 +56,7 @@ export class RunnerConnection {
   constructor(
     private readonly address: RunnerAddress,
     private readonly secret: string,
-    private readonly connectTimeoutMs: number,
+    private readonly times: ConnectionTimes,
   ) {}
 
   /** True once the runner has accepted the secret; false at once while a failure is recent. */
@@ -55,14 +68,18 @@ export class RunnerConnection {
   }
 
   run(order: RunOrder, code: string, hooks: RunHooks): Promise<RunOutcome> {
+    if (hooks.signal?.aborted) return Promise.resolve(cancelled);
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;
-      const cancel = (): void => {
+      const stop = (outcome: RunOutcome): void => {
         this.send('CANCEL', { run: id });
-        settle({ kind: 'died', reason: 'cancelled' });
+        settle(outcome);
       };
+      const cancel = (): void => stop(cancelled);
+      const deadline = setTimeout(() => stop(lost), order.timeoutMs + this.times.graceMs);
       const settle = (outcome: RunOutcome): void => {
+        clearTimeout(deadline);
         this.runs.delete(id);
         hooks.signal?.removeEventListener('abort', cancel);
         resolve(outcome);
@@ -88,7 +105,7 @@ export class RunnerConnection {
         this.pings.delete(id);
         resolve(ready);
       };
-      const timer = setTimeout(() => settle(false), this.connectTimeoutMs);
+      const timer = setTimeout(() => settle(false), this.times.connectTimeoutMs);
       this.pings.set(id, settle);
       if (!this.send('PING', { id })) settle(false);
     });
@@ -105,7 +122,10 @@ export class RunnerConnection {
     return new Promise((resolve) => {
       const socket = connect(this.address);
       socket.setNoDelay(true);
-      const timer = setTimeout(() => socket.destroy(), this.connectTimeoutMs);
+      socket.setKeepAlive(true, keepAliveMs);
+      const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
+      let heartbeat: NodeJS.Timeout | undefined;
+      let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.socket === socket) return this.onFrame(frame);
         if (frame.type !== 'READY' || frame.body['version'] !== protocolVersion) {
@@ -114,13 +134,22 @@ export class RunnerConnection {
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
-        else this.socket = socket;
+        else {
+          this.socket = socket;
+          heartbeat = setInterval(() => {
+            if (missed >= heartbeatsMissedMax) return socket.destroy();
+            missed += 1;
+            socket.write(encodeFrame('PING', { id: heartbeatId }));
+          }, this.times.heartbeatMs);
+          heartbeat.unref();
+        }
         resolve(!this.isClosed);
       });
       socket.once('connect', () => {
         socket.write(encodeFrame('HELLO', { version: protocolVersion, secret: this.secret }));
       });
       socket.on('data', (chunk) => {
+        missed = 0;
         try {
           decoder.push(chunk);
         } catch {
@@ -130,6 +159,7 @@ export class RunnerConnection {
       socket.on('error', () => undefined);
       socket.on('close', () => {
         clearTimeout(timer);
+        clearInterval(heartbeat);
         if (this.socket === socket) this.drop(socket);
         else this.postpone();
         resolve(false);
@@ -169,10 +199,11 @@ export class RunnerConnection {
     const id = positiveOf(body, 'id');
     const method = textOf(body, 'method');
     if (method === 'runner.code') {
-      this.send('RPCRES', { id, ok: true, value: run.code });
+      this.answer({ id, ok: true, value: run.code });
       return;
     }
-    run.hooks.onCall(method, body['params']).then(
+    const call = async (): Promise<unknown> => run.hooks.onCall(method, body['params']);
+    call().then(
       (value) => this.answer({ id, ok: true, value }),
       (error: unknown) => this.answer({ id, ok: false, error: describeCallError(error) }),
     );
@@ -182,7 +213,7 @@ export class RunnerConnection {
     try {
       this.send('RPCRES', body);
     } catch {
-      const error = { message: 'The answer of the call cannot be carried' };
+      const error = { message: 'The answer of the call cannot be carried.', status: 500 };
       this.send('RPCRES', { id: body['id'], ok: false, error });
     }
   }

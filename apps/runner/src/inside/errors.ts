@@ -1,7 +1,4 @@
-import type { ThrownError } from '@glovebox/sandbox';
-
-const textMax = 2048;
-const entriesMax = 100;
+import { cutThrownLists, cutThrownText, isHttpStatus, type ThrownError } from '@glovebox/sandbox';
 
 class ReactorError extends Error {
   constructor(readonly errors?: unknown) {
@@ -50,18 +47,19 @@ export const reactorErrors = {
 export function describeThrown(thrown: unknown): ThrownError {
   try {
     if (typeof thrown !== 'object' || thrown === null) {
-      return { name: 'Error', message: cut(String(thrown)) };
+      return { name: 'Error', message: cutThrownText(String(thrown)) };
     }
     const error = thrown as Record<string, unknown>;
     const name = nameOf(error);
     const common = {
       name,
-      message: cut(textOf(error['message'])),
-      ...(typeof error['code'] === 'string' ? { code: cut(error['code']) } : {}),
-      ...(typeof error['status'] === 'number' ? { status: error['status'] } : {}),
+      message: cutThrownText(textOf(error['message'])),
+      ...(typeof error['code'] === 'string' ? { code: cutThrownText(error['code']) } : {}),
+      ...(isHttpStatus(error['status']) ? { status: error['status'] } : {}),
     };
     if (name === 'CustomHttpResponseError') return { ...common, ...describeResponse(error) };
-    if (name in reactorErrors) return { ...common, errors: listErrors(error['errors']) };
+    if (name in reactorErrors)
+      return { ...common, errors: cutThrownLists(listErrors(error['errors'])) };
     return common;
   } catch {
     // A getter of the thrown object threw in turn.
@@ -74,25 +72,21 @@ function nameOf(error: Record<string, unknown>): string {
   if (typeof own === 'string' && own in reactorErrors) return own;
   const constructorName = error.constructor?.name;
   if (constructorName !== undefined && constructorName in reactorErrors) return constructorName;
-  return cut(typeof own === 'string' && own !== '' ? own : 'Error');
+  return cutThrownText(typeof own === 'string' && own !== '' ? own : 'Error');
 }
 
 /** Contract §3: string, array, Error and object each become lists of strings. */
 function listErrors(argument: unknown): Record<string, string[]> {
   if (argument === undefined || argument === null) return {};
-  if (argument instanceof Error) return { error: [cut(argument.message)] };
-  if (typeof argument !== 'object') return { error: [cut(String(argument))] };
+  if (argument instanceof Error) return { error: [argument.message] };
+  if (typeof argument !== 'object') return { error: [String(argument)] };
   if (Array.isArray(argument)) return { error: listOf(argument) };
-  return Object.fromEntries(
-    Object.entries(argument)
-      .slice(0, entriesMax)
-      .map(([name, value]) => [cut(name), listOf(value)]),
-  );
+  return Object.fromEntries(Object.entries(argument).map(([name, value]) => [name, listOf(value)]));
 }
 
 function listOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  return values.slice(0, entriesMax).map((entry) => cut(textOf(entry)));
+  return values.map(textOf);
 }
 
 function describeResponse(error: Record<string, unknown>): Partial<ThrownError> {
@@ -112,8 +106,4 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof Error) return value.message;
   return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
-}
-
-function cut(text: string): string {
-  return text.length > textMax ? `${text.slice(0, textMax)}…` : text;
 }
