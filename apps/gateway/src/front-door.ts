@@ -16,10 +16,20 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   const proxy = httpProxy.createProxyServer({ target: managementUrl, agent, proxyTimeout: 30_000 });
 
-  proxy.on('proxyReq', (outgoing: ClientRequest, _req, res) => {
+  proxy.on('proxyReq', (outgoing: ClientRequest, req, res) => {
     // http-proxy leaves the request to the management API running when the caller goes away.
     res.once('close', () => {
       if (!res.writableFinished) outgoing.destroy();
+    });
+    // Answered before the body was through, Node stops reading on both sides, and all three of us
+    // would wait for each other: the rest of the body goes nowhere.
+    outgoing.once('response', (answer) => {
+      answer.once('end', () => {
+        if (req.complete) return;
+        req.unpipe(outgoing);
+        req.resume();
+        outgoing.destroy();
+      });
     });
   });
 
