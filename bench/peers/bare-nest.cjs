@@ -1,11 +1,13 @@
-// Nest as it comes, answering JSON and nothing else: node bench/peers/bare-nest.cjs PORT
+// Nest as it comes, answering one JSON document: node bench/peers/bare-nest.cjs PORT DOCUMENT
 require('reflect-metadata');
 const { Controller, Get, Module } = require('@nestjs/common');
 const { NestFactory } = require('@nestjs/core');
 
+const answer = JSON.parse(process.argv[3]);
+
 class Bare {
   answer() {
-    return { id: '7e0f6f2c-1b1d-4f0a-9d0e-0d4a6f4f9b11', name: 'bare', type: 'private' };
+    return answer;
   }
 }
 Controller('answer')(Bare);
