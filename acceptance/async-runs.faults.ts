@@ -7,20 +7,20 @@ const product = runningProduct();
 const worker = new AppProcess(product.pids.worker);
 let receiver: Receiver;
 
-beforeAll(async () => {
+beforeEach(async () => {
   receiver = await startReceiver();
 });
-afterAll(async () => {
-  await receiver.close();
-  await worker.end();
-});
-beforeEach(() => {
-  receiver.received.length = 0;
-});
+afterEach(() => receiver.close());
+afterAll(() => worker.end());
 
 const echo = 'module.exports = async ({ args }) => ({ raw: args });';
-const sleepy = `module.exports = async ({ args }) => {
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+/** Says that it has started, and then takes its time. */
+const sleepy = `const http = require('http');
+module.exports = async ({ args }) => {
+  await new Promise((resolve, reject) => {
+    http.get(args.started, (answer) => answer.resume().on('end', resolve)).on('error', reject);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 9000));
   return { raw: args };
 };`;
 
@@ -42,6 +42,7 @@ async function webhooksOf(
   for (;;) {
     const byRun = new Map<string, unknown[]>();
     for (const { headers, body } of receiver.received) {
+      if (headers['webhook-id'] === undefined) continue;
       const id = String(headers['webhook-id']).replace('msg_', '');
       byRun.set(id, [...(byRun.get(id) ?? []), JSON.parse(body)]);
     }
@@ -76,8 +77,8 @@ it('a run that waits outlives its worker', async () => {
 
 it('a run whose worker dies while its code runs is reported as interrupted, not run twice', async () => {
   const reactorId = await reactorOf(product, sleepy);
-  const id = await accept(reactorId, {});
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const id = await accept(reactorId, { started: `${receiver.url}/started` });
+  await receiver.next();
   worker.signal('SIGKILL');
   worker.restart();
   const webhooks = (await webhooksOf([id], 45_000)).get(id);
