@@ -9,32 +9,12 @@ const { baseUrl, adminKey, privateKey } = product;
 const roundsEach = 67;
 const convergesWithinMs = 1_000;
 
-let management: AppProcess;
+export const management = new AppProcess(product.pids['management-api']);
 let receiver: Receiver;
 let postgres: Client;
 let locker: Client;
 let redis: Redis;
 let proxy: { id: string; key: string };
-
-beforeAll(async () => {
-  management = new AppProcess(product.pids['management-api']);
-  receiver = await startReceiver();
-  postgres = new Client({ connectionString: product.databaseUrl });
-  locker = new Client({ connectionString: product.databaseUrl });
-  await Promise.all([postgres.connect(), locker.connect()]);
-  redis = new Redis(product.redisUrl);
-  const body = { name: 'target', destination_url: `${receiver.url}/0` };
-  const { id, key } = await create(product, '/proxies', body);
-  proxy = { id, key: String(key) };
-});
-
-afterAll(async () => {
-  await redis.call('CLIENT', 'UNPAUSE');
-  redis.disconnect();
-  await Promise.all([postgres.end(), locker.end()]);
-  await receiver.close();
-  await management.end();
-});
 
 interface State {
   /** Where the row says that calls go. */
@@ -111,61 +91,81 @@ async function expectWhole(before: State, expected: 'none' | 'all', round: strin
 const rounds = (name: string): string[] =>
   Array.from({ length: roundsEach }, (_, n) => `${name}-${n}`);
 
-it('killed before the commit: nothing has happened', async () => {
-  for (const round of rounds('before')) {
-    const before = await stored();
-    await locker.query('BEGIN');
-    await locker.query('SELECT * FROM definition_head FOR UPDATE');
-    startChange(round);
-    await until(async () => {
-      const { rows } = await postgres.query(
-        `SELECT 1 FROM pg_stat_activity
-         WHERE application_name = 'management-api' AND wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
-    management.signal('SIGKILL');
-    await locker.query('ROLLBACK');
-    await comeBack();
-    await expectWhole(before, 'none', round);
-    expect(await forwardedTo()).toBe(before.destination);
-  }
-}, 600_000);
+describe('the management API', () => {
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    postgres = new Client({ connectionString: product.databaseUrl });
+    locker = new Client({ connectionString: product.databaseUrl });
+    await Promise.all([postgres.connect(), locker.connect()]);
+    redis = new Redis(product.redisUrl);
+    const body = { name: 'target', destination_url: `${receiver.url}/0` };
+    const { id, key } = await create(product, '/proxies', body);
+    proxy = { id, key: String(key) };
+  });
 
-it('killed after the commit, before Redis knows: the change is whole, and in force in a second', async () => {
-  for (const round of rounds('committed')) {
-    const before = await stored();
-    await redis.call('CLIENT', 'PAUSE', '10000', 'WRITE');
-    startChange(round);
-    await until(async () => (await stored()).head > before.head);
-    management.signal('SIGKILL');
-    const committedAt = performance.now();
+  afterAll(async () => {
     await redis.call('CLIENT', 'UNPAUSE');
-    await until(
-      async () => (await forwardedTo()) === `${receiver.url}/${round}`,
-      convergesWithinMs,
-    );
-    expect(performance.now() - committedAt).toBeLessThan(convergesWithinMs);
-    await expectWhole(before, 'all', round);
-    await comeBack();
-  }
-}, 600_000);
+    redis.disconnect();
+    await Promise.all([postgres.end(), locker.end()]);
+    await receiver.close();
+  });
 
-it('killed after the push: the change is whole and stays', async () => {
-  for (const round of rounds('pushed')) {
-    const before = await stored();
-    startChange(round);
-    await until(async () => {
-      const head = await redis.get('{glovebox}:definitions:head');
-      return Number(head?.split(':')[1]) > before.head;
-    });
-    management.signal('SIGKILL');
-    await until(
-      async () => (await forwardedTo()) === `${receiver.url}/${round}`,
-      convergesWithinMs,
-    );
-    await comeBack();
-    await expectWhole(before, 'all', round);
-    expect(await forwardedTo()).toBe(`${receiver.url}/${round}`);
-  }
-}, 600_000);
+  it('killed before the commit: nothing has happened', async () => {
+    for (const round of rounds('before')) {
+      const before = await stored();
+      await locker.query('BEGIN');
+      await locker.query('SELECT * FROM definition_head FOR UPDATE');
+      startChange(round);
+      await until(async () => {
+        const { rows } = await postgres.query(
+          `SELECT 1 FROM pg_stat_activity
+         WHERE application_name = 'management-api' AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      });
+      management.signal('SIGKILL');
+      await locker.query('ROLLBACK');
+      await comeBack();
+      await expectWhole(before, 'none', round);
+      expect(await forwardedTo()).toBe(before.destination);
+    }
+  }, 600_000);
+
+  it('killed after the commit, before Redis knows: the change is whole, and in force in a second', async () => {
+    for (const round of rounds('committed')) {
+      const before = await stored();
+      await redis.call('CLIENT', 'PAUSE', '10000', 'WRITE');
+      startChange(round);
+      await until(async () => (await stored()).head > before.head);
+      management.signal('SIGKILL');
+      const committedAt = performance.now();
+      await redis.call('CLIENT', 'UNPAUSE');
+      await until(
+        async () => (await forwardedTo()) === `${receiver.url}/${round}`,
+        convergesWithinMs,
+      );
+      expect(performance.now() - committedAt).toBeLessThan(convergesWithinMs);
+      await expectWhole(before, 'all', round);
+      await comeBack();
+    }
+  }, 600_000);
+
+  it('killed after the push: the change is whole and stays', async () => {
+    for (const round of rounds('pushed')) {
+      const before = await stored();
+      startChange(round);
+      await until(async () => {
+        const head = await redis.get('{glovebox}:definitions:head');
+        return Number(head?.split(':')[1]) > before.head;
+      });
+      management.signal('SIGKILL');
+      await until(
+        async () => (await forwardedTo()) === `${receiver.url}/${round}`,
+        convergesWithinMs,
+      );
+      await comeBack();
+      await expectWhole(before, 'all', round);
+      expect(await forwardedTo()).toBe(`${receiver.url}/${round}`);
+    }
+  }, 600_000);
+});

@@ -4,14 +4,8 @@ import { call, reactorOf, runningProduct } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
-const worker = new AppProcess(product.pids.worker);
+export const worker = new AppProcess(product.pids.worker);
 let receiver: Receiver;
-
-beforeEach(async () => {
-  receiver = await startReceiver();
-});
-afterEach(() => receiver.close());
-afterAll(() => worker.end());
 
 const echo = 'module.exports = async ({ args }) => ({ raw: args });';
 /** Says that it has started, and then takes its time. */
@@ -52,35 +46,41 @@ async function webhooksOf(
   }
 }
 
-it('every accepted run is executed and reported although Redis has lost everything', async () => {
-  const reactorId = await reactorOf(product, echo);
-  worker.signal('SIGSTOP');
-  const ids: string[] = [];
-  for (let n = 0; n < 100; n += 1) ids.push(await accept(reactorId, { n }));
-  const redis = new Redis(product.redisUrl);
-  await redis.flushall();
-  redis.disconnect();
-  worker.signal('SIGCONT');
+describe('async runs', () => {
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.close());
+  it('every accepted run is executed and reported although Redis has lost everything', async () => {
+    const reactorId = await reactorOf(product, echo);
+    worker.signal('SIGSTOP');
+    const ids: string[] = [];
+    for (let n = 0; n < 100; n += 1) ids.push(await accept(reactorId, { n }));
+    const redis = new Redis(product.redisUrl);
+    await redis.flushall();
+    redis.disconnect();
+    worker.signal('SIGCONT');
 
-  const webhooks = await webhooksOf(ids, 30_000);
-  expect(ids.map((id) => webhooks.get(id))).toEqual(ids.map((_, n) => [{ raw: { n } }]));
-}, 60_000);
+    const webhooks = await webhooksOf(ids, 30_000);
+    expect(ids.map((id) => webhooks.get(id))).toEqual(ids.map((_, n) => [{ raw: { n } }]));
+  }, 60_000);
 
-it('a run that waits outlives its worker', async () => {
-  const reactorId = await reactorOf(product, echo);
-  worker.signal('SIGSTOP');
-  const id = await accept(reactorId, { waited: true });
-  worker.signal('SIGKILL');
-  worker.restart();
-  expect((await webhooksOf([id], 30_000)).get(id)).toEqual([{ raw: { waited: true } }]);
-}, 60_000);
+  it('a run that waits outlives its worker', async () => {
+    const reactorId = await reactorOf(product, echo);
+    worker.signal('SIGSTOP');
+    const id = await accept(reactorId, { waited: true });
+    worker.signal('SIGKILL');
+    worker.restart();
+    expect((await webhooksOf([id], 30_000)).get(id)).toEqual([{ raw: { waited: true } }]);
+  }, 60_000);
 
-it('a run whose worker dies while its code runs is reported as interrupted, not run twice', async () => {
-  const reactorId = await reactorOf(product, sleepy);
-  const id = await accept(reactorId, { started: `${receiver.url}/started` });
-  await receiver.next();
-  worker.signal('SIGKILL');
-  worker.restart();
-  const webhooks = (await webhooksOf([id], 45_000)).get(id);
-  expect(webhooks).toMatchObject([{ code: 'run_interrupted', status: 500 }]);
-}, 60_000);
+  it('a run whose worker dies while its code runs is reported as interrupted, not run twice', async () => {
+    const reactorId = await reactorOf(product, sleepy);
+    const id = await accept(reactorId, { started: `${receiver.url}/started` });
+    await receiver.next();
+    worker.signal('SIGKILL');
+    worker.restart();
+    const webhooks = (await webhooksOf([id], 45_000)).get(id);
+    expect(webhooks).toMatchObject([{ code: 'run_interrupted', status: 500 }]);
+  }, 60_000);
+});
