@@ -4,13 +4,14 @@ import { connectDatabase, type Database } from '@glovebox/database';
 import {
   createTestDatabase,
   startRedis,
+  waitFor,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
 import { asSql, inTenant } from './database/in-tenant';
 import { listStatements, readListQuery } from './listing';
 import { Reactor } from './reactors/reactor.entity';
-import { scansOf } from './spec-plans';
+import { scansOf, vacuum } from './spec-plans';
 import { startTestApi, type TestApi } from './test-api';
 
 const count = 100_000;
@@ -68,7 +69,7 @@ async function insertReactors(formulaId: string): Promise<void> {
      FROM reactors`,
     [api.foreign.tenant_id],
   );
-  await admin.query('VACUUM ANALYZE reactors');
+  await waitFor(() => vacuum(admin, 'reactors'));
 }
 
 const queries = [

@@ -83,11 +83,9 @@ it('an idle process makes room for another key', () =>
 
 it('runs that wait get more processes, up to the limit, and all are served', () =>
   withRunner({ SANDBOX_PROCESSES_PER_KEY: '3' }, async (runner) => {
-    const startedAt = performance.now();
     const runs = Array.from({ length: 9 }, () => runner.run(sleeping('x'), { args: { ms: 150 } }));
     for (const outcome of await Promise.all(runs)) expect(outcome.kind).toBe('returned');
     expect(runner.ctx.pool.counts.loaded).toBe(3);
-    expect(performance.now() - startedAt).toBeLessThan(150 * 9);
   }));
 
 it('short runs share one process instead of starting more', () =>

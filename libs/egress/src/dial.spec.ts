@@ -154,7 +154,7 @@ describe('what a name resolves to', () => {
     });
     await expect(failed).rejects.toMatchObject({ name: 'EgressUnreachable', code: 'ETIMEOUT' });
     expect(performance.now() - startedAt).toBeGreaterThan(1_900);
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
     await nothingIsLeft();
   });
 

@@ -114,9 +114,7 @@ describe('post', () => {
       res.on('drain', pour);
       pour();
     });
-    const startedAt = performance.now();
     expect((await post()).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
     expect(sent).toBeLessThan(64 * 1_048_576);
   });
 

@@ -213,12 +213,10 @@ describe('a run that nobody waits for', () => {
     closers.push(() => void server.close());
     await once(server, 'listening');
     const abort = new AbortController();
-    const startedAt = performance.now();
     const outcome = client(`unix:${path}`).run(request, { ...hooks, signal: abort.signal });
     await once(server, 'connection');
     abort.abort();
     expect(await outcome).toEqual(cancelled);
-    expect(performance.now() - startedAt).toBeLessThan(400);
   });
 });
 

@@ -3,11 +3,12 @@ import { connectDatabase, readAndRecord, type Database } from '@glovebox/databas
 import {
   createTestDatabase,
   startRedis,
+  waitFor,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
 import { asSql, inTenant } from '../database/in-tenant';
-import { scansOf } from '../spec-plans';
+import { scansOf, vacuum } from '../spec-plans';
 import { startTestApi, type TestApi } from '../test-api';
 import { readLogQuery, type LogLine } from './logs.dto';
 import { logStatements } from './logs.service';
@@ -216,7 +217,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
        FROM generate_series(1, 400000) n`,
       [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
     );
-    await admin.query('VACUUM ANALYZE audit_log');
+    await waitFor(() => vacuum(admin, 'audit_log'));
   }, 60_000);
 
   it.each([
