@@ -1,3 +1,5 @@
+export { createAuthority } from './authority';
+export type { Authority, Certificate } from './authority';
 export { testBubblewrap } from './environment';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
