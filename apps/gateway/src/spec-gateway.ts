@@ -109,6 +109,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         configuration: {},
         isolation: 'warm',
         timeoutMs: null,
+        tls: null,
         ...changes,
       });
       return key;

@@ -1,5 +1,5 @@
 import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
-import type { Definition } from './definition';
+import type { Definition, ProxyDefinition } from './definition';
 
 /** The shape of a payload. A change of it that old readers would misread raises the number. */
 const payloadVersion = 1;
@@ -30,7 +30,14 @@ export function openDefinition(
 export function parseDefinition(text: string): Definition {
   const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
   if (v !== payloadVersion) throw new UnknownPayloadVersion(v);
-  return definition;
+  return definition.kind === 'proxy' ? completed(definition) : definition;
+}
+
+/** Members that a payload may be too old to have. */
+function completed(
+  proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls'>,
+): ProxyDefinition {
+  return { ...proxy, tls: proxy.tls ?? null };
 }
 
 function placeOf(entry: { kind: string; id: string; tenantId: string }): Place {

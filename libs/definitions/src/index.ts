@@ -13,6 +13,7 @@ export type {
   RequestParameter,
   Runtime,
   TenantDefinition,
+  TlsDefinition,
   TransformDefinition,
 } from './definition';
 export { DefinitionFollower, type FollowerOptions } from './follower';

@@ -172,6 +172,8 @@ const proxy: Members = {
     application_id: uuid,
     configuration: mapOf(text),
     timeout_ms: whole,
+    client_certificate: object({ certificate: text }),
+    certificate_authority: text,
   },
   example: {
     id: example.id,
