@@ -40,6 +40,11 @@ export const settings = {
       max: 10_485_760,
     },
   ),
+  DESTINATION_CALLS_MAX: integer(
+    'calls under way to one destination of a tenant; above it 503 destination_busy',
+    1_024,
+    { min: 1, max: 65_536 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

@@ -21,7 +21,7 @@ import {
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
 import type { GatewayConfig } from './config';
-import { DestinationPools } from './destination-pools';
+import { Destinations } from './destinations';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
@@ -40,7 +40,7 @@ export interface GatewayContext {
   readonly runner: RunnerClient;
   readonly runs: Queue;
   readonly egress: Egress;
-  readonly destinations: DestinationPools;
+  readonly destinations: Destinations;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -109,7 +109,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new DestinationPools(egress);
+  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
 
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 

@@ -38,7 +38,7 @@ export async function handleProxy(
     const length = req.headers['content-length'];
     if (body === req && length !== undefined) headers.push('content-length', length);
     await forward(
-      ctx.destinations.forOrigin(destination.origin),
+      ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
       {
         method: req.method ?? 'GET',
         path: destination.path,
@@ -46,9 +46,7 @@ export async function handleProxy(
         body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
       },
-      res,
-      [traceHeader, traceId],
-      ctx.headers,
+      { res, headers: [traceHeader, traceId], ours: ctx.headers },
     );
   } catch (thrown) {
     sendProblem(req, res, thrown, { traceId, under: 'proxy_error' });
