@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { errors, type Dispatcher, type Pool } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import { answeredHeaders } from './forwarded-headers';
+import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -12,6 +14,8 @@ export interface OutgoingRequest {
   readonly headers: string[];
   readonly body: Buffer | IncomingMessage | null;
   readonly firstByteMs: number;
+  /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
+  readonly tunnels?: Tunnels;
 }
 
 const bodyIdleMs = 30_000;
@@ -36,8 +40,9 @@ export function forward(
         body: request.body,
         headersTimeout: request.firstByteMs,
         bodyTimeout: bodyIdleMs,
+        ...(request.tunnels ? { upgrade: 'websocket' } : {}),
       },
-      new Relay(res, answerHeaders, ours, resolve, reject),
+      new Relay(res, answerHeaders, ours, request.tunnels, resolve, reject),
     );
   });
 }
@@ -50,6 +55,7 @@ class Relay implements Dispatcher.DispatchHandler {
     private readonly res: ServerResponse,
     private readonly answerHeaders: readonly string[],
     private readonly ours: ServiceHeaders,
+    private readonly tunnels: Tunnels | undefined,
     private readonly resolve: () => void,
     private readonly reject: (problem: Problem) => void,
   ) {}
@@ -62,14 +68,22 @@ class Relay implements Dispatcher.DispatchHandler {
     });
   }
 
+  onUpgrade(status: number, raw: Buffer[] | string[] | null, destination: Duplex): void {
+    const headers = this.#headersOf(status, raw ?? []);
+    if (this.tunnels && agreesToWebSocket(raw ?? [])) {
+      this.tunnels.open(this.res, headers, destination);
+      this.resolve();
+    } else {
+      destination.destroy();
+      this.reject(new Problem('destination_unreachable'));
+    }
+  }
+
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    // A switch to nothing is no answer, and none would follow.
+    if (status === 101) throw new Error('101 without an upgrade');
     if (status < 200) return true;
-    this.res.writeHead(status, [
-      ...answeredHeaders(raw, this.ours),
-      ...this.answerHeaders,
-      'SVC-PROXY-DESTINATION-STATUS',
-      String(status),
-    ]);
+    this.res.writeHead(status, this.#headersOf(status, raw));
     // 304 and HEAD name the length of a body that does not come: undici takes that for a fault.
     if (status === 204 || status === 304 || this.res.req.method === 'HEAD') this.onComplete();
     else {
@@ -80,6 +94,15 @@ class Relay implements Dispatcher.DispatchHandler {
       });
     }
     return true;
+  }
+
+  #headersOf(status: number, raw: Buffer[] | string[]): string[] {
+    return [
+      ...answeredHeaders(raw, this.ours),
+      ...this.answerHeaders,
+      'SVC-PROXY-DESTINATION-STATUS',
+      String(status),
+    ];
   }
 
   onData(chunk: Buffer): boolean {
