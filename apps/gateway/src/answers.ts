@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import { endConnection } from './caller-connection';
 import { hasBody } from './intake';
 
 export function sendJson(
@@ -29,6 +30,8 @@ export function sendProblem(
     res.destroy();
     return;
   }
+  // What is left of an unread body must not be taken for the next request.
+  if (!req.complete && hasBody(req)) endConnection(req, res);
   const problem = toProblem(thrown);
   const { retryAfterSeconds } = problem;
   sendJson(
@@ -38,8 +41,6 @@ export function sendProblem(
     {
       [traceHeader]: options.traceId,
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-      // What is left of an unread body must not be taken for the next request.
-      ...(req.complete || !hasBody(req) ? {} : { connection: 'close' }),
     },
   );
 }

@@ -19,6 +19,18 @@ export const settings = {
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   MANAGEMENT_URL: text('where the management API listens', 'http://127.0.0.1:8081'),
+  MANAGEMENT_TIMEOUT_MS: integer('how long the management API may be silent', 30_000, {
+    min: 100,
+    max: 300_000,
+  }),
+  HEADERS_TIMEOUT_MS: integer('how long a caller may take to send its headers', 20_000, {
+    min: 100,
+    max: 300_000,
+  }),
+  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
+    min: 100,
+    max: 3_600_000,
+  }),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(

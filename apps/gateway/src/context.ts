@@ -22,6 +22,7 @@ import {
 import { Vault } from '@glovebox/vault';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
+import { Tunnels } from './upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
@@ -41,6 +42,7 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly egress: Egress;
   readonly destinations: Destinations;
+  readonly tunnels: Tunnels;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -135,6 +137,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     runs,
     egress,
     destinations,
+    tunnels: new Tunnels(),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       await keyUses.stop();

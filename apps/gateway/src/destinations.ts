@@ -4,7 +4,7 @@ import type { TlsDefinition } from '@glovebox/definitions';
 import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { Breaker } from './breaker';
-import { Connection, type Carried, type Connector } from './connection';
+import { Connection, type Carried, type Connector } from './destination-connection';
 
 export interface DestinationLimits {
   /** Calls under way to one destination. */

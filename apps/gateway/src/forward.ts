@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
-import type { Carried, Connection } from './connection';
+import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
 import { answeredHeaders, answeredTrailers } from './forwarded-headers';
 import { RequestBody } from './request-body';
+import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
   readonly method: string;
@@ -15,6 +17,8 @@ export interface OutgoingRequest {
   readonly headers: string[];
   readonly body: Buffer | IncomingMessage | null;
   readonly firstByteMs: number;
+  /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
+  readonly tunnels?: Tunnels;
 }
 
 export interface Answering {
@@ -83,13 +87,14 @@ class Exchange implements Carried {
   start(): void {
     this.destination.enter();
     this.#res.once('close', this.#onLeft);
-    const { method, path, headers, body } = this.request;
+    const { method, path, headers, body, tunnels } = this.request;
     if (body !== null && !Buffer.isBuffer(body)) this.#body = new RequestBody(body);
     this.#options = {
       method: method as Dispatcher.HttpMethod,
       path,
       headers,
       body: this.#body ?? (body as Buffer | null),
+      ...(tunnels ? { upgrade: 'websocket' } : {}),
     };
     this.destination.dispatch(this.#options, this);
   }
@@ -120,21 +125,38 @@ class Exchange implements Carried {
     this.#begun = true;
   }
 
+  onUpgrade(status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
+    const { tunnels } = this.request;
+    if (!tunnels || !agreesToWebSocket(raw ?? [])) {
+      socket.destroy();
+      return this.onError(new Problem('destination_unreachable'));
+    }
+    this.#end();
+    tunnels.open(this.#res, this.#headersOf(status, raw ?? []), socket);
+    this.resolve();
+  }
+
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    // A switch to nothing is no answer, and none would follow.
+    if (status === 101) throw new Problem('destination_unreachable');
     if (status < 200) {
       this.#informational += 1;
       if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
       return true;
     }
-    const { headers, ours } = this.answering;
-    const answered = answeredHeaders(raw, ours, status);
-    answered.push(...headers, 'SVC-PROXY-DESTINATION-STATUS', String(status));
-    this.#res.writeHead(status, answered);
+    this.#res.writeHead(status, this.#headersOf(status, raw));
     this.#phase = 'answering';
     this.#resume = resume;
     // A destination that waits before its first byte has been heard all the same.
     process.nextTick(Exchange.#afterHead, this);
     return true;
+  }
+
+  #headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+    const { headers, ours } = this.answering;
+    const answered = answeredHeaders(raw, ours, status);
+    answered.push(...headers, 'SVC-PROXY-DESTINATION-STATUS', String(status));
+    return answered;
   }
 
   static #afterHead(exchange: Exchange): void {

@@ -23,7 +23,9 @@ void runService({
     ctx.logger.info({ port: config.PORT }, 'listening');
     return {
       async stop() {
-        await closeServer(server);
+        const closed = closeServer(server);
+        ctx.tunnels.end();
+        await closed;
         await ctx.close();
         await ops.close();
       },

@@ -12,6 +12,7 @@ import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
 import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
+import { isUpgrade } from './upgrade';
 
 const firstByteMs = 30_000;
 
@@ -30,6 +31,7 @@ export async function handleProxy(
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
     const proxy = findProxy(ctx, definitions, key);
     const caller = identifyCaller(ctx, req, definitions, proxy);
+    if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
     const destination = destinationOf(proxy.destinationUrl, suffix, query);
     const headers = forwardedHeaders(req.rawHeaders, ctx.headers);
@@ -45,6 +47,7 @@ export async function handleProxy(
         headers,
         body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
+        ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
       },
       { res, headers: [traceHeader, traceId], ours: ctx.headers },
     );
@@ -72,6 +75,14 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
     });
   }
   return { suffix, query: rest, key: inHeader ?? inQuery };
+}
+
+/** What a transform would have to see of an upgraded connection, it cannot see. */
+function refuseUpgrade(proxy: ProxyDefinition): void {
+  if (!proxy.requestTransform && !proxy.responseTransform) return;
+  throw new Problem('invalid_request', {
+    detail: 'A proxy with transforms does not carry upgraded connections.',
+  });
 }
 
 /** Running a call without the transform that its owner asked for could leak what it would hide. */
