@@ -1,2 +1,6 @@
-export { isTokenId, limits, normalTokenId, scan, type Expression } from './scan';
-export { jsonTemplate, valueTemplate, type Template } from './template';
+export { filterNames } from './filters';
+export { Budget, limits, Tally } from './limits';
+export type { Template } from './template';
+export { jsonTemplate, textTemplate } from './text-templates';
+export { isTokenId, normalTokenId } from './token-id';
+export { dataTemplate, valueTemplate, type DataTemplate } from './value-template';
