@@ -16,14 +16,25 @@ export function evaluate(expression: Expression, values: Values, budget: Budget)
 /** How a context writes a value so that it cannot leave its place. */
 export type Write = (value: unknown, isWholeValue: boolean) => string;
 
-export const writeText: Write = toText;
+/** Inside the quotes that are there, or with its own in their place. */
+export const writeJson: Write = (value, isWholeValue) => {
+  const isObject = typeof value === 'object' && value !== null;
+  const json = JSON.stringify(isWholeValue && isObject ? value : toText(value));
+  return isWholeValue ? json : json.slice(1, -1);
+};
 
-export function render(
+/** Half a surrogate pair has no bytes: it becomes U+FFFD before it can join with another half. */
+export const writeText: Write = (value) => toText(value).toWellFormed();
+
+export const writeEncoded: Write = (value) => encodeURIComponent(writeText(value, false));
+
+/** The text of each piece, in their order. */
+export function renderEach(
   pieces: readonly Piece[],
   values: Values,
   budget: Budget,
   write: Write,
-): string {
+): string[] {
   const written = new Map<string, string>();
   const textOf = (hole: Hole): string => {
     // A large value that stands a thousand times in a body is written out once.
@@ -34,7 +45,5 @@ export function render(
     written.set(key, text);
     return text;
   };
-  return pieces
-    .map((piece) => (typeof piece === 'string' ? piece : budget.spend(textOf(piece))))
-    .join('');
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : budget.spend(textOf(piece))));
 }

@@ -1,6 +1,6 @@
 import { Budget, Tally } from './limits';
 import type { Piece } from './pieces';
-import { evaluate, render, writeText, type Values } from './render';
+import { evaluate, renderEach, type Values } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
 import { tokenIdsOf, type Template } from './template';
 import { toText } from './value-filters';
@@ -62,7 +62,7 @@ function builderOf(value: unknown, piecesOf: (text: string) => Piece[]): Build {
 function textBuilder(pieces: readonly Piece[]): Build {
   const [only, second] = pieces;
   if (typeof only !== 'object' || second !== undefined) {
-    return (values, budget) => render(pieces, values, budget, writeText);
+    return (values, budget) => renderEach(pieces, values, budget, toText).join('');
   }
   return (values, budget) => {
     const value = evaluate(only.expression, values, budget);
