@@ -19,6 +19,10 @@ export function destinationOf(destinationUrl: string, suffix: string, query: str
   return { origin, host, path: (fullPath === '' ? '/' : fullPath) + search };
 }
 
+export function destinationHostOf(destinationUrl: string): string {
+  return partsOf(destinationUrl).host;
+}
+
 interface Parts {
   readonly origin: string;
   readonly host: string;

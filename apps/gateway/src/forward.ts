@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
@@ -7,7 +7,7 @@ import type { ServiceHeaders } from '@glovebox/service-host';
 import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
 import { answeredHeaders, answeredTrailers } from './forwarded-headers';
-import { RequestBody } from './request-body';
+import type { OutgoingBody, RequestBody } from './request-body';
 import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
@@ -15,7 +15,7 @@ export interface OutgoingRequest {
   /** Path and query, byte for byte as the destination shall see them. */
   readonly path: string;
   readonly headers: string[];
-  readonly body: Buffer | IncomingMessage | null;
+  readonly body: OutgoingBody;
   readonly firstByteMs: number;
   /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
   readonly tunnels?: Tunnels;
@@ -88,12 +88,13 @@ class Exchange implements Carried {
     this.destination.enter();
     this.#res.once('close', this.#onLeft);
     const { method, path, headers, body, tunnels } = this.request;
-    if (body !== null && !Buffer.isBuffer(body)) this.#body = new RequestBody(body);
+    const streamed = typeof body === 'function' ? body() : undefined;
+    this.#body = streamed?.caller;
     this.#options = {
       method: method as Dispatcher.HttpMethod,
       path,
       headers,
-      body: this.#body ?? (body as Buffer | null),
+      body: streamed?.stream ?? (body as Buffer | null),
       ...(tunnels ? { upgrade: 'websocket' } : {}),
     };
     this.destination.dispatch(this.#options, this);

@@ -64,31 +64,44 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/**
- * The whole body, or 413 as soon as it is known to be too large. Not by iterating: to leave the loop
- * would destroy the connection, and with it the answer that says why.
- */
-export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const tooLarge = new Problem('payload_too_large', {
+/** The whole body, or 413 as soon as it is known to be too large. */
+export async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const length = Number(req.headers['content-length'] ?? 0);
+  const { bytes, isWhole } =
+    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax);
+  if (bytes && isWhole) return bytes;
+  throw new Problem('payload_too_large', {
     detail: `The body may have at most ${bytesMax} bytes.`,
   });
-  if (Number(req.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge);
+}
+
+/**
+ * The body, or what has come of it when it is too large; the rest then waits. Not by iterating: to
+ * leave the loop would destroy the connection, and with it the answer that says why.
+ */
+export function readAtMost(
+  req: IncomingMessage,
+  bytesMax: number,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let bytes = 0;
+    let length = 0;
+    const collected = (): Buffer =>
+      chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
     const collect = (chunk: Buffer): void => {
       chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= bytesMax) return;
-      req.off('data', collect).pause();
-      reject(tooLarge);
+      length += chunk.length;
+      if (length > bytesMax) settle(() => resolve({ bytes: collected(), isWhole: false }));
     };
-    req.on('data', collect);
-    req.once('end', () => resolve(Buffer.concat(chunks, bytes)));
-    req.once('error', reject);
-    req.once('close', () =>
-      reject(new Problem('invalid_request', { detail: 'The body broke off.' })),
-    );
+    const end = (): void => settle(() => resolve({ bytes: collected(), isWhole: true }));
+    const breakOff = (): void =>
+      settle(() => reject(new Problem('invalid_request', { detail: 'The body broke off.' })));
+    const settle = (how: () => void): void => {
+      req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
+      req.pause();
+      how();
+    };
+    req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
   });
 }
 

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import type { ProxyDefinition } from '@glovebox/definitions';
-import { jsonTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { decodeUtf8, traceHeader } from '@glovebox/service-host';
+import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import { findProxy, identifyCaller } from './caller';
 import type { GatewayContext } from './context';
-import { destinationOf, type Destination } from './destination-url';
+import { destinationHostOf, destinationOf } from './destination-url';
+import { asSent, fillIn, type Outgoing } from './fill-in';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
-import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
+import { admitBody, hasBody } from './intake';
 import { isUpgrade } from './upgrade';
 
 const firstByteMs = 30_000;
@@ -33,19 +33,15 @@ export async function handleProxy(
     const caller = identifyCaller(ctx, req, definitions, proxy);
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const destination = destinationOf(proxy.destinationUrl, suffix, query);
-    const headers = forwardedHeaders(req.rawHeaders, ctx.headers);
-
-    const body = await outgoingBody(ctx, { req, res, proxy, caller, destination, traceId });
-    const length = req.headers['content-length'];
-    if (body === req && length !== undefined) headers.push('content-length', length);
+    const outgoing = await prepare(ctx, { req, res, proxy, caller, traceId, suffix, query });
+    const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await forward(
       ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
       {
         method: req.method ?? 'GET',
         path: destination.path,
-        headers,
-        body,
+        headers: outgoing.headers,
+        body: outgoing.body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
         ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
       },
@@ -93,36 +89,30 @@ function refuseTransforms(proxy: ProxyDefinition): void {
   });
 }
 
-/** The body as the destination shall see it: streamed as it comes, or read whole and filled in. */
-async function outgoingBody(
+/** The request as the destination shall see it; expressions of an anonymous caller stay as they are. */
+async function prepare(
   ctx: GatewayContext,
   call: {
     req: IncomingMessage;
     res: ServerResponse;
     proxy: ProxyDefinition;
     caller: Principal | null;
-    destination: Destination;
     traceId: string;
+    suffix: string;
+    query: string;
   },
-): Promise<Buffer | IncomingMessage | null> {
-  const { req, res, proxy, caller } = call;
-  if (!hasBody(req)) return null;
-  admitBody(req, res);
-  const encoded = (req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
-  if (!caller || !proxy.detokenize || encoded || !isJson(mediaType(req))) return req;
-
-  const body = await readBody(req, ctx.config.PROXY_BUFFER_MAX);
-  if (body.indexOf('{{') < 0) return body;
-  const template = jsonTemplate(decodeUtf8(body));
+): Promise<Outgoing> {
+  const { req, res, proxy, caller, suffix, query } = call;
+  const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
+  if (hasBody(req)) admitBody(req, res);
   const use = {
     tenantId: proxy.tenantId,
-    actorId: caller.applicationId,
+    actorId: caller?.applicationId ?? null,
     operation: 'proxy.invoke',
     entityType: 'proxy',
     entityId: proxy.id,
     traceId: call.traceId,
-    destinationHost: call.destination.host,
+    destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  const values = await ctx.vault.detokenize(ctx.database, caller, use, template.tokenIds);
-  return Buffer.from(template.render(values), 'utf8');
+  return caller && proxy.detokenize ? fillIn(ctx, req, head, caller, use) : asSent(req, head);
 }

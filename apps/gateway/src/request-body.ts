@@ -1,6 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
+/** Bytes that are all there, or what comes of the caller's body as it comes: read from that call on. */
+export type OutgoingBody = Buffer | (() => StreamedBody) | null;
+
+export interface StreamedBody {
+  readonly caller: RequestBody;
+  /** The caller's body itself, or what is made of it. */
+  readonly stream: Readable;
+}
+
 /**
  * The body of a caller on its way to a destination. Between the two because undici destroys what it was
  * given when the answer comes first, and a destroyed IncomingMessage is read no more: the caller, who is

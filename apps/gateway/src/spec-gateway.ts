@@ -1,6 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { generateApiKey, generateProxyKey, type Permission } from '@glovebox/access';
+import {
+  generateApiKey,
+  generateProxyKey,
+  type AccessRule,
+  type Permission,
+} from '@glovebox/access';
 import { connectDatabase, dataKeyTable, enterTenant } from '@glovebox/database';
 import {
   appendDefinition,
@@ -76,7 +81,11 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     redis,
 
     /** An application of the tenant, or of another one; its key. */
-    async application(permissions: Permission[], tenant = tenantId): Promise<string> {
+    async application(
+      permissions: Permission[],
+      tenant = tenantId,
+      rules: readonly AccessRule[] = [],
+    ): Promise<string> {
       const key = generateApiKey();
       const definition: ApplicationDefinition = {
         kind: 'application',
@@ -84,7 +93,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         tenantId: tenant,
         type: 'private',
         permissions,
-        rules: [],
+        rules,
         expiresAt: null,
         keys: [{ id: randomUUID(), hash: keyHash(key) }],
       };
@@ -115,7 +124,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return key;
     },
 
-    async token(data: NewToken['data']): Promise<string> {
+    async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
         tenantId,
@@ -126,9 +135,16 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       const vault = new Vault(sealer);
       const { id } = await owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
-        return vault.createToken(sql, { principal, traceId: 'spec' }, { data });
+        return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });
       });
       return id;
+    },
+
+    /** What only who owns the whole database may do. */
+    async asAdmin(statement: string): Promise<void> {
+      const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
+      await admin.query(statement);
+      await admin.close();
     },
 
     async close(): Promise<void> {

@@ -1,14 +1,16 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes } from './encoded-syntax';
 import { JsonScanner } from './json-scanner';
-import type { Budget, Tally } from './limits';
+import { Budget, type Tally } from './limits';
 import type { Piece, Scanner } from './pieces';
 import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
 import { plainSyntax, SpanScanner } from './span-scanner';
-import { tokenIdsOf } from './template';
+import { tokenIdsOf, type Template } from './template';
+
+export type BodyContext = 'json' | 'form' | 'text';
 
 export interface StreamOptions {
-  readonly context: 'json' | 'form' | 'text';
+  readonly context: BodyContext;
   readonly tally: Tally;
   readonly budget: Budget;
   /** Called once for each batch that holds expressions, with the tokens of that batch. */
@@ -45,6 +47,16 @@ export async function* expandStream(
   if (batch.length > 0) yield await expand(batch, medium, options);
 }
 
+/** A body that is there as a whole: all that it asks for is known before anything is looked up. */
+export function bodyTemplate(body: Buffer, context: BodyContext, tally: Tally): Template<Buffer> {
+  const medium = mediumOf({ context, tally });
+  const pieces = medium.scanner.write(medium.decode(body) + medium.decode(null), true);
+  return {
+    tokenIds: tokenIdsOf(pieces),
+    render: (values, budget = new Budget()) => render(pieces, values, medium, budget),
+  };
+}
+
 interface Medium {
   readonly scanner: Scanner;
   readonly write: Write;
@@ -55,7 +67,7 @@ interface Medium {
 }
 
 /** JSON is UTF-8. Text and forms need not be: they are read byte by byte and go on as they are. */
-function mediumOf({ context, tally }: StreamOptions): Medium {
+function mediumOf({ context, tally }: Pick<StreamOptions, 'context' | 'tally'>): Medium {
   if (context === 'json') {
     return {
       scanner: new JsonScanner(tally),
@@ -92,11 +104,19 @@ function* partsOf(chunk: Buffer): Generator<Buffer> {
 
 async function expand(
   pieces: readonly Piece[],
-  { write, encoding }: Medium,
+  medium: Medium,
   { budget, resolve }: StreamOptions,
 ): Promise<Buffer> {
   const ids = tokenIdsOf(pieces);
-  const values: Values = ids.length > 0 ? await resolve(ids) : new Map();
+  return render(pieces, ids.length > 0 ? await resolve(ids) : new Map(), medium, budget);
+}
+
+function render(
+  pieces: readonly Piece[],
+  values: Values,
+  { write, encoding }: Medium,
+  budget: Budget,
+): Buffer {
   const parts = renderEach(pieces, values, budget, write);
   return Buffer.concat(
     parts.map((part, i) => Buffer.from(part, typeof pieces[i] === 'string' ? encoding : 'utf8')),

@@ -1,4 +1,4 @@
-export { expandStream, type StreamOptions } from './expand-stream';
+export { bodyTemplate, expandStream, type BodyContext, type StreamOptions } from './expand-stream';
 export { filterNames } from './filters';
 export { Budget, limits, Tally } from './limits';
 export type { Template } from './template';
