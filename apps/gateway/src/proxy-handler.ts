@@ -45,6 +45,7 @@ export async function handleProxy(
         headers,
         body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
+        bodyIdleMs: ctx.config.BODY_IDLE_MS,
       },
       { res, headers: [traceHeader, traceId], ours: ctx.headers },
     );

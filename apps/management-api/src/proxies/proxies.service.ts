@@ -14,7 +14,6 @@ import {
   openConfiguration,
   sealConfiguration,
   toConfiguration,
-  type Configuration,
 } from '../configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
