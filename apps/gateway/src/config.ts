@@ -57,6 +57,11 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
+  BODY_IDLE_MS: integer(
+    'how long the body of a forwarded request or of its answer may stand still',
+    30_000,
+    { min: 100, max: 600_000 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

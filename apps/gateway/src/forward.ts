@@ -17,6 +17,7 @@ export interface OutgoingRequest {
   readonly headers: string[];
   readonly body: OutgoingBody;
   readonly firstByteMs: number;
+  readonly bodyIdleMs: number;
   /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
   readonly tunnels?: Tunnels;
 }
@@ -28,7 +29,6 @@ export interface Answering {
   readonly ours: ServiceHeaders;
 }
 
-const bodyIdleMs = 30_000;
 const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
@@ -109,7 +109,7 @@ class Exchange implements Carried {
     if (this.#res.destroyed) return abort();
     this.#abort = abort;
     this.#wasUsed = this.#connection?.used ?? false;
-    if (this.#body) this.#limit(bodyIdleMs);
+    if (this.#body) this.#limit(this.request.bodyIdleMs);
   }
 
   onBodySent(): void {
@@ -163,7 +163,7 @@ class Exchange implements Carried {
   static #afterHead(exchange: Exchange): void {
     if (exchange.#phase !== 'answering') return;
     if (!exchange.#hasData) exchange.#res.flushHeaders();
-    exchange.#limit(bodyIdleMs);
+    exchange.#limit(exchange.request.bodyIdleMs);
   }
 
   onData(chunk: Buffer): boolean {

@@ -43,6 +43,7 @@ export async function handleProxy(
         headers: outgoing.headers,
         body: outgoing.body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
+        bodyIdleMs: ctx.config.BODY_IDLE_MS,
         ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
       },
       { res, headers: [traceHeader, traceId], ours: ctx.headers },
