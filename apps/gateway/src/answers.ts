@@ -31,7 +31,7 @@ export function sendProblem(
     return;
   }
   // What is left of an unread body must not be taken for the next request.
-  if (!req.complete && hasBody(req)) endConnection(req, res);
+  if (!req.complete && hasBody(req)) endConnection(res);
   const problem = toProblem(thrown);
   const { retryAfterSeconds } = problem;
   sendJson(

@@ -13,8 +13,13 @@ const latest = new WeakMap<Duplex, ServerResponse>();
  */
 export function maySpeak(req: IncomingMessage, res: ServerResponse): boolean {
   const before = latest.get(req.socket);
-  if (before && !before.shouldKeepAlive) return false;
+  if (before && !before.shouldKeepAlive) {
+    endConnection(before);
+    return false;
+  }
   latest.set(req.socket, res);
+  // Of an offer that is not taken up, Node drops what came with it: nothing can be read behind it.
+  if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   return true;
 }
 
@@ -24,22 +29,28 @@ export function isBusy(socket: Duplex): boolean {
   return last !== undefined && !last.writableFinished;
 }
 
+/** This answer is the connection's last. */
+export function endConnection(res: ServerResponse): void {
+  const { req } = res;
+  res.shouldKeepAlive = false;
+  req.socket.destroySoon = () => {
+    linger(req.socket);
+    req.resume();
+  };
+}
+
 const lingerMs = 5_000;
+const lingering = new WeakSet<Duplex>();
 
 /**
- * This answer is the connection's last. A caller that is still sending gets time to read it: closed
- * over unread bytes, TCP resets the connection and the answer is lost with it.
+ * Closed over bytes that nobody has read, TCP resets the connection, and the answer is lost with it:
+ * a caller that is still sending gets time to read why it should not.
  */
-export function endConnection(req: IncomingMessage, res: ServerResponse): void {
-  res.shouldKeepAlive = false;
-  if (req.complete) return;
-  const { socket } = req;
-  socket.destroySoon = () => {
-    socket.end();
-    req.resume();
-    const limit = setTimeout(() => socket.destroy(), lingerMs);
-    limit.unref();
-  };
+function linger(socket: Duplex): void {
+  lingering.add(socket);
+  socket.end();
+  socket.resume();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -57,31 +68,33 @@ export function refuseUnparsable(
   socket: Duplex,
   answer: (res: ServerResponse, problem: Problem) => void,
 ): void {
+  if (lingering.has(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const problem = new Problem('invalid_request', { status: statuses[error.code ?? ''] ?? 400 });
   const last = latest.get(socket);
   if (!last || (last.req.complete && last.writableFinished)) return answerUnread(socket, problem);
   if (last.req.complete) return endBehind(last);
   if (last.headersSent) return void socket.destroy();
-  last.shouldKeepAlive = false;
+  endConnection(last);
   answer(last, problem);
   // Nobody else tells who reads this body that the rest of it will not come.
-  last.once('close', () => last.req.destroy());
+  socket.once('close', () => last.req.destroy());
 }
 
 /** No request, no response object: the answer is written as it goes over the wire. */
 function answerUnread(socket: Duplex, problem: Problem): void {
   const { status } = problem;
   const body = JSON.stringify(problem.body());
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${body.length}\r\n${traceHeader}: ${randomUUID()}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   );
+  linger(socket);
 }
 
 /** The request before what cannot be read is whole and under way: it gets its answer, then the end. */
 function endBehind(last: ServerResponse): void {
-  if (!last.headersSent) last.shouldKeepAlive = false;
-  else last.once('finish', () => last.req.socket.destroySoon());
+  if (last.headersSent) last.once('finish', () => linger(last.req.socket));
+  endConnection(last);
 }

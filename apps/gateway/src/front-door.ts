@@ -35,6 +35,11 @@ export function createFrontDoor({
     res.once('close', () => {
       if (!res.writableFinished) outgoing.destroy();
     });
+    // A switch that nobody asked for is no answer, and Node would tell nobody of it.
+    outgoing.once('upgrade', (_answer, socket) => {
+      socket.destroy();
+      outgoing.emit('error', new Error('the management API switched protocols'));
+    });
   });
   // Passed on by ourselves: http-proxy would pass on hop-by-hop headers too, and a Trailer among
   // them throws where nobody catches; and of an answer that breaks off it never tells.

@@ -16,7 +16,7 @@ const targetPattern = /^\/[!-"$-~]*$/;
 export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): void {
   const fault = methods.has(req.method ?? '') ? faultOf(req) : new Problem('method_not_allowed');
   if (!fault) return;
-  endConnection(req, res);
+  endConnection(res);
   throw fault;
 }
 
