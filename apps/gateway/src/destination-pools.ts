@@ -30,6 +30,12 @@ export class DestinationPools {
     return pool;
   }
 
+  get counts(): { origins: number; connections: number } {
+    const pools = [...this.#pools.values()];
+    const connections = pools.reduce((sum, { pool }) => sum + pool.stats.connected, 0);
+    return { origins: pools.length, connections };
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     await Promise.all([...this.#pools.values()].map(({ pool }) => pool.destroy()));

@@ -3,6 +3,7 @@ import { errors, type Dispatcher, type Pool } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
+import type { Call } from './call';
 import { answeredHeaders } from './forwarded-headers';
 
 export interface OutgoingRequest {
@@ -26,7 +27,9 @@ export function forward(
   res: ServerResponse,
   answerHeaders: readonly string[],
   ours: ServiceHeaders,
+  call: Call,
 ): Promise<void> {
+  call.askedAt = performance.now();
   return new Promise((resolve, reject) => {
     pool.dispatch(
       {
@@ -37,7 +40,7 @@ export function forward(
         headersTimeout: request.firstByteMs,
         bodyTimeout: bodyIdleMs,
       },
-      new Relay(res, answerHeaders, ours, resolve, reject),
+      new Relay(res, answerHeaders, ours, call, resolve, reject),
     );
   });
 }
@@ -50,6 +53,7 @@ class Relay implements Dispatcher.DispatchHandler {
     private readonly res: ServerResponse,
     private readonly answerHeaders: readonly string[],
     private readonly ours: ServiceHeaders,
+    private readonly call: Call,
     private readonly resolve: () => void,
     private readonly reject: (problem: Problem) => void,
   ) {}
@@ -64,6 +68,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (status < 200) return true;
+    this.call.answeredAt = performance.now();
     this.res.writeHead(status, [
       ...answeredHeaders(raw, this.ours),
       ...this.answerHeaders,

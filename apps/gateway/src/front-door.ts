@@ -2,14 +2,16 @@ import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } 
 import { Readable } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from '@glovebox/service-host';
+import { traceHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
+import type { Call } from './call';
 import { admitBody, hasBody, readBody } from './intake';
+import { traceparentBelow } from './tracer';
 
 /** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
 const bufferBytesMax = 1024 * 1024;
 
-export type FrontDoor = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
 /** Every path that is not the gateway's own goes to the management API. */
 export function createFrontDoor(managementUrl: string, headers: ServiceHeaders): FrontDoor {
@@ -33,13 +35,19 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
     });
   });
 
-  return async (req, res) => {
-    const traceId = headers.traceIdOf(req);
+  // How long the caller's connection lasts is between the two of us.
+  proxy.on('proxyRes', (answer, _req, res) => {
+    delete answer.headers['keep-alive'];
+    answer.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
+  });
+
+  return async (req, res, call) => {
     try {
       // http-proxy would join the two keys of a caller into one.
       headers.read(req, 'api-key');
       admitBody(req, res);
       const body = await normalise(req);
+      tellTrace(req, headers, call);
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: Readable.from([body]) } : {}, (error) =>
@@ -47,9 +55,19 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
         );
       });
     } catch (thrown) {
-      sendProblem(req, res, thrown, { traceId });
+      sendProblem(req, res, thrown, call);
     }
   };
+}
+
+/** Both of us log and answer one trace id. */
+function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): void {
+  for (const name of headers.spellingsOf('trace-id')) delete req.headers[name];
+  req.headers[traceHeader.toLowerCase()] = call.traceId;
+  if (!call.trace) return;
+  req.headers.traceparent = traceparentBelow(call.trace, call.trace.spanId);
+  // Without a traceparent that counts, a tracestate belongs to nothing.
+  if (call.trace.parentSpanId === undefined) delete req.headers.tracestate;
 }
 
 /**

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import type { ProxyDefinition } from '@glovebox/definitions';
 import { jsonTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { decodeUtf8, traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
-import { findProxy, identifyCaller } from './caller';
+import type { Call } from './call';
+import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
 import { destinationOf, type Destination } from './destination-url';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
+import { passTraceOn } from './tracer';
 import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
 const firstByteMs = 30_000;
@@ -23,16 +24,20 @@ export async function handleProxy(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
-  const traceId = ctx.headers.traceIdOf(req);
+  const { traceId } = call;
   try {
     const { suffix, query, key } = readTarget(ctx, req);
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-    const proxy = findProxy(ctx, definitions, key);
-    const caller = identifyCaller(ctx, req, definitions, proxy);
+    const { proxy, caller } = findProxy(ctx, req, definitions, key);
+    call.tenantId = proxy.tenantId;
+    call.proxyId = proxy.id ?? undefined;
     refuseTransforms(proxy);
     const destination = destinationOf(proxy.destinationUrl, suffix, query);
+    call.destinationHost = destination.host;
     const headers = forwardedHeaders(req.rawHeaders, ctx.headers);
+    passTraceOn(headers, call);
 
     const body = await outgoingBody(ctx, { req, res, proxy, caller, destination, traceId });
     const length = req.headers['content-length'];
@@ -49,9 +54,10 @@ export async function handleProxy(
       res,
       [traceHeader, traceId],
       ctx.headers,
+      call,
     );
   } catch (thrown) {
-    sendProblem(req, res, thrown, { traceId, under: 'proxy_error' });
+    sendProblem(req, res, thrown, call);
   }
 }
 
@@ -77,7 +83,7 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
 }
 
 /** Running a call without the transform that its owner asked for could leak what it would hide. */
-function refuseTransforms(proxy: ProxyDefinition): void {
+function refuseTransforms(proxy: InvokedProxy): void {
   if (!proxy.requestTransform && !proxy.responseTransform) return;
   throw new Problem('service_unavailable', {
     detail: 'This version does not run transforms yet.',
@@ -90,7 +96,7 @@ async function outgoingBody(
   call: {
     req: IncomingMessage;
     res: ServerResponse;
-    proxy: ProxyDefinition;
+    proxy: InvokedProxy;
     caller: Principal | null;
     destination: Destination;
     traceId: string;
@@ -110,7 +116,7 @@ async function outgoingBody(
     actorId: caller.applicationId,
     operation: 'proxy.invoke',
     entityType: 'proxy',
-    entityId: proxy.id,
+    entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
     destinationHost: call.destination.host,
   };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   createServer,
   STATUS_CODES,
@@ -6,9 +7,10 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Problem, toProblem } from '@glovebox/problems';
-import { describeError } from '@glovebox/service-host';
+import { Problem } from '@glovebox/problems';
+import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
+import { beginCall, type Call } from './call';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -27,26 +29,16 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     requireHostHeader: true,
   });
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    const startedAt = performance.now();
     const route = routeOf(req.url ?? '');
-    res.once('close', () => {
-      const seconds = (performance.now() - startedAt) / 1_000;
-      ctx.duration.observe({ route: route.name, status: res.statusCode }, seconds);
-    });
-    answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
-      if (toProblem(error).status >= 500) {
-        ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
-      }
-      const traceId = ctx.headers.traceIdOf(req);
-      sendProblem(req, res, error, {
-        traceId,
-        ...(route.name === 'proxy' ? { under: 'proxy_error' } : {}),
-      });
+    const call = beginCall(ctx, route.name, req, res);
+    answer(ctx, frontDoor, route, req, res, call).catch((error: unknown) => {
+      sendProblem(req, res, error, call);
     });
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
   server.on('clientError', refuseUnparsable);
+  watchServer(server);
   return server;
 }
 
@@ -65,7 +57,7 @@ function refuseUnparsable(error: Error & { code?: string }, socket: Duplex): voi
   const body = JSON.stringify(new Problem('invalid_request', { status }).body());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      `${traceHeader}: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
@@ -90,21 +82,25 @@ async function answer(
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
   refuseAmbiguous(req);
   switch (route.name) {
     case 'proxy':
-      return handleProxy(ctx, req, res);
+      return handleProxy(ctx, req, res, call);
     case 'react':
-      if (req.method !== 'POST') return frontDoor(req, res);
-      return handleReact(ctx, req, res, route.reactorId);
+      if (req.method !== 'POST') return frontDoor(req, res, call);
+      return handleReact(ctx, req, res, route.reactorId, call);
     case 'live':
-      return sendJson(res, 200, { status: 'ok' });
+      return sendJson(res, 200, { status: 'ok' }, traced(call));
     case 'ready': {
       const { ready, components } = await productReadiness(ctx);
-      return sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'degraded', components });
+      const status = ready ? 'ok' : 'degraded';
+      return sendJson(res, ready ? 200 : 503, { status, components }, traced(call));
     }
     case 'management':
-      return frontDoor(req, res);
+      return frontDoor(req, res, call);
   }
 }
+
+const traced = ({ traceId }: Call) => ({ [traceHeader]: traceId });
