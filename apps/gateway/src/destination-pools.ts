@@ -30,10 +30,8 @@ export class DestinationPools {
     return pool;
   }
 
-  get counts(): { origins: number; connections: number } {
-    const pools = [...this.#pools.values()];
-    const connections = pools.reduce((sum, { pool }) => sum + pool.stats.connected, 0);
-    return { origins: pools.length, connections };
+  get size(): number {
+    return this.#pools.size;
   }
 
   async close(): Promise<void> {

@@ -10,9 +10,15 @@ export interface GatewayMetrics {
 
 /** What is asked for its state when the figures are read, and costs nothing before. */
 export interface Observed {
-  readonly follower: DefinitionFollower;
-  readonly destinations: { readonly counts: Readonly<Record<string, number>> };
+  readonly follower: Followed;
+  readonly destinations: { readonly size: number };
 }
+
+type Followed = Pick<DefinitionFollower, 'fresh' | 'head'> & {
+  /** Who the lease was had from, and how much of it is left. */
+  readonly source?: string | undefined;
+  readonly leaseLeftMs?: number;
+};
 
 const buckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 210,
@@ -59,13 +65,10 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
   observeDefinitions(registry, observed.follower);
   new Gauge({
     name: 'glovebox_gateway_destinations',
-    help: 'What is kept open to destinations, by kind',
-    labelNames: ['kind'],
+    help: 'Destinations that connections are kept for',
     registers,
     collect() {
-      for (const [kind, count] of Object.entries(observed.destinations.counts)) {
-        this.set({ kind }, count);
-      }
+      this.set(observed.destinations.size);
     },
   });
 
@@ -89,7 +92,7 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
 const classes = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'];
 const classOf = (status = 0): string => classes[Math.floor(status / 100)] ?? 'none';
 
-function observeDefinitions(registry: Registry, follower: DefinitionFollower): void {
+function observeDefinitions(registry: Registry, follower: Followed): void {
   const registers = [registry];
   new Gauge({
     name: 'glovebox_gateway_definitions',
@@ -105,6 +108,17 @@ function observeDefinitions(registry: Registry, follower: DefinitionFollower): v
     registers,
     collect() {
       this.set(follower.head?.version ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'glovebox_gateway_lease_seconds',
+    help: 'How long the definitions may still be used without a look at a store, by who said so',
+    labelNames: ['source'],
+    registers,
+    collect() {
+      this.reset();
+      const { source = 'none', leaseLeftMs } = follower;
+      if (leaseLeftMs !== undefined) this.set({ source }, Math.max(0, leaseLeftMs) / 1_000);
     },
   });
 }
