@@ -27,16 +27,24 @@ export class AppProcess {
     process.kill(this.#pid, signal);
   }
 
-  restart(): void {
+  /** Another one of the same app is not this one: it needs ports of its own. */
+  restart(changes: Record<string, string> = {}): void {
     const [command = '', ...args] = this.#command;
-    this.#child = spawn(command, args, { env: this.#env, stdio: 'ignore' });
+    this.#child = spawn(command, args, { env: { ...this.#env, ...changes }, stdio: 'ignore' });
     if (this.#child.pid === undefined) throw new Error('the app did not start again');
     this.#pid = this.#child.pid;
   }
 
+  /** Its exit code, once it has ended. */
+  async exit(): Promise<number | null> {
+    if (!this.#child) throw new Error('only the end of what was restarted can be waited for');
+    const { exitCode } = this.#child;
+    return exitCode ?? ((await once(this.#child, 'exit')) as [number | null])[0];
+  }
+
   /** Ends what a restart left running: only the test knows of it. */
   async end(): Promise<void> {
-    if (!this.#child) return;
+    if (!this.#child || this.#child.exitCode !== null) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await exited;

@@ -5,6 +5,8 @@ import { RawCaller, startRawServer, type RawServer } from './spec-sockets';
 let gateway: SpecGateway;
 let destination: RawServer;
 let keys: string;
+/** With a body that nobody reads but the destination. */
+let binary: string;
 const answered = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 
 beforeAll(async () => {
@@ -15,6 +17,7 @@ beforeAll(async () => {
   const key = await gateway.application(['token:use']);
   const proxyKey = await gateway.proxy(destination.url);
   keys = `Host: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
+  binary = `${keys}Content-Type: application/octet-stream\r\n`;
 });
 afterAll(async () => {
   await destination.close();
@@ -49,7 +52,7 @@ describe('a caller that is slow', () => {
 
   it('408: it does not end a body that is passed on, and the destination hears of no end', async () => {
     const caller = call(
-      `POST /proxy HTTP/1.1\r\n${keys}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
     await waitFor(() => caller.ended && destination.connections[0]?.ended === true);
     expect(caller.json).toMatchObject({ proxy_error: late });
@@ -93,7 +96,7 @@ describe('what cannot be read', () => {
 
   it('as the rest of a body ends the request to the destination without its end', async () => {
     const caller = call(
-      `POST /proxy HTTP/1.1\r\n${keys}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
     await waitFor(() => destination.connections[0]?.text.endsWith('1\r\na\r\n') === true);
     caller.socket.write('nonsense\r\n\r\n');
@@ -106,15 +109,14 @@ describe('what cannot be read', () => {
 it('a body without length that grows too large is told so, not cut off', async () => {
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const caller = call(
-    `POST /proxy HTTP/1.1\r\n${keys}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
-      chunk.repeat(20),
+    'DELETE /tokens HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n' + chunk.repeat(20),
   );
   await waitFor(() => caller.ended);
-  expect(caller.json).toMatchObject({ proxy_error: { code: 'payload_too_large' } });
+  expect(caller.json).toMatchObject({ code: 'payload_too_large' });
 });
 
 it('a caller that leaves within its body leaves nothing at the destination', async () => {
-  const caller = call(`POST /proxy HTTP/1.1\r\n${keys}Content-Length: 9\r\n\r\na`);
+  const caller = call(`POST /proxy HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
   await waitFor(() => destination.connections.length === 1);
   caller.socket.destroy();
   await waitFor(() => destination.connections[0]?.ended === true);

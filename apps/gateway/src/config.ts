@@ -3,9 +3,11 @@ import {
   integer,
   list,
   loadConfig,
+  optionalUrl,
   port,
   requiredList,
   requiredSecret,
+  stopDelay,
   text,
   type Setting,
 } from '@glovebox/service-host';
@@ -15,6 +17,16 @@ export const settings = {
   HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the public base URL', 8080),
   OPS_PORT: port('health and metrics of this process; not for the public', 9080),
+  STOP_DELAY_MS: stopDelay,
+  ACCESS_LOG: flag('one line per call on standard output', false),
+  TRACE_OTLP_URL: optionalUrl(
+    'a collector of traces, OTLP over HTTP in JSON; /v1/traces is added to an address without a path',
+  ),
+  TRACE_SAMPLE_PERCENT: integer(
+    'of the calls without a traceparent, which decides for itself, how many are traced',
+    100,
+    { min: 0, max: 100 },
+  ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),

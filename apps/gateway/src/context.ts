@@ -14,14 +14,17 @@ import {
   createLogger,
   createRegistry,
   describeError,
-  Histogram,
   ServiceHeaders,
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
+import { AccessLog } from './access-log';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
+import { createMetrics, type GatewayMetrics } from './metrics';
+import { SpanSender } from './span-sender';
+import { Tracer } from './tracer';
 import { Tunnels } from './upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
@@ -29,7 +32,12 @@ export interface GatewayContext {
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly registry: Registry;
-  readonly duration: Histogram<'route' | 'status'>;
+  readonly metrics: GatewayMetrics;
+  /** Null unless it was asked for. */
+  readonly accessLog: AccessLog | null;
+  readonly tracer: Tracer | null;
+  /** Aborted when the process has been told to end. */
+  readonly stopping: AbortSignal;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly follower: DefinitionFollower;
@@ -47,7 +55,16 @@ export interface GatewayContext {
   close(): Promise<void>;
 }
 
-export async function createGatewayContext(config: GatewayConfig): Promise<GatewayContext> {
+/** What the process is for its context; specs have others. */
+export interface GatewayParts {
+  readonly stopping: AbortSignal;
+  readonly writeAccessLog?: (lines: string) => void;
+}
+
+export async function createGatewayContext(
+  config: GatewayConfig,
+  { stopping, writeAccessLog = (lines) => void process.stdout.write(lines) }: GatewayParts,
+): Promise<GatewayContext> {
   const logger = createLogger({ app: 'gateway', level: config.LOG_LEVEL });
   const registry = createRegistry('gateway');
   const onFault = (what: string) => (error: unknown) =>
@@ -96,6 +113,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
         redisUrl,
         config.MANAGEMENT_URL,
         ...config.RUNNER_URLS,
+        ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
         `${config.HOST}:${config.PORT}`,
         `${config.HOST}:${config.OPS_PORT}`,
       ],
@@ -113,22 +131,30 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
   runs.on('error', onFault('the queue of runs is not reachable'));
   const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
 
+  const { follower } = definitions;
+  const metrics = createMetrics(registry, { follower, destinations });
+  const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
+  const tracer =
+    config.TRACE_OTLP_URL === undefined
+      ? null
+      : new Tracer(
+          new SpanSender(config.TRACE_OTLP_URL, metrics.spans),
+          config.TRACE_SAMPLE_PERCENT,
+        );
+
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
   return {
     config,
     logger,
     registry,
-    duration: new Histogram({
-      name: 'glovebox_gateway_request_seconds',
-      help: 'How long requests took, by route and status',
-      labelNames: ['route', 'status'],
-      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
-      registers: [registry],
-    }),
+    metrics,
+    accessLog,
+    tracer,
+    stopping,
     database,
     definitions,
-    follower: definitions.follower,
+    follower,
     sealer,
     vault: new Vault(sealer),
     keyHash: await createKeyHash(sealer),
@@ -140,6 +166,8 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     tunnels: new Tunnels(),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      accessLog?.flush();
+      await tracer?.stop();
       await keyUses.stop();
       await definitions.close();
       await runner.close();

@@ -4,6 +4,7 @@ import { errors, type Dispatcher } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
+import type { Call } from './call';
 import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
 import { answeredHeaders, answeredTrailers } from './forwarded-headers';
@@ -27,6 +28,7 @@ export interface Answering {
   /** Name, value, name, value…: what we add to the headers of the answer. */
   readonly headers: readonly string[];
   readonly ours: ServiceHeaders;
+  readonly call: Call;
 }
 
 const informationalMax = 32;
@@ -42,6 +44,7 @@ export function forward(
   request: OutgoingRequest,
   answering: Answering,
 ): Promise<void> {
+  answering.call.askedAt = performance.now();
   return new Promise((resolve, reject) => {
     new Exchange(destination, request, answering, resolve, reject).start();
   });
@@ -66,9 +69,8 @@ class Exchange implements Carried {
   #repeated = false;
   #informational = 0;
 
-  readonly #onLeft = (): void => {
-    if (!this.#res.writableFinished) this.#abort?.();
-  };
+  /** The caller left, or its answer was given before this one: its body cannot be read any further. */
+  readonly #onLeft = (): void => this.#abort?.();
   readonly #onDrain = (): void => {
     this.#timer?.refresh();
     this.#resume?.();
@@ -145,6 +147,7 @@ class Exchange implements Carried {
       if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
       return true;
     }
+    this.answering.call.answeredAt = performance.now();
     this.#res.writeHead(status, this.#headersOf(status, raw));
     this.#phase = 'answering';
     this.#resume = resume;

@@ -1,17 +1,19 @@
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { pipeline, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from '@glovebox/service-host';
+import { traceHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
+import type { Call } from './call';
 import type { GatewayContext } from './context';
 import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
 import { admitBody, readBody } from './intake';
+import { traceparentBelow } from './tracer';
 
 /** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
 const bufferBytesMax = 1024 * 1024;
 
-export type FrontDoor = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
 /** Every path that is not the gateway's own goes to the management API. */
 export function createFrontDoor({
@@ -45,7 +47,10 @@ export function createFrontDoor({
   // them throws where nobody catches; and of an answer that breaks off it never tells.
   proxy.on('proxyRes', (answer, req, res) => {
     res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders));
-    pipeline(answer, res, () => undefined);
+    answer.pipe(res);
+    answer.once('close', () => {
+      if (!answer.complete) res.destroy();
+    });
     // Answered before the body was through, Node stops reading on both sides, and all three of us
     // would wait for each other: the rest of the body goes nowhere.
     answer.once('end', () => {
@@ -56,13 +61,13 @@ export function createFrontDoor({
     });
   });
 
-  return async (req, res) => {
-    const traceId = headers.traceIdOf(req);
+  return async (req, res, call) => {
     try {
       headers.read(req, 'api-key');
       headers.read(req, 'idempotency-key');
       admitBody(req, res);
       const body = await normalise(req, headers);
+      tellTrace(req, headers, call);
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: Readable.from([body]) } : {}, (error) =>
@@ -70,9 +75,19 @@ export function createFrontDoor({
         );
       });
     } catch (thrown) {
-      sendProblem(req, res, thrown, { traceId });
+      sendProblem(req, res, thrown, call);
     }
   };
+}
+
+/** Both of us log and answer one trace id. */
+function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): void {
+  for (const name of headers.spellingsOf('trace-id')) delete req.headers[name];
+  req.headers[traceHeader.toLowerCase()] = call.traceId;
+  if (!call.trace) return;
+  req.headers.traceparent = traceparentBelow(call.trace, call.trace.spanId);
+  // Without a traceparent that counts, a tracestate belongs to nothing.
+  if (call.trace.parentSpanId === undefined) delete req.headers.tracestate;
 }
 
 /**

@@ -26,7 +26,7 @@ export async function productReadiness(ctx: GatewayContext): Promise<Readiness> 
     }),
   ]);
   const components = {
-    gateway: own.ready ? 'up' : 'down',
+    gateway: ctx.stopping.aborted ? 'stopping' : own.ready ? 'up' : 'down',
     'management-api': management,
     worker,
     runner,

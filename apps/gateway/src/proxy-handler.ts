@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import type { ProxyDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
-import { findProxy, identifyCaller } from './caller';
+import type { Call } from './call';
+import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
 import { destinationHostOf, destinationOf } from './destination-url';
 import { asSent, fillIn, type Outgoing } from './fill-in';
@@ -12,6 +12,7 @@ import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
 import { admitBody, hasBody } from './intake';
+import { passTraceOn } from './tracer';
 import { isUpgrade } from './upgrade';
 
 const firstByteMs = 30_000;
@@ -24,16 +25,18 @@ export async function handleProxy(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
-  const traceId = ctx.headers.traceIdOf(req);
   try {
     const { suffix, query, key } = readTarget(ctx, req);
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-    const proxy = findProxy(ctx, definitions, key);
-    const caller = identifyCaller(ctx, req, definitions, proxy);
+    const { proxy, caller } = findProxy(ctx, req, definitions, key);
+    call.tenantId = proxy.tenantId;
+    call.proxyId = proxy.id ?? undefined;
+    call.destinationHost = destinationHostOf(proxy.destinationUrl);
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, proxy, caller, traceId, suffix, query });
+    const outgoing = await prepare(ctx, { req, res, proxy, caller, call, suffix, query });
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await forward(
       ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
@@ -46,10 +49,10 @@ export async function handleProxy(
         bodyIdleMs: ctx.config.BODY_IDLE_MS,
         ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
       },
-      { res, headers: [traceHeader, traceId], ours: ctx.headers },
+      { res, headers: [traceHeader, call.traceId], ours: ctx.headers, call },
     );
   } catch (thrown) {
-    sendProblem(req, res, thrown, { traceId, under: 'proxy_error' });
+    sendProblem(req, res, thrown, call);
   }
 }
 
@@ -75,7 +78,7 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
 }
 
 /** What a transform would have to see of an upgraded connection, it cannot see. */
-function refuseUpgrade(proxy: ProxyDefinition): void {
+function refuseUpgrade(proxy: InvokedProxy): void {
   if (!proxy.requestTransform && !proxy.responseTransform) return;
   throw new Problem('invalid_request', {
     detail: 'A proxy with transforms does not carry upgraded connections.',
@@ -83,7 +86,7 @@ function refuseUpgrade(proxy: ProxyDefinition): void {
 }
 
 /** Running a call without the transform that its owner asked for could leak what it would hide. */
-function refuseTransforms(proxy: ProxyDefinition): void {
+function refuseTransforms(proxy: InvokedProxy): void {
   if (!proxy.requestTransform && !proxy.responseTransform) return;
   throw new Problem('service_unavailable', {
     detail: 'This version does not run transforms yet.',
@@ -93,25 +96,26 @@ function refuseTransforms(proxy: ProxyDefinition): void {
 /** The request as the destination shall see it; expressions of an anonymous caller stay as they are. */
 async function prepare(
   ctx: GatewayContext,
-  call: {
+  asked: {
     req: IncomingMessage;
     res: ServerResponse;
-    proxy: ProxyDefinition;
+    proxy: InvokedProxy;
     caller: Principal | null;
-    traceId: string;
+    call: Call;
     suffix: string;
     query: string;
   },
 ): Promise<Outgoing> {
-  const { req, res, proxy, caller, suffix, query } = call;
+  const { req, res, proxy, caller, call, suffix, query } = asked;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
+  passTraceOn(head.headers, call);
   if (hasBody(req)) admitBody(req, res);
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller?.applicationId ?? null,
     operation: 'proxy.invoke',
     entityType: 'proxy',
-    entityId: proxy.id,
+    entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { toProblem } from '@glovebox/problems';
-import { describeError } from '@glovebox/service-host';
+import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
+import { beginCall, type Call } from './call';
 import { maySpeak, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
@@ -30,17 +30,10 @@ export function createGatewayServer(ctx: GatewayContext): Server {
   server.maxHeadersCount = 0;
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     if (!maySpeak(req, res)) return;
-    const startedAt = performance.now();
     const route = routeOf(req.url ?? '');
-    res.once('close', () => {
-      const seconds = (performance.now() - startedAt) / 1_000;
-      ctx.duration.observe({ route: route.name, status: res.statusCode }, seconds);
-    });
-    answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
-      if (toProblem(error).status >= 500) {
-        ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
-      }
-      refuse(res, error);
+    const call = beginCall(ctx, route.name, req, res);
+    answer(ctx, frontDoor, route, req, res, call).catch((error: unknown) => {
+      sendProblem(req, res, error, call);
     });
   };
   const refuse = (res: ServerResponse, thrown: unknown): void => {
@@ -55,6 +48,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     serve(req, responseOn(req, socket, head));
   });
   server.on('clientError', (error, socket) => refuseUnparsable(error, socket, refuse));
+  watchServer(server);
   return server;
 }
 
@@ -64,21 +58,25 @@ async function answer(
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
   refuseAmbiguous(req, res);
   switch (route.name) {
     case 'proxy':
-      return handleProxy(ctx, req, res);
+      return handleProxy(ctx, req, res, call);
     case 'react':
-      if (req.method !== 'POST') return frontDoor(req, res);
-      return handleReact(ctx, req, res, route.reactorId);
+      if (req.method !== 'POST') return frontDoor(req, res, call);
+      return handleReact(ctx, req, res, route.reactorId, call);
     case 'live':
-      return sendJson(res, 200, { status: 'ok' });
+      return sendJson(res, 200, { status: 'ok' }, traced(call));
     case 'ready': {
       const { ready, components } = await productReadiness(ctx);
-      return sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'degraded', components });
+      const status = ready ? 'ok' : 'degraded';
+      return sendJson(res, ready ? 200 : 503, { status, components }, traced(call));
     }
     case 'management':
-      return frontDoor(req, res);
+      return frontDoor(req, res, call);
   }
 }
+
+const traced = ({ traceId }: Call) => ({ [traceHeader]: traceId });

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import {
   generateApiKey,
   generateProxyKey,
@@ -14,6 +13,7 @@ import {
   type ProxyDefinition,
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
+import { stopService } from '@glovebox/service-host';
 import {
   createTestDatabase,
   freePort,
@@ -23,8 +23,7 @@ import {
 } from '@glovebox/testing';
 import { Vault, type NewToken } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
-import { createGatewayContext } from './context';
-import { createGatewayServer } from './server';
+import { startGateway } from './gateway';
 
 /** A gateway on real stores, with a tenant whose definitions a spec writes as it likes. */
 export async function startSpecGateway(environment: Record<string, string> = {}) {
@@ -46,10 +45,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     LOG_LEVEL: 'error',
     ...environment,
   });
-  const ctx = await createGatewayContext(config);
-  await ctx.definitions.start();
-  const server = createGatewayServer(ctx).listen(config.PORT, config.HOST);
-  await once(server, 'listening');
+  const accessLog: string[] = [];
+  const stopping = new AbortController();
+  const gateway = await startGateway(config, {
+    stopping: stopping.signal,
+    writeAccessLog: (lines) => accessLog.push(lines),
+  });
+  const { ctx } = gateway;
+  let stopped: Promise<void> | undefined;
   const port = config.PORT;
 
   const tenantId = randomUUID();
@@ -76,9 +79,16 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     ctx,
     port,
     url: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,
     tenantId,
+    /** What was written of the access log, as it was written. */
+    accessLog,
     management,
     redis,
+
+    async tenantSettings(settings: Record<string, string>): Promise<void> {
+      await define({ kind: 'tenant', id: tenantId, tenantId, settings, webhookSecrets: [] });
+    },
 
     /** An application of the tenant, or of another one; its key. */
     async application(
@@ -140,6 +150,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return id;
     },
 
+    /** What the audit log says of a token. */
+    uses(tokenId: string): Promise<Record<string, unknown>[]> {
+      return owner.transaction(async (sql) => {
+        await enterTenant(sql, tenantId);
+        return sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]);
+      });
+    },
+
     /** What only who owns the whole database may do. */
     async asAdmin(statement: string): Promise<void> {
       const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
@@ -147,9 +165,15 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       await admin.close();
     },
 
+    /** As SIGTERM does. */
+    stop(): Promise<void> {
+      stopped ??= stopService(gateway, stopping);
+      return stopped;
+    },
+
     async close(): Promise<void> {
-      server.close();
-      await ctx.close();
+      gateway.server.closeAllConnections();
+      await this.stop();
       await owner.close();
       await management.close();
       await redis.stop();

@@ -5,6 +5,7 @@ import {
   loadConfig,
   port,
   requiredSecret,
+  stopDelay,
   text,
   type Setting,
 } from '@glovebox/service-host';
@@ -14,6 +15,7 @@ export const settings = {
   HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the management API', 8081),
   OPS_PORT: port('health and metrics of this process; not for the public', 9081),
+  STOP_DELAY_MS: stopDelay,
   DATABASE_URL: requiredSecret('Postgres, as glovebox_management'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),

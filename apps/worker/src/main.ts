@@ -7,7 +7,7 @@ import { startSweeper } from './sweeper';
 
 void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
-  start: async () => {
+  start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
     const ctx = createWorkerContext(config);
     await ctx.definitions.start();
@@ -18,6 +18,7 @@ void runService({
       port: config.OPS_PORT,
       ready: () => workerReadiness(ctx),
       metrics: () => ctx.registry.metrics(),
+      stopping,
     });
     ctx.logger.info({}, 'consuming');
     return {

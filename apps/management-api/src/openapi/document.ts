@@ -221,6 +221,11 @@ const parameters: Schemas = {
     { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   ),
   proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy; here or in the query.'),
+  proxyUrl: header(
+    'SVC-PROXY-URL',
+    'A destination in place of a proxy, where the tenant has set `enable_ephemeral_proxy`.',
+    { ...text, format: 'uri', maxLength: 2_000 },
+  ),
   proxyKeyInQuery: {
     name: 'svc-proxy-key',
     in: 'query',
