@@ -23,10 +23,6 @@ afterAll(async () => {
   await destination.close();
   await gateway.close();
 });
-afterEach(() => {
-  destination.connections.length = 0;
-});
-
 const call = (bytes: string): RawCaller => new RawCaller(gateway.port, bytes);
 const late = { status: 408, code: 'invalid_request' };
 
@@ -43,20 +39,20 @@ describe('a caller that is slow', () => {
 
   it('408: it does not end a body that is read whole', async () => {
     const caller = call(
-      `POST /proxy HTTP/1.1\r\n${keys}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+      `POST /proxy/whole HTTP/1.1\r\n${keys}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     );
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject({ proxy_error: late });
-    expect(destination.connections).toEqual([]);
+    expect(destination.heard('/whole')).toBeUndefined();
   });
 
   it('408: it does not end a body that is passed on, and the destination hears of no end', async () => {
     const caller = call(
-      `POST /proxy HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy/late HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
-    await waitFor(() => caller.ended && destination.connections[0]?.ended === true);
+    await waitFor(() => caller.ended && destination.heard('/late')?.ended === true);
     expect(caller.json).toMatchObject({ proxy_error: late });
-    expect(destination.connections[0]?.text).not.toMatch(/\r\n0\r\n\r\n$/);
+    expect(destination.heard('/late')?.text).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
   it('408: at the front door too, and the management API hears of no end', async () => {
@@ -72,23 +68,23 @@ describe('a caller that is slow', () => {
 describe('what cannot be read', () => {
   it('behind a request that is under way leaves it its answer, and is the last', async () => {
     const caller = call(
-      `GET /proxy/wait HTTP/1.1\r\n${keys}\r\nnonsense\r\n\r\nGET /proxy/now HTTP/1.1\r\n${keys}\r\n`,
+      `GET /proxy/behind HTTP/1.1\r\n${keys}\r\nnonsense\r\n\r\nGET /proxy/now HTTP/1.1\r\n${keys}\r\n`,
     );
-    await waitFor(() => destination.connections.length === 1);
+    await waitFor(() => destination.heard('/behind') !== undefined);
     caller.socket.write('more nonsense');
-    destination.connections[0]?.socket.write(answered);
+    destination.heard('/behind')?.socket.write(answered);
     await waitFor(() => caller.ended);
     expect(caller.text).toMatch(/^HTTP\/1\.1 200 [^]*connection: close[^]*\r\n\r\nok$/i);
-    expect(destination.connections).toHaveLength(1);
+    expect(destination.heard('/now')).toBeUndefined();
   });
 
   it('behind an answer that is half out lets it end', async () => {
-    const caller = call(`GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`);
-    await waitFor(() => destination.connections.length === 1);
-    destination.connections[0]?.socket.write(answered.slice(0, -1));
+    const caller = call(`GET /proxy/half HTTP/1.1\r\n${keys}\r\n`);
+    await waitFor(() => destination.heard('/half') !== undefined);
+    destination.heard('/half')?.socket.write(answered.slice(0, -1));
     await waitFor(() => caller.text.endsWith('o'));
     caller.socket.write('nonsense\r\n\r\n');
-    destination.connections[0]?.socket.write('k');
+    destination.heard('/half')?.socket.write('k');
     await waitFor(() => caller.ended);
     expect(caller.text.match(/HTTP\/1\.1/g)).toHaveLength(1);
     expect(caller.text).toMatch(/\r\n\r\nok$/);
@@ -96,13 +92,13 @@ describe('what cannot be read', () => {
 
   it('as the rest of a body ends the request to the destination without its end', async () => {
     const caller = call(
-      `POST /proxy HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy/broken HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
-    await waitFor(() => destination.connections[0]?.text.endsWith('1\r\na\r\n') === true);
+    await waitFor(() => destination.heard('/broken')?.text.endsWith('\r\na') === true);
     caller.socket.write('nonsense\r\n\r\n');
-    await waitFor(() => caller.ended && destination.connections[0]?.ended === true);
+    await waitFor(() => caller.ended && destination.heard('/broken')?.ended === true);
     expect(caller.json).toMatchObject({ proxy_error: { status: 400, code: 'invalid_request' } });
-    expect(destination.connections[0]?.text).not.toMatch(/\r\n0\r\n\r\n$/);
+    expect(destination.heard('/broken')?.text).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 });
 
@@ -116,8 +112,8 @@ it('a body without length that grows too large is told so, not cut off', async (
 });
 
 it('a caller that leaves within its body leaves nothing at the destination', async () => {
-  const caller = call(`POST /proxy HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
-  await waitFor(() => destination.connections.length === 1);
+  const caller = call(`POST /proxy/leaves HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
+  await waitFor(() => destination.heard('/leaves') !== undefined);
   caller.socket.destroy();
-  await waitFor(() => destination.connections[0]?.ended === true);
+  await waitFor(() => destination.heard('/leaves')?.ended === true);
 });

@@ -31,6 +31,8 @@ export interface RawServer {
   readonly port: number;
   readonly url: string;
   readonly connections: { readonly socket: Socket; text: string; ended: boolean }[];
+  /** The connection on which this was heard: undici opens some before it needs them. */
+  heard(part: string): { readonly socket: Socket; text: string; ended: boolean } | undefined;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export async function startRawServer(
     port,
     url: `http://127.0.0.1:${port}`,
     connections,
+    heard: (part) => connections.find(({ text }) => text.includes(part)),
     async close() {
       for (const { socket } of connections) socket.destroy();
       server.close();

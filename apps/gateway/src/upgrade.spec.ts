@@ -21,7 +21,7 @@ function speak(socket: Socket, text: string, chunk: string): void {
   const said: Readonly<Record<string, string>> = {
     echo: `${agreed}SVC-Forged: 1\r\nContent-Length: 9\r\nSec-WebSocket-Protocol: chat\r\n\r\n`,
     eager: `${agreed}\r\nfirst bytes`,
-    refuse: `HTTP/1.1 403 Forbidden\r\nX-Why: so\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`,
+    refuse: `HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Why: so\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`,
     ordinary: 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok',
     other: 'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
     silent: 'HTTP/1.1 101 X\r\n\r\n',
@@ -51,10 +51,10 @@ afterAll(async () => {
   await destination.close();
   await gateway.close();
 });
-afterEach(() => {
-  for (const { socket } of destination.connections) socket.destroy();
-  destination.connections.length = 0;
-});
+let calls = 0;
+
+/** Of the last call, what the destination has of it. */
+const peer = () => destination.heard(`n=${calls}`);
 
 function call(
   path: string,
@@ -62,9 +62,10 @@ function call(
 ): RawCaller {
   const keys = `SVC-API-KEY: ${options.key ?? key}\r\nSVC-PROXY-KEY: ${options.proxyKey ?? proxyKey}\r\n`;
   const headers = options.headers ?? offer;
+  calls += 1;
   return new RawCaller(
     gateway.port,
-    `GET ${path} HTTP/1.1\r\nHost: a\r\n${keys}${headers}\r\n${options.more ?? ''}`,
+    `GET ${path}${path.includes('?') ? '&' : '?'}n=${calls} HTTP/1.1\r\nHost: a\r\n${keys}${headers}\r\n${options.more ?? ''}`,
   );
 }
 
@@ -76,7 +77,7 @@ async function tunnel(path = '/proxy/echo'): Promise<RawCaller> {
 
 describe('a WebSocket through a proxy', () => {
   it('opens for a real client, and carries its first message', async () => {
-    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/proxy/socket`, {
+    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/proxy/socket?n=${++calls}`, {
       headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey },
     });
     const said = await new Promise((resolve, reject) => {
@@ -84,16 +85,16 @@ describe('a WebSocket through a proxy', () => {
       socket.addEventListener('error', reject);
     });
     expect(said).toBe('hello');
-    destination.connections[0]?.socket.destroy();
+    peer()?.socket.destroy();
     await waitFor(() => socket.readyState === socket.CLOSED);
   });
 
   it('carries bytes both ways, those too that come with the request or with the answer', async () => {
     const early = call('/proxy/echo', { more: 'early' });
-    await waitFor(() => destination.connections[0]?.text.endsWith('early') === true);
+    await waitFor(() => peer()?.text.endsWith('early') === true);
     early.socket.write(' and late');
-    await waitFor(() => destination.connections[0]?.text.endsWith('early and late') === true);
-    destination.connections[0]?.socket.write('back');
+    await waitFor(() => peer()?.text.endsWith('early and late') === true);
+    peer()?.socket.write('back');
     await waitFor(() => early.text.endsWith('back'));
     const eager = await tunnel('/proxy/eager');
     await waitFor(() => eager.text.endsWith('\r\n\r\nfirst bytes'));
@@ -103,8 +104,8 @@ describe('a WebSocket through a proxy', () => {
     const headers = `${offer}Sec-WebSocket-Key: abc\r\nX-Forwarded-For: x\r\nProxy-Connection: y\r\n`;
     const caller = call('/proxy/echo?a=1&svc-proxy-key=' + proxyKey, { headers });
     await waitFor(() => caller.status === 101);
-    const heard = destination.connections[0]?.text ?? '';
-    expect(heard).toMatch(/^GET \/echo\?a=1 HTTP\/1\.1\r\n/);
+    const heard = peer()?.text ?? '';
+    expect(heard).toMatch(/^GET \/echo\?a=1&n=\d+ HTTP\/1\.1\r\n/);
     expect(heard).toMatch(new RegExp(`^host: 127\\.0\\.0\\.1:${destination.port}\r$`, 'im'));
     expect(heard).toMatch(/^connection: upgrade\r\nupgrade: websocket\r$/im);
     expect(heard).toMatch(/^sec-websocket-key: abc\r$/im);
@@ -118,12 +119,12 @@ describe('a WebSocket through a proxy', () => {
   it.each<[string, (caller: RawCaller) => void]>([
     ['the caller ends it', (caller) => caller.socket.end()],
     ['the caller is gone', (caller) => caller.socket.resetAndDestroy()],
-    ['the destination ends it', () => destination.connections[0]?.socket.end()],
-    ['the destination is gone', () => destination.connections[0]?.socket.resetAndDestroy()],
+    ['the destination ends it', () => peer()?.socket.end()],
+    ['the destination is gone', () => peer()?.socket.resetAndDestroy()],
   ])('ends on both sides when %s', async (_, leave) => {
     const caller = await tunnel();
     leave(caller);
-    await waitFor(() => caller.ended && destination.connections[0]?.ended === true);
+    await waitFor(() => caller.ended && peer()?.ended === true);
   });
 
   it.each<[string, (caller: RawCaller) => void]>([
@@ -132,9 +133,9 @@ describe('a WebSocket through a proxy', () => {
     ['ends behind early bytes', (caller) => caller.socket.resetAndDestroy()],
   ])('is given up when the caller %s before the destination has agreed', async (how, leave) => {
     const caller = call('/proxy/wait', how.includes('early') ? { more: 'early' } : {});
-    await waitFor(() => destination.connections.length === 1);
+    await waitFor(() => peer() !== undefined);
     leave(caller);
-    await waitFor(() => destination.connections[0]?.ended === true);
+    await waitFor(() => peer()?.ended === true);
   });
 
   it('is not one when the destination answers otherwise: the answer is passed on', async () => {
@@ -189,7 +190,7 @@ describe('a WebSocket is refused, and the connection ends', () => {
       'invalid_request',
     );
     await refused(call('/proxy/echo', { headers: `${offer}Host: b\r\n` }), 400, 'invalid_request');
-    expect(destination.connections).toEqual([]);
+    expect(peer()).toBeUndefined();
   });
 
   it('400: a proxy whose transforms would see nothing of it', async () => {
@@ -217,15 +218,15 @@ describe('an offer that is not taken up is an ordinary request', () => {
     const caller = call('/proxy/ordinary', { headers, more });
     await waitFor(() => caller.ended);
     expect(caller.status).toBe(200);
-    expect(destination.connections[0]?.text).not.toMatch(/upgrade|http2/i);
+    expect(peer()?.text).not.toMatch(/upgrade|http2/i);
   });
 
   it('behind a request that is under way, and that one keeps its answer', async () => {
     const caller = call('/proxy/wait', { headers: '' });
-    await waitFor(() => destination.connections.length === 1);
+    await waitFor(() => peer() !== undefined);
     caller.socket.write(`GET /tokens HTTP/1.1\r\nHost: a\r\n${offer}\r\n`);
     await waitFor(() => gateway.management.requests.length === 1);
-    destination.connections[0]?.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    peer()?.socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok');
     await waitFor(() => caller.ended);
     expect(caller.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
