@@ -198,7 +198,6 @@ describe('504 destination_timeout', () => {
     stuck?.destroy();
     expect(outcome).toMatchObject({ status: 504 });
   });
-  });
 });
 
 describe('half an answer is never taken for a whole one', () => {
@@ -379,17 +378,20 @@ describe('a streamed body', () => {
     agent.destroy();
   });
 
-  it.each(['DELETE', 'OPTIONS', 'POST'])('%s with chunks arrives as it was sent', async (method) => {
-    const { proxyKey } = destination((socket, request) => {
-      if (request.endsWith('\r\n0\r\n\r\n')) socket.write(ok('x', 'Connection: close\r\n'));
-    });
-    const headers = { ...binary, 'Transfer-Encoding': 'chunked' };
-    expect(await call(proxyKey, { method, headers, body: 'GET /smuggled' })).toMatchObject({
-      status: 200,
-    });
-    expect(raw.requests).toHaveLength(1);
-    expect(raw.requests[0]).toMatch(/transfer-encoding: chunked[^]*GET \/smuggled/i);
-  });
+  it.each(['DELETE', 'OPTIONS', 'POST'])(
+    '%s with chunks arrives as it was sent',
+    async (method) => {
+      const { proxyKey } = destination((socket, request) => {
+        if (request.endsWith('\r\n0\r\n\r\n')) socket.write(ok('x', 'Connection: close\r\n'));
+      });
+      const headers = { ...binary, 'Transfer-Encoding': 'chunked' };
+      expect(await call(proxyKey, { method, headers, body: 'GET /smuggled' })).toMatchObject({
+        status: 200,
+      });
+      expect(raw.requests).toHaveLength(1);
+      expect(raw.requests[0]).toMatch(/transfer-encoding: chunked[^]*GET \/smuggled/i);
+    },
+  );
 
   it('shorter than its length completes no request; 408 when the rest does not come', async () => {
     const { proxyKey } = destination(() => undefined);
