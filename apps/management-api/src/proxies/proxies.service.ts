@@ -10,11 +10,7 @@ import type { Actor } from '@glovebox/vault';
 import { usableApplication } from '../applications/usable-application';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { changeRow } from '../change-row';
-import {
-  openConfiguration,
-  sealConfiguration,
-  toConfiguration,
-} from '../configuration';
+import { openConfiguration, sealConfiguration, toConfiguration } from '../configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
