@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 
-/** A call on a connection of its own that nobody waits for. Faults are for those who ask. */
-export function beginCall(url, { method = 'GET', headers = {}, contentLength, body } = {}) {
+/** A call on a connection of its own, or of the agent. Faults are for those who ask. */
+export function beginCall(url, options = {}) {
+  const { method = 'GET', headers = {}, contentLength, body, agent = false } = options;
   const framing = contentLength === undefined ? {} : { 'Content-Length': String(contentLength) };
-  const req = request(url, { method, agent: false, headers: { ...headers, ...framing } });
+  const req = request(url, { method, agent, headers: { ...headers, ...framing } });
   const answered = new Promise((resolve, reject) => {
     req.once('response', resolve);
     req.once('error', reject);

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const blockBytes = 64 * 1024;
@@ -63,12 +65,12 @@ async function streamDown(res, bytes) {
     'Content-Type': 'application/octet-stream',
     'Content-Length': String(bytes),
   });
+  await pipeline(Readable.from(blocks(bytes), { objectMode: false }), res);
+}
+
+function* blocks(bytes) {
   const block = Buffer.alloc(blockBytes, 'x');
-  for (let sent = 0; sent < bytes && !res.destroyed; sent += blockBytes) {
-    const part = block.subarray(0, Math.min(blockBytes, bytes - sent));
-    if (!res.write(part)) await Promise.race([once(res, 'drain'), once(res, 'close')]);
-  }
-  res.end();
+  for (let left = bytes; left > 0; left -= blockBytes) yield block.subarray(0, left);
 }
 
 async function countUp(req, res) {

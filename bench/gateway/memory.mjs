@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pin, residentMebibytes } from '../lib/compare.mjs';
 import { beginCall, statusOf } from './calls.mjs';
@@ -25,11 +26,16 @@ export async function measureMemory(setting) {
     );
     rows.push(check('P11', what, growth, ['≤', 50], ' MiB'));
   }
-  const { live, resident } = await withGateway(setting, headers, (gateway) =>
+  const { idle, busy } = await withGateway(setting, headers, (gateway) =>
     perWaitingCall(gateway, headers, destination),
   );
-  rows.push(check('P11', `a waiting call, of ${waiting}: RSS +`, resident, ['≤', 12], ' KiB'));
-  rows.push(check('P11', `a waiting call, of ${waiting}: live in V8 +`, live, undefined, ' KiB'));
+  const row = (what, figure, bound) => check('P11', what, figure, bound, ' KiB');
+  rows.push(
+    row(`a call that waits, of ${waiting}: RSS +`, busy.resident, ['≤', 12]),
+    row(`a call that waits, of ${waiting}: live in V8 +`, busy.live),
+    row(`a connected caller, of ${waiting}: RSS +`, idle.resident),
+    row(`a connected caller, of ${waiting}: live in V8 +`, idle.live),
+  );
   return rows;
 }
 
@@ -86,20 +92,34 @@ async function sendAll(url, headers) {
   if (JSON.parse(text).bytes !== streamBytes) throw new Error(`the destination got ${text}`);
 }
 
+/**
+ * In two steps: callers that are connected and idle, then the same callers waiting for their
+ * destination. The second is what a slow destination costs.
+ */
 async function perWaitingCall(gateway, headers, destination) {
-  const [live, resident] = [
-    (await gateway.ask('memory')).liveBytes,
-    residentMebibytes(gateway.pid),
-  ];
-  const url = `${gateway.url}/proxy/hang`;
-  const begun = Array.from({ length: waiting }, () => beginCall(url, { headers }));
+  const agents = Array.from({ length: waiting }, () => new Agent({ keepAlive: true }));
+  const begin = (path) => (agent) => beginCall(`${gateway.url}/proxy${path}`, { headers, agent });
+  const none = await memoryOf(gateway);
+  for (let at = 0; at < waiting; at += warmUpCalls) {
+    const some = agents.slice(at, at + warmUpCalls);
+    await Promise.all(some.map(begin('/small')).map(statusOf));
+  }
+  const idle = await memoryOf(gateway);
+  const begun = agents.map(begin('/hang'));
   await until(() => destination.waiting === waiting, { what: 'the calls wait' });
-  const after = (await gateway.ask('memory')).liveBytes;
-  const residentAfter = residentMebibytes(gateway.pid);
+  const busy = await memoryOf(gateway);
   destination.release();
   await Promise.all(begun.map(statusOf));
-  return {
-    live: (after - live) / waiting / 1_024,
-    resident: ((residentAfter - resident) * 1_024) / waiting,
-  };
+  for (const agent of agents) agent.destroy();
+  return { idle: difference(idle, none), busy: difference(busy, idle) };
 }
+
+async function memoryOf(gateway) {
+  const { liveBytes } = await gateway.ask('memory');
+  return { live: liveBytes / 1_024, resident: residentMebibytes(gateway.pid) * 1_024 };
+}
+
+const difference = (after, before) => ({
+  live: (after.live - before.live) / waiting,
+  resident: (after.resident - before.resident) / waiting,
+});

@@ -13,6 +13,7 @@ export async function withSetting(options, work) {
   // What is started inherits it: Postgres's later sessions, too.
   pin(process.pid, 1);
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-gateway-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const children = new Children();
   const destination = new Destination();
   try {
@@ -28,7 +29,6 @@ export async function withSetting(options, work) {
     });
   } finally {
     await destination.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

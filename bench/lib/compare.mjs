@@ -46,7 +46,7 @@ export function ratios(results, name, peer, figure = 'perCpuSecond') {
     .get(name)
     .map((result, round) => result[figure] / results.get(peer)[round][figure])
     .sort((a, b) => a - b);
-  return { median: sorted[Math.floor(sorted.length / 2)], min: sorted[0], max: sorted.at(-1) };
+  return { median: middle(sorted), min: sorted[0], max: sorted.at(-1) };
 }
 
 export function ratio(results, name, peer, figure) {
@@ -67,8 +67,12 @@ export function report(results) {
 }
 
 function median(rounds, figure) {
-  const sorted = rounds.map((round) => round[figure]).sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  return middle(rounds.map((round) => round[figure]).sort((a, b) => a - b));
+}
+
+function middle(sorted) {
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }
 
 export async function load({ name, url, headers = {}, script }, { connections, seconds }) {

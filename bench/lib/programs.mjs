@@ -14,8 +14,9 @@ export function findProgram(name) {
 /** Child processes that end with the bench, however it ends. */
 export class Children {
   #children = new Set();
+  // Not SIGKILL: nginx would leave its worker behind.
   #killAll = () => {
-    for (const child of this.#children) child.kill('SIGKILL');
+    for (const child of this.#children) child.kill('SIGTERM');
   };
 
   constructor() {
