@@ -17,8 +17,9 @@ export async function withProduct(environment, work) {
     ...environment,
     GLOVEBOX_DIR: folder,
   };
+  // In a group of its own: what interrupts the bench must not interrupt the end of the product.
   const run = (name, ...args) =>
-    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8' });
+    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8', detached: true });
   const end = () => {
     run('stop');
     rmSync(folder, { recursive: true, force: true });
