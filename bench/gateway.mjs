@@ -8,8 +8,7 @@ import { measureLeaving } from './gateway/leaving.mjs';
 import { measureLoads } from './gateway/loads.mjs';
 import { measureMemory } from './gateway/memory.mjs';
 import { measurePropagation } from './gateway/propagation.mjs';
-import { countRedisCommands } from './gateway/redis-commands.mjs';
-import { countRoundTrips } from './gateway/round-trips.mjs';
+import { countPostgres, countRedis } from './gateway/round-trips.mjs';
 import { withSetting } from './gateway/setting.mjs';
 
 export const about =
@@ -17,8 +16,8 @@ export const about =
 
 /** In this order: the last one leaves 100,000 definitions behind. */
 const others = [
-  ['P6', countRedisCommands],
-  ['P7', countRoundTrips],
+  ['P6', countRedis],
+  ['P7', countPostgres],
   ['P10', measureLeaving],
   ['P11', measureMemory],
   ['propagation', measurePropagation],

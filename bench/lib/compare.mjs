@@ -29,6 +29,9 @@ export async function compare(
       const before = processorSeconds(target.pid);
       const measured = await load(target, { connections, seconds });
       const used = processorSeconds(target.pid) - before;
+      if (measured.requests === 0 || used === 0) {
+        throw new Error(`The run against ${target.name} is void: it served nothing`);
+      }
       results.get(target.name).push({
         ...measured,
         perCpuSecond: measured.requests / used,
