@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { Redis } from 'ioredis';
+import pg from 'pg';
 import { findProgram } from './lib/programs.mjs';
 import { circumstances, markdownTable, writeJson, writeSection } from './lib/results.mjs';
 import { notRun } from './gateway/checks.mjs';
@@ -58,6 +60,7 @@ export async function run(args) {
   const results = { ...circumstances(command, versions()), checks: [], loads: {} };
   const begunAt = performance.now();
   await withSetting(options.quick ? quick : whole, async (setting) => {
+    Object.assign(results.versions, await storeVersions(setting.dev));
     const loads = await measureLoads(setting, wants);
     results.checks.push(...loads.checks);
     results.loads = loads.results;
@@ -130,12 +133,27 @@ ${markdownTable(
 }
 
 function versions() {
-  const asked = { nginx: ['-v'], wrk: ['-v'], postgres: ['--version'], 'redis-server': ['-v'] };
+  const asked = { nginx: ['-v'], wrk: ['-v'] };
   const found = Object.entries(asked).flatMap(([name, args]) => {
     const program = findProgram(name);
     return program ? [[name, versionOf(program, args)]] : [];
   });
   return Object.fromEntries(found);
+}
+
+/** Of the servers that the product runs with, which need not be those on the path. */
+async function storeVersions({ databaseUrl, redisUrl }) {
+  const postgres = new pg.Client(databaseUrl);
+  const redis = new Redis(redisUrl);
+  try {
+    await postgres.connect();
+    const { rows } = await postgres.query('SHOW server_version');
+    const [, version] = /redis_version:(\S+)/.exec(await redis.info('server'));
+    return { Postgres: rows[0].server_version, Redis: version };
+  } finally {
+    await postgres.end();
+    redis.disconnect();
+  }
 }
 
 function versionOf(program, args) {
