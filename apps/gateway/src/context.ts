@@ -81,6 +81,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     redisUrl,
     ring,
     relays: false,
+    postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
   const egress = createEgress(

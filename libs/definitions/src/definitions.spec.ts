@@ -184,9 +184,10 @@ describe('Redis is a prefix of the log', () => {
 
     const prefix = new RedisPrefix(connection.redis);
     const { head } = await prefix.apply(`${stale.head.epoch}:${created - 1}`, stale, {
-      anew: false,
-      confirmUntil: Date.now() + 10_000,
+      mode: 'continue',
       announce: true,
+      relay: randomUUID(),
+      tickets: [],
     });
     expect(head?.version).toBeGreaterThan(created);
     const late = connect();
@@ -204,19 +205,35 @@ describe('Redis is a prefix of the log', () => {
     expect((await connection.follower.current()).find('reactor', tenantId, id)).toBeDefined();
     const prefix = new RedisPrefix(connection.redis);
     const { head } = await readLog(management, 0, 1);
-    await waitFor(async () => (await prefix.head()).head?.version === head.version);
-    const part = await prefix.changes(0, 100_000);
-    expect(part?.entries.some((entry) => entry.id === id)).toBe(true);
+    await waitFor(async () => (await prefix.survey()).head?.version === head.version);
+    const look = await prefix.look(randomUUID(), 1, 0, 100_000);
+    expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
   });
 
-  it('is not believed when nobody has asked Postgres for half a second', async () => {
+  it('answers a ticket only after Postgres was asked', async () => {
     const connection = connect({ relays: true });
     await connection.start();
-    await connection.relay.announce(await write(reactor(randomUUID())));
     const prefix = new RedisPrefix(connection.redis);
-    expect(await prefix.changes(0, 1)).toBeDefined();
+    const follower = randomUUID();
+    await waitFor(async () => (await prefix.look(follower, 1, 0, 1))?.answered?.ticket === 1);
     await connection.relay.stop();
-    await waitFor(async () => (await prefix.changes(0, 1)) === undefined);
+    expect((await prefix.look(follower, 2, 0, 1))?.answered?.ticket).toBe(1);
+    expect((await prefix.look(randomUUID(), 1, 0, 1))?.answered?.ticket).not.toBe(1);
+  });
+
+  it.each(['entries', 'order'])('that lost its %s is not believed, and made anew', async (lost) => {
+    const connection = connect({ relays: true });
+    await connection.start();
+    const id = randomUUID();
+    await connection.relay.announce(await write(reactor(id)));
+    await connection.relay.stop();
+    const prefix = new RedisPrefix(connection.redis);
+    await connection.redis.del(`{glovebox}:definitions:${lost}`);
+    expect(await prefix.look(randomUUID(), 1, 0, 1)).toBeUndefined();
+    const other = connect({ relays: true });
+    await other.start();
+    const look = await waitFor(() => prefix.look(randomUUID(), 1, 0, 100_000));
+    expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
   });
 
   it.each([`${randomUUID()}:999999`, 'nonsense'])('that says %s is begun anew', async (text) => {

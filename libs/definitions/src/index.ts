@@ -15,7 +15,7 @@ export type {
   TenantDefinition,
   TransformDefinition,
 } from './definition';
-export { DefinitionFollower, type FollowerOptions } from './follower';
+export { DefinitionFollower, type FollowerOptions, type LeaseSource } from './follower';
 export {
   appendDefinition,
   appendDeletion,

@@ -2,6 +2,8 @@ export { testBubblewrap } from './environment';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
 export { freePort } from './free-port';
+export { startLine } from './line';
+export type { Line } from './line';
 export { startRedis, testRedisUrl } from './redis';
 export type { PrivateRedis } from './redis';
 export { createTestDatabase } from './test-database';
