@@ -1,4 +1,4 @@
-export { testBubblewrap } from './environment';
+export { testBubblewrap, testSeed } from './environment';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
 export { freePort } from './free-port';
