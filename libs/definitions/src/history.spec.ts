@@ -4,9 +4,8 @@ import { Redis } from 'ioredis';
 import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
 import { startLine, startRedis, testSeed, waitFor, type Line } from '@glovebox/testing';
 import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
-import { keys } from './redis-scripts';
 import { History, randomFrom } from './spec-history';
-import { startStage, type Stage } from './spec-stage';
+import { copyRedis, putBack, startStage, type RedisCopy, type Stage } from './spec-stage';
 
 const lastsMs = 10_000;
 const seed = testSeed();
@@ -20,6 +19,7 @@ const pick = <Item>(items: readonly Item[]): Item => {
 
 /** A process with its own ways to the stores. */
 interface Node {
+  readonly relays: boolean;
   readonly connection: DefinitionConnection;
   readonly lines: readonly [postgres: Line, redis: Line];
 }
@@ -45,7 +45,7 @@ async function startNode(options: { relays: boolean; writes: boolean }): Promise
     postgresAwayMaxMs: 60_000,
   });
   await connection.start();
-  const node = { connection, lines };
+  const node = { relays: options.relays, connection, lines };
   nodes.push(node);
   return node;
 }
@@ -101,17 +101,7 @@ async function change(database: Database, id: string, value: string | undefined)
   });
 }
 
-type Copy = readonly (readonly [string, Buffer | null])[];
-const copies: Copy[] = [];
-
-const copyRedis = async (): Promise<Copy> =>
-  Promise.all(Object.values(keys).map(async (key) => [key, await raw.dumpBuffer(key)] as const));
-
-async function putBack(copy: Copy): Promise<void> {
-  const transaction = raw.multi().flushall();
-  for (const [key, value] of copy) if (value) transaction.restore(key, 0, value);
-  await transaction.exec();
-}
+const copies: RedisCopy[] = [];
 
 let restarting = false;
 async function restartRedis(): Promise<void> {
@@ -132,19 +122,24 @@ async function breakFor(lines: readonly Line[], how: 'cut' | 'stall'): Promise<v
 
 const ofPostgres = (): Line[] => nodes.map(({ lines: [line] }) => line);
 const ofRedis = (): Line[] => nodes.map(({ lines: [, line] }) => line);
+const ofRelays = (): Line[] =>
+  nodes.filter(({ relays }) => relays).map(({ lines: [, line] }) => line);
 const some = (lines: readonly Line[]): Line[] => lines.filter(() => random() < 0.5);
 
 const faults: readonly (() => Promise<unknown>)[] = [
   () => raw.client('KILL', 'TYPE', 'PUBSUB'),
   () => raw.flushall(),
-  async () => copies.push(await copyRedis()),
-  async () => copies.length > 0 && putBack(pick(copies)),
+  async () => copies.push(await copyRedis(raw)),
+  async () => copies.length > 0 && putBack(raw, pick(copies)),
   restartRedis,
   () => breakFor(some(ofRedis()), 'stall'),
   () => breakFor(some(ofRedis()), 'cut'),
   () => breakFor(some(ofPostgres()), 'stall'),
   () => breakFor(some(ofPostgres()), 'cut'),
   () => breakFor(ofPostgres(), 'cut'),
+  // Nobody brings Redis news, and changes are acknowledged all the same.
+  () => breakFor(ofRelays(), 'cut'),
+  () => breakFor(ofRelays(), 'stall'),
   () => breakFor([...some(ofPostgres()), ...some(ofRedis())], pick(['cut', 'stall'])),
 ];
 

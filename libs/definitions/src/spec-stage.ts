@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
 import { createTestDatabase, startRedis } from '@glovebox/testing';
@@ -9,6 +10,7 @@ import {
   type DefinitionConnection,
   type ReactorDefinition,
 } from './index';
+import { keys } from './redis-scripts';
 
 type Options = Parameters<typeof connectDefinitions>[0];
 
@@ -88,3 +90,15 @@ export async function startStage() {
 }
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** What Redis holds of the log, to put it back later: as a replica that lost writes would. */
+export type RedisCopy = readonly (readonly [key: string, value: Buffer | null])[];
+
+export const copyRedis = async (redis: Redis): Promise<RedisCopy> =>
+  Promise.all(Object.values(keys).map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+
+export async function putBack(redis: Redis, copy: RedisCopy): Promise<void> {
+  const transaction = redis.multi().flushall();
+  for (const [key, value] of copy) if (value) transaction.restore(key, 0, value);
+  await transaction.exec();
+}
