@@ -123,18 +123,26 @@ export class DefinitionFollower {
     }
   }
 
-  /** No caller waits longer than a lease, neither for a store that hangs nor for a long catch-up. */
+  /** A caller waits for a long catch-up as long as it goes on, and for a store that hangs a second. */
   async #renew(): Promise<void> {
-    const waited = new AbortController();
-    const stores = async (): Promise<void> => {
-      await this.#look().catch(this.#onFault);
-      if (!this.fresh()) await this.#read();
-    };
-    try {
-      await Promise.race([stores(), delay(leaseMs, undefined, { signal: waited.signal })]);
-    } finally {
-      waited.abort();
+    const stores = this.#askStores();
+    const over = stores.then(() => true);
+    for (;;) {
+      const before = this.#replica.head?.version;
+      const waited = new AbortController();
+      const timeIsUp = delay(leaseMs, false, { signal: waited.signal });
+      try {
+        if ((await Promise.race([over, timeIsUp])) || this.#replica.head?.version === before)
+          return;
+      } finally {
+        waited.abort();
+      }
     }
+  }
+
+  async #askStores(): Promise<void> {
+    await this.#look().catch(this.#onFault);
+    if (!this.fresh()) await this.#read();
   }
 
   async #onChange(message: string): Promise<void> {
