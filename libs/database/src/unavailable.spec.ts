@@ -27,11 +27,21 @@ it('every other error stays what it is', () => {
 
 it('only a Postgres that says no refuses: silence is something else', () => {
   const refused = error('connect', 'ECONNREFUSED');
-  for (const fault of [refused, error('starting up', '57P03'), asUnavailable(refused)]) {
+  for (const fault of [
+    refused,
+    error('starting up', '57P03'),
+    error('no name', 'ENOTFOUND'),
+    asUnavailable(refused),
+  ]) {
     expect(refusesConnections(fault)).toBe(true);
   }
   const silent = error('connect', 'ETIMEDOUT');
-  for (const fault of [silent, error('timeout exceeded when trying to connect'), undefined]) {
+  for (const fault of [
+    silent,
+    error('no name server', 'EAI_AGAIN'),
+    error('timeout exceeded when trying to connect'),
+    undefined,
+  ]) {
     expect(refusesConnections(asUnavailable(fault))).toBe(false);
   }
   expect(refusesConnections(new AggregateError([refused, refused]))).toBe(true);

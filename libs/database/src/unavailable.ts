@@ -31,11 +31,11 @@ function isAway(error: unknown): boolean {
   return typeof message === 'string' && driverMessages.test(message);
 }
 
-/** cannot_connect_now: the server is starting, or shutting down. */
-const refusalCodes = new Set(['ECONNREFUSED', '57P03']);
+/** 57P03: the server is starting, or shutting down. ENOTFOUND: its name was taken away with it. */
+const refusalCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', '57P03']);
 
 /**
- * Whether Postgres is known to be away, because its own machine or itself says so. Silence is
+ * Whether Postgres is known to be away, because itself, its machine or the name service says so. Silence is
  * something else: a Postgres that does not answer this process may well answer another.
  */
 export function refusesConnections(error: unknown): boolean {

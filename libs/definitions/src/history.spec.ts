@@ -7,7 +7,7 @@ import { appendDefinition, appendDeletion, type DefinitionConnection } from './i
 import { History, randomFrom } from './spec-history';
 import { copyRedis, putBack, startStage, type RedisCopy, type Stage } from './spec-stage';
 
-const lastsMs = 10_000;
+const lastsMs = 8_000;
 const seed = testSeed();
 const random = randomFrom(seed);
 const between = (least: number, most: number): number => least + random() * (most - least);
