@@ -14,6 +14,12 @@ beforeAll(async () => {
 afterEach(() => stage.disconnect());
 afterAll(() => stage.close());
 
+/** When it must be in force: what a process then still hands out is wrong, however slow the machine. */
+async function aSecondLater(): Promise<void> {
+  const since = performance.now();
+  await waitFor(() => performance.now() - since > 1_000);
+}
+
 describe('the log', () => {
   it('gives versions without a gap, in the order of the commits', async () => {
     const before = (await readLog(stage.management, 0, 1)).head.version;
@@ -95,11 +101,9 @@ describe('a change that was announced', () => {
     await connection.start();
     const id = randomUUID();
     await stage.write(stage.reactor(id));
-    const startedAt = performance.now();
-    await waitFor(async () =>
-      Boolean((await connection.follower.current()).find('reactor', stage.tenantId, id)),
-    );
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await aSecondLater();
+    const definitions = await connection.follower.current();
+    expect(definitions.find('reactor', stage.tenantId, id)).toBeDefined();
   });
 });
 
@@ -198,15 +202,13 @@ describe('while Redis is away', () => {
     await own.kill();
     const id = randomUUID();
     await connection.relay.announce(await stage.write(stage.reactor(id)));
-    const startedAt = performance.now();
-    await waitFor(async () =>
-      Boolean((await connection.follower.current()).find('reactor', stage.tenantId, id)),
-    );
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await aSecondLater();
+    const definitions = await connection.follower.current();
+    expect(definitions.find('reactor', stage.tenantId, id)).toBeDefined();
     await connection.relay.announce(await stage.remove(id));
-    await waitFor(
-      async () => !(await connection.follower.current()).find('reactor', stage.tenantId, id),
-    );
+    await aSecondLater();
+    const later = await connection.follower.current();
+    expect(later.find('reactor', stage.tenantId, id)).toBeUndefined();
   });
 });
 
