@@ -23,6 +23,15 @@ export class AppProcess {
     );
   }
 
+  /** One more of the same, with other settings. */
+  another(settings: (own: Readonly<Record<string, string>>) => Record<string, string>): AppProcess {
+    const [command = '', ...args] = this.#command;
+    const child = spawn(command, args, { env: settings(this.#env), stdio: 'ignore' });
+    const another = new AppProcess(child.pid);
+    another.#child = child;
+    return another;
+  }
+
   signal(signal: NodeJS.Signals): void {
     process.kill(this.#pid, signal);
   }

@@ -29,6 +29,11 @@ export const settings = {
   ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
   REDIS_URL: requiredSecret('Redis'),
+  POSTGRES_AWAY_MAX_MS: integer(
+    'how long calls without expressions go on while Postgres refuses connections; 0: one second',
+    3_600_000,
+    { min: 0, max: 86_400_000 },
+  ),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   MANAGEMENT_URL: text('where the management API listens', 'http://127.0.0.1:8081'),
   MANAGEMENT_TIMEOUT_MS: integer('how long the management API may be silent', 30_000, {

@@ -100,6 +100,7 @@ export async function createGatewayContext(
     redisUrl,
     ring,
     relays: false,
+    postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
   const egress = createEgress(

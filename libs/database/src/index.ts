@@ -9,4 +9,4 @@ export {
 } from './database';
 export { KeyUses } from './key-uses';
 export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
-export { asUnavailable } from './unavailable';
+export { asUnavailable, refusesConnections } from './unavailable';

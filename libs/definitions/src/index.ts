@@ -16,7 +16,7 @@ export type {
   TlsDefinition,
   TransformDefinition,
 } from './definition';
-export { DefinitionFollower, type FollowerOptions } from './follower';
+export { DefinitionFollower, type FollowerOptions, type LeaseSource } from './follower';
 export {
   appendDefinition,
   appendDeletion,

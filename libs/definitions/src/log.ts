@@ -19,6 +19,8 @@ export interface Head {
 }
 
 export interface LogPart {
+  /** The version that it continues from: a reader who has less would miss something. */
+  readonly after: number;
   readonly head: Head;
   /** In order, each newer than what was asked for; a full part means that more may follow. */
   readonly entries: readonly LogEntry[];
@@ -114,5 +116,6 @@ export async function readLog(sql: Sql, after: number, limit: number): Promise<L
     version === null ? [] : [{ version: Number(version), kind, id, tenantId, payload }],
   );
   const last = entries.at(-1);
-  return { head, entries, upTo: last && entries.length === limit ? last.version : head.version };
+  const upTo = last && entries.length === limit ? last.version : head.version;
+  return { after, head, entries, upTo };
 }
