@@ -10,6 +10,7 @@ void runService({
   start: async () => {
     const config = loadGatewayConfig(process.env);
     const ctx = await createGatewayContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const server = createGatewayServer(ctx);
     server.listen(config.PORT, config.HOST);

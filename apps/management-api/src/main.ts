@@ -9,6 +9,7 @@ void runService({
   start: async () => {
     const config = loadManagementConfig(process.env);
     const ctx = await createManagementContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const app = await createApp(ctx);
     await app.listen(config.PORT, config.HOST);

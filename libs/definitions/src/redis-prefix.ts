@@ -106,6 +106,18 @@ export class RedisPrefix {
     return { head: parseHead(head), receivers };
   }
 
+  /** Every sealed payload that Redis holds, believed or not. */
+  async *payloads(): AsyncGenerator<Buffer> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await this.#redis.hscan(keys.entries, cursor, 'COUNT', 500);
+      cursor = next;
+      for (const [at, value] of fields.entries()) {
+        if (at % 2 === 1 && value !== '') yield Buffer.from(value, 'base64');
+      }
+    } while (cursor !== '0');
+  }
+
   /** Undefined when Redis cannot be believed right now. */
   async changes(after: number, limit: number): Promise<LogPart | undefined> {
     const [headText, ...fields] = await this.#redis.definitionChanges(
