@@ -1,4 +1,4 @@
-import type { Database, Sql } from './database';
+import type { Sql } from './database';
 import { sealingVersion } from './sealing-version';
 
 interface DataKeyRow {
@@ -20,41 +20,40 @@ interface Candidate {
 const columns = `id, tenant_id AS "tenantId", period, master_version AS "masterVersion", wrapped`;
 
 /** The table of wrapped data keys, in the shape that `seal` asks for. */
-export function dataKeyTable(database: Database): {
+export function dataKeyTable(sql: Sql): {
   byId(id: string): Promise<DataKeyRow | undefined>;
   claim(candidate: Candidate): Promise<DataKeyRow>;
   sealingVersion(newestVersion: number): Promise<number>;
 } {
   return {
     async byId(id) {
-      const [row] = await database.query<DataKeyRow>(
-        `SELECT ${columns} FROM data_keys WHERE id = $1`,
-        [id],
-      );
+      const [row] = await sql.query<DataKeyRow>(`SELECT ${columns} FROM data_keys WHERE id = $1`, [
+        id,
+      ]);
       return row;
     },
 
     async claim(candidate) {
-      return (
-        (await ofPeriod(database, candidate)) ??
-        database.transaction((sql) => insertOrFind(sql, candidate))
-      );
+      for (;;) {
+        const row = (await ofPeriod(sql, candidate)) ?? (await insert(sql, candidate));
+        if (row) return row;
+      }
     },
 
-    sealingVersion: (newestVersion) => sealingVersion(database, newestVersion),
+    sealingVersion: (newestVersion) => sealingVersion(sql, newestVersion),
   };
 }
 
-async function insertOrFind(sql: Sql, candidate: Candidate): Promise<DataKeyRow> {
+/** Nothing when another process was first, or when a rotation began since the version was read. */
+async function insert(sql: Sql, candidate: Candidate): Promise<DataKeyRow | undefined> {
   const { id, tenantId, period, newestVersion, wrap } = candidate;
   const masterVersion = await sealingVersion(sql, newestVersion);
-  await sql.query(
+  const [row] = await sql.query<DataKeyRow>(
     `INSERT INTO data_keys (id, tenant_id, period, master_version, wrapped)
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant_id, period) DO NOTHING`,
-    [id, tenantId, period, masterVersion, wrap(masterVersion)],
+     SELECT $1, $2, $3, $4, $5 WHERE sealing_version($6) = $4
+     ON CONFLICT (tenant_id, period) DO NOTHING RETURNING ${columns}`,
+    [id, tenantId, period, masterVersion, wrap(masterVersion), newestVersion],
   );
-  const row = await ofPeriod(sql, candidate);
-  if (!row) throw new Error('A data key was neither stored nor found');
   return row;
 }
 
