@@ -96,6 +96,15 @@ export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing 
   return JSON.parse(line);
 }
 
+/** Answers what the command says. */
+export function rotateKeys(args, { databaseUrl, redisUrl, keyRing }) {
+  return runEntry('keys-rotate.main.js', args, {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ...keyRing,
+  });
+}
+
 async function runEntry(file, args, env) {
   const { code, output } = await run(
     process.execPath,

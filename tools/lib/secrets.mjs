@@ -42,3 +42,9 @@ export function keyRingFileOf(folder) {
   if (!existsSync(file)) writePrivate(file, `${generateKeyRing()}\n`);
   return file;
 }
+
+/** The ring of the variables, else the one that the running product has. */
+export function keyRingForScripts(env, dev, folder) {
+  if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
+  return { KEY_RING_FILE: env.KEY_RING_FILE || dev?.keyRingFile || keyRingFileOf(folder) };
+}

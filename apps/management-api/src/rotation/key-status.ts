@@ -50,7 +50,7 @@ export function isUnused({ dataKeys, definitions, inRedis }: KeyUse): boolean {
   return dataKeys === 0 && definitions === 0 && inRedis === 0;
 }
 
-const answersWithinMs = 3_000;
+const answersWithinMs = 2_000;
 
 async function untilRedisAnswers<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
   const until = performance.now() + answersWithinMs;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { raiseSealingVersion } from '@glovebox/database';
+import { raiseSealingVersion, sealedCounts, sealingVersion } from '@glovebox/database';
 import { resealDefinitions } from '@glovebox/definitions';
 import { UnknownMasterKey } from '@glovebox/seal';
 import type { RotationContext } from './context';
@@ -24,7 +24,7 @@ export async function rotateKeys(
   to = ctx.ring.newestVersion,
 ): Promise<Rotation> {
   const { database, definitions, ring } = ctx;
-  requireRing(ctx, await keyStatus(ctx), to);
+  await requireRing(ctx, to);
   // First of all: what is sealed from here on has no need of the older keys.
   await raiseSealingVersion(database, to);
   const keys = await rewrapDataKeys(database, ring);
@@ -52,17 +52,17 @@ export function describeRotation(rotation: Rotation): string {
   return text;
 }
 
-/** Before anything is changed: this ring opens all that there is, and seals from now on. */
-function requireRing({ ring }: RotationContext, { sealing, uses }: KeyStatus, to: number): void {
-  if (!ring.versions.has(to)) throw new UnknownMasterKey(to);
+/** Before anything is changed: this ring opens all that there is, and may seal from now on. */
+async function requireRing({ database, ring }: RotationContext, to: number): Promise<void> {
+  const sealing = await sealingVersion(database, ring.newestVersion);
+  const used = (await sealedCounts(database)).map(({ version }) => version);
+  const missing = [to, sealing, ...used].find(
+    (version) => version > 0 && !ring.versions.has(version),
+  );
+  if (missing !== undefined) throw new UnknownMasterKey(missing);
   if (to < sealing) {
     throw new Error(`Version ${sealing} seals already. A rotation does not go back to ${to}.`);
   }
-  const missing = uses.find(
-    ({ version, inRing, dataKeys, definitions }) =>
-      !inRing && version > 0 && (version === sealing || dataKeys + definitions > 0),
-  );
-  if (missing) throw new UnknownMasterKey(missing.version);
 }
 
 const redisFollowsWithinMs = 10_000;
@@ -72,7 +72,8 @@ async function untilRedisFollows(ctx: RotationContext): Promise<KeyStatus> {
   const until = performance.now() + redisFollowsWithinMs;
   for (;;) {
     const status = await keyStatus(ctx);
-    const behind = olderUses(status).some(({ inRedis }) => inRedis !== undefined && inRedis > 0);
+    // What is damaged stays in both.
+    const behind = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
     if (!behind || performance.now() > until) return status;
     await delay(100);
   }
