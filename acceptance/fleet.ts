@@ -70,7 +70,7 @@ export class Fleet {
     const added = await Promise.all(apps.map((app) => this.#start(app, keyRing)));
     for (const instance of added) {
       this.#instances.push(instance);
-      if (instance.app !== 'worker') this.balancers[instance.app].targets.add(instance.url);
+      if (instance.app !== 'worker') this.balancers[instance.app].add(instance.url);
     }
   }
 
@@ -81,7 +81,7 @@ export class Fleet {
   }
 
   async #stop({ app, url, child }: Instance): Promise<void> {
-    if (app !== 'worker') this.balancers[app].targets.delete(url);
+    if (app !== 'worker') await this.balancers[app].remove(url);
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     const [code] = (await exited) as [number | null];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fleet } from './fleet';
-import { call, create, reactorOf, type Product } from './product';
+import { call, create, reactorOf, scriptEnvironment, type Product } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const root = join(__dirname, '..');
@@ -32,7 +32,7 @@ beforeAll(async () => {
   // Under root Postgres and Redis run as nobody and must pass through.
   chmodSync(folder, 0o711);
   environment = {
-    ...process.env,
+    ...scriptEnvironment(),
     GLOVEBOX_DIR: folder,
     GATEWAY_PORT: '0',
     MANAGEMENT_PORT: '0',

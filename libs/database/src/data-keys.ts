@@ -19,6 +19,9 @@ interface Candidate {
 
 const columns = `id, tenant_id AS "tenantId", period, master_version AS "masterVersion", wrapped`;
 
+/** One that is lost to another process finds the key; one that is lost to a rotation wraps it anew. */
+const claimTriesMax = 5;
+
 /** The table of wrapped data keys, in the shape that `seal` asks for. */
 export function dataKeyTable(sql: Sql): {
   byId(id: string): Promise<DataKeyRow | undefined>;
@@ -34,10 +37,11 @@ export function dataKeyTable(sql: Sql): {
     },
 
     async claim(candidate) {
-      for (;;) {
+      for (let tries = 0; tries < claimTriesMax; tries += 1) {
         const row = (await ofPeriod(sql, candidate)) ?? (await insert(sql, candidate));
         if (row) return row;
       }
+      throw new Error('A data key was neither stored nor found');
     },
 
     sealingVersion: (newestVersion) => sealingVersion(sql, newestVersion),
