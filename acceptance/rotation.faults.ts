@@ -197,4 +197,4 @@ it(`${rotations} rotations of the master key and rolling restarts of every app f
   const newest = ringOf(keys.length, keys.length);
   expect((await rotate(newest, '--status')).trim().split('\n')).toHaveLength(2);
   for (const callOnce of Object.values(await kindsOfCalls(at))) await callOnce();
-}, 240_000);
+}, 480_000);
