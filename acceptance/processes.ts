@@ -2,6 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
+/** How a process was started. */
+export function describeProcess(pid: number): { command: string[]; env: Record<string, string> } {
+  const parts = (name: string): string[] =>
+    readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
+  const env = parts('environ').map((line) => [
+    line.slice(0, line.indexOf('=')),
+    line.slice(line.indexOf('=') + 1),
+  ]);
+  return { command: parts('cmdline'), env: Object.fromEntries(env) as Record<string, string> };
+}
+
 /** An app of the running product that a test kills and brings back as it was. */
 export class AppProcess {
   readonly #command: string[];
@@ -12,15 +23,7 @@ export class AppProcess {
   constructor(pid: number | undefined) {
     if (pid === undefined) throw new Error('the app has no process');
     this.#pid = pid;
-    const parts = (name: string): string[] =>
-      readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
-    this.#command = parts('cmdline');
-    this.#env = Object.fromEntries(
-      parts('environ').map((line) => [
-        line.slice(0, line.indexOf('=')),
-        line.slice(line.indexOf('=') + 1),
-      ]),
-    );
+    ({ command: this.#command, env: this.#env } = describeProcess(pid));
   }
 
   /** One more of the same, with other settings. */

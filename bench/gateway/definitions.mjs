@@ -90,7 +90,7 @@ async function openLog(dev) {
       [
         samples.map(({ kind }) => kind),
         samples.map(({ id }) => id),
-        samples.map((sample) => sealDefinition(ring, sample)),
+        samples.map((sample) => sealDefinition(ring, ring.newestVersion, sample)),
         dev.tenantId,
       ],
     );

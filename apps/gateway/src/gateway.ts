@@ -14,6 +14,7 @@ export interface Gateway extends Service {
 /** The whole process but its signals: context, definitions, public port, ops port. */
 export async function startGateway(config: GatewayConfig, parts: GatewayParts): Promise<Gateway> {
   const ctx = await createGatewayContext(config, parts);
+  await ctx.sealer.requireMasterKeys();
   await ctx.definitions.start();
   const server = createGatewayServer(ctx);
   server.listen(config.PORT, config.HOST);

@@ -43,6 +43,15 @@ export type ManagementConfig = ReturnType<typeof loadManagementConfig>;
 
 export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
 
+export type RotationConfig = ReturnType<typeof loadRotationConfig>;
+
+export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    DATABASE_URL: requiredSecret('Postgres, as glovebox_rotation'),
+    REDIS_URL: requiredSecret('Redis'),
+    KEY_RING: requiredSecret('master keys, the one to come among them'),
+  });
+
 export const loadMigrationConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {
     DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
@@ -54,4 +63,5 @@ export const loadRolesConfig = (env: NodeJS.ProcessEnv) =>
     OWNER_PASSWORD: requiredSecret('password of glovebox_owner'),
     MANAGEMENT_PASSWORD: requiredSecret('password of glovebox_management'),
     DATA_PASSWORD: requiredSecret('password of glovebox_data'),
+    ROTATION_PASSWORD: requiredSecret('password of glovebox_rotation'),
   });

@@ -15,6 +15,7 @@ void runService({
   start: async (stopping) => {
     const config = loadManagementConfig(process.env);
     const ctx = await createManagementContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const app = await createApp(ctx);
     const server = app.getHttpServer();

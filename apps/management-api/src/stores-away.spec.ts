@@ -27,7 +27,7 @@ it('starts and serves without Redis', async () => {
     expect((await api.post('/tokens', { data: 1 }, key)).status).toBe(201);
     expect(await managementReadiness(api.ctx)).toEqual({
       ready: true,
-      components: { definitions: 'up', postgres: 'up', redis: 'down' },
+      components: { definitions: 'up', keys: 'up', postgres: 'up', redis: 'down' },
     });
   } finally {
     await api.close();

@@ -10,6 +10,7 @@ void runService({
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
     const ctx = createWorkerContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const consumers = await startConsumers(ctx);
     const sweeper = startSweeper(ctx);

@@ -1,5 +1,5 @@
 export { record, type AuditRecord } from './audit';
-export { dataKeyTable } from './data-keys';
+export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
 export {
   connectDatabase,
   enterTenant,
@@ -8,5 +8,11 @@ export {
   type Sql,
 } from './database';
 export { KeyUses } from './key-uses';
+export {
+  raiseSealingVersion,
+  sealedCounts,
+  sealingVersion,
+  type SealedCount,
+} from './sealing-version';
 export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
 export { asUnavailable, refusesConnections } from './unavailable';

@@ -14,9 +14,19 @@ export class UnknownPayloadVersion extends Error {
 }
 
 /** Sealed by the ring, so that a process can follow the log while Postgres is away. */
-export function sealDefinition(ring: KeyRing, definition: Definition): Buffer {
+export function sealDefinition(ring: KeyRing, version: number, definition: Definition): Buffer {
   const payload = JSON.stringify({ v: payloadVersion, definition });
-  return sealWithRing(ring, placeOf(definition), payload);
+  return sealWithRing(ring, version, placeOf(definition), payload);
+}
+
+/** Byte for byte what it was, under another master key: also a payload of a release to come. */
+export function resealPayload(
+  ring: KeyRing,
+  version: number,
+  entry: { kind: string; id: string; tenantId: string; payload: Buffer },
+): Buffer {
+  const place = placeOf(entry);
+  return sealWithRing(ring, version, place, openWithRing(ring, place, entry.payload));
 }
 
 export function openDefinition(

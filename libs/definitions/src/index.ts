@@ -27,4 +27,5 @@ export {
   type LogPart,
 } from './log';
 export { DefinitionRelay, type RelayOptions } from './relay';
+export { resealDefinitions, sealedInRedis, type Resealed } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

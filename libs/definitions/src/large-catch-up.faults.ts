@@ -49,6 +49,7 @@ const proxy = (): ProxyDefinition => ({
   configuration: {},
   isolation: 'warm',
   timeoutMs: null,
+  tls: null,
 });
 
 async function fill(): Promise<void> {
@@ -67,7 +68,7 @@ async function fill(): Promise<void> {
         stage.tenantId,
         entries.map(({ kind }) => kind),
         entries.map(({ id }) => id),
-        entries.map((entry) => sealDefinition(stage.ring, entry)),
+        entries.map((entry) => sealDefinition(stage.ring, stage.ring.newestVersion, entry)),
       ],
     );
   }

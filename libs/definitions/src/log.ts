@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import { sealingVersion, type Sql } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
 import type { Definition, DefinitionKind } from './definition';
@@ -32,8 +32,13 @@ export interface LogPart {
  * Writes the new state of a resource into the log, as the last statement of the transaction that
  * changes it: the row lock on the head makes versions gapless and puts them in commit order.
  */
-export function appendDefinition(sql: Sql, ring: KeyRing, definition: Definition): Promise<number> {
-  return append(sql, { ...definition, payload: sealDefinition(ring, definition) });
+export async function appendDefinition(
+  sql: Sql,
+  ring: KeyRing,
+  definition: Definition,
+): Promise<number> {
+  const version = await sealingVersion(sql, ring.newestVersion);
+  return append(sql, { ...definition, payload: sealDefinition(ring, version, definition) });
 }
 
 export function appendDeletion(

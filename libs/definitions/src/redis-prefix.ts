@@ -87,6 +87,18 @@ export class RedisPrefix {
     return { head: parseHead(head), receivers };
   }
 
+  /** Every sealed payload that Redis holds, believed or not. */
+  async *payloads(): AsyncGenerator<Buffer> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await this.#redis.hscan(keys.entries, cursor, 'COUNT', 500);
+      cursor = next;
+      for (const [at, value] of fields.entries()) {
+        if (at % 2 === 1 && value !== '') yield Buffer.from(value, 'base64');
+      }
+    } while (cursor !== '0');
+  }
+
   /** Says that Postgres refuses this writer, unless Redis has less than the writer knows of. */
   async refuse(writer: string, known: Head, tickets: DrawnTickets): Promise<void> {
     await this.#redis.refuseDefinitions(

@@ -28,7 +28,7 @@ const entry = (version: number, id: string, value?: string): LogEntry => ({
   kind: 'reactor',
   id,
   tenantId,
-  payload: value === undefined ? null : sealDefinition(ring, reactor(id, value)),
+  payload: value === undefined ? null : sealDefinition(ring, 1, reactor(id, value)),
 });
 
 const partOf = (after: number, entries: LogEntry[], upTo: number): LogPart => ({

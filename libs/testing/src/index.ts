@@ -1,7 +1,6 @@
 export { testBubblewrap, testSeed } from './environment';
 export { createAuthority } from './authority';
 export type { Authority, Certificate } from './authority';
-export { testBubblewrap } from './environment';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
 export { freePort } from './free-port';

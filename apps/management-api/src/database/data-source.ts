@@ -11,6 +11,7 @@ import { CoverLists0000000000009 } from '../migrations/0009-cover-lists';
 import { RecordKeyUses0000000000010 } from '../migrations/0010-record-key-uses';
 import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
+import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -29,6 +30,7 @@ const migrations = [
   RecordKeyUses0000000000010,
   DeleteTenants0000000000011,
   AddTlsToProxies0000000000012,
+  RotateMasterKeys0000000000014,
 ];
 
 /** The rows of the management API, as the role that row-level security binds. */
