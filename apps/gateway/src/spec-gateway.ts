@@ -123,11 +123,11 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         rules: [],
       };
       const vault = new Vault(sealer);
-      const { id } = await owner.transaction(async (sql) => {
+      const { view } = await owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
         return vault.createToken(sql, { principal, traceId: 'spec' }, { data });
       });
-      return id;
+      return view.id;
     },
 
     async close(): Promise<void> {

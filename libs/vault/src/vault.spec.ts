@@ -59,7 +59,7 @@ const all: Permission[] = ['token:create', 'token:read', 'token:use'];
 const store = (who: Principal, input: NewToken): Promise<TokenView> =>
   management.transaction(async (sql) => {
     await enterTenant(sql, who.tenantId);
-    return vault.createToken(sql, { principal: who, traceId: 'trace' }, input);
+    return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
   });
 const read = (who: Principal, id: string): Promise<TokenView> =>
   vault.readToken(data, { principal: who, traceId: 'trace' }, id);
@@ -260,7 +260,7 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
     const actor = { principal: who, traceId: 'trace' };
-    const tokens = (await vault.tokenize(data, actor, document)) as {
+    const tokens = (await data.transaction((sql) => vault.tokenize(sql, actor, document))) as {
       name: string;
       nothing: null;
       cards: TokenView[];
@@ -277,7 +277,9 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = [1, { type: 'token', data: 2, id: 'no good id' }];
     await expect(
-      vault.tokenize(data, { principal: who, traceId: 'trace' }, document),
+      data.transaction((sql) =>
+        vault.tokenize(sql, { principal: who, traceId: 'trace' }, document),
+      ),
     ).rejects.toMatchObject({ status: 400 });
     const rows = await admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [who.tenantId]);
     expect(rows).toEqual([]);
