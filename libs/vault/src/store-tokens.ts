@@ -24,24 +24,24 @@ export async function storeTokens(
   const { tenantId } = actor.principal;
   for (const { container } of tokens) requireGrant(actor, 'token:create', container);
   const hashes = new KeyedHashes(sealer);
-  const rows = await Promise.all(tokens.map((token) => sealRow(sealer, hashes, tenantId, token)));
-  const duplicates = await findDuplicates(sql, sealer, actor, tokens, rows);
-  const firsts = new Map<string, SealedRow>();
-  const rowOf = rows.map((row, at) => {
-    if (!tokens[at]?.deduplicate) return row;
-    const first = firsts.get(row.fingerprint) ?? row;
-    firsts.set(row.fingerprint, first);
-    return first;
-  });
-  const isDuplicate = (row: SealedRow, at: number): boolean =>
-    tokens[at]?.deduplicate === true && duplicates.has(row.fingerprint);
-  const fresh = rows.filter((row, at) => rowOf[at] === row && !isDuplicate(row, at));
-  const views = await insert(sql, actor, fresh, tokens);
-  return rowOf.map((row, at) => {
-    const existing = isDuplicate(row, at) ? duplicates.get(row.fingerprint) : undefined;
-    const view = existing ?? views.get(row.id);
+  const sealed = await Promise.all(
+    tokens.map(async (token, at) => {
+      const row = await sealRow(sealer, hashes, tenantId, token);
+      // Tokens of one name are one token.
+      return { row, name: token.deduplicate ? row.fingerprint : String(at) };
+    }),
+  );
+  const wanted = sealed.flatMap(({ name }, at) => (tokens[at]?.deduplicate ? [name] : []));
+  const existing = await findDuplicates(sql, sealer, actor, [...new Set(wanted)]);
+  const fresh = new Map<string, SealedRow>();
+  for (const { row, name } of sealed) {
+    if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
+  }
+  const views = await insert(sql, actor, [...fresh.values()], tokens);
+  return sealed.map(({ row, name }) => {
+    const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
     if (!view) throw new Error('A token was neither stored nor found');
-    return { view, isNew: existing === undefined && row === rows[at] };
+    return { view, isNew: fresh.get(name) === row };
   });
 }
 
@@ -99,13 +99,10 @@ async function findDuplicates(
   sql: Sql,
   sealer: Sealer,
   actor: Actor,
-  tokens: readonly ValidToken[],
-  rows: readonly SealedRow[],
+  fingerprints: readonly string[],
 ): Promise<Map<string, TokenView>> {
-  const wanted = rows.filter((_, at) => tokens[at]?.deduplicate);
-  if (wanted.length === 0) return new Map();
+  if (fingerprints.length === 0) return new Map();
   const { tenantId } = actor.principal;
-  const fingerprints = [...new Set(wanted.map(({ fingerprint }) => fingerprint))];
   await sql.query(
     `SELECT pg_advisory_xact_lock(hashtext($1), bucket) FROM (
        SELECT DISTINCT hashtext(fingerprint) & 63 AS bucket
