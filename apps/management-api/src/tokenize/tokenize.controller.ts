@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/permission.guard';
@@ -14,19 +14,21 @@ export class TokenizeController {
   constructor(private readonly tokens: TokensService) {}
 
   @Post('tokenize')
+  @Header('Content-Type', 'application/json')
   @RequirePermission('token:create')
   @BodyBytesMax(documentBytesMax)
   @FreeBody()
-  tokenize(@Caller() actor: Actor, @Body() document: unknown): Promise<unknown> {
+  tokenize(@Caller() actor: Actor, @Body() document: unknown): Promise<string> {
     return this.tokens.tokenize(actor, document);
   }
 
   @Post('detokenize')
   @HttpCode(200)
+  @Header('Content-Type', 'application/json')
   @RequirePermission('token:read')
   @BodyBytesMax(documentBytesMax)
   @FreeBody()
-  detokenize(@Caller() actor: Actor, @Body() document: unknown): Promise<unknown> {
+  detokenize(@Caller() actor: Actor, @Body() document: unknown): Promise<string> {
     return this.tokens.detokenize(actor, document);
   }
 }

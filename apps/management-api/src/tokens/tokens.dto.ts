@@ -76,7 +76,7 @@ export function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const wanted = names.map((name) => {
     const [value = '', ...others] = query.getAll(name);
     if (others.length > 0) errors[name] = ['must be given once'];
-    if (`${name}${value}`.includes('\0')) errors[metadata] = ['must not contain NUL'];
+    if (`${name}${value}`.includes('\0')) errors[name] = ['must not contain NUL'];
     return [name.slice(metadata.length), value] as const;
   });
   if (wanted.length > 20) errors[metadata] = ['must be given for at most 20 names'];

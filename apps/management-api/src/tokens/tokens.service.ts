@@ -49,17 +49,18 @@ export class TokensService {
     return this.#transaction(actor, (sql) => this.ctx.vault.deleteToken(sql, actor, normalId(id)));
   }
 
-  tokenize(actor: Actor, document: unknown): Promise<unknown> {
+  /** As JSON text: Nest would send a document that is a string as that string. */
+  tokenize(actor: Actor, document: unknown): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const tokens = await vault.tokenize(sql, actor, document);
+      const tokens = JSON.stringify(await vault.tokenize(sql, actor, document));
       await storeOutcome(sql, sealer, tokens);
       return tokens;
     });
   }
 
-  detokenize(actor: Actor, document: unknown): Promise<unknown> {
-    return this.ctx.vault.resolve(this.#statements(actor), actor, document);
+  async detokenize(actor: Actor, document: unknown): Promise<string> {
+    return JSON.stringify(await this.ctx.vault.resolve(this.#statements(actor), actor, document));
   }
 
   #transaction<Result>({ principal }: Actor, work: (sql: Sql) => Promise<Result>): Promise<Result> {
