@@ -99,7 +99,8 @@ function listQueryOf({ id, type, metadata = {}, page = 1, size = 20 }: Record<st
   if (!isIds) errors.id = ['must be ids of tokens'];
   if (!(types ?? []).every((one) => typeof one === 'string')) errors.type = ['must be a string'];
   const texts = Object.values(membersOf(metadata));
-  if (!texts.every((one) => typeof one === 'string')) errors.metadata = ['must hold strings'];
+  const isTexts = texts.every((one) => typeof one === 'string' && !one.includes('\0'));
+  if (!isTexts) errors.metadata = ['must hold strings, without NUL'];
   if (!isWhole(page, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
   if (!isWhole(size, 100)) errors.size = ['must be a whole number from 1 to 100'];
   if (Object.keys(errors).length > 0) throw invalid(errors);

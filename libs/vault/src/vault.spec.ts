@@ -182,12 +182,15 @@ describe('using tokens', () => {
     ]);
   });
 
-  it('no record, no data', async () => {
+  it('no record, no data: an outage for whoever asks', async () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow();
+      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+        code: 'service_unavailable',
+        status: 503,
+      });
     } finally {
       await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
@@ -223,21 +226,43 @@ describe('using tokens', () => {
     });
   });
 
-  it.each(['mask', 'redact'] as const)(
-    'under a rule that says %s is refused',
-    async (transform) => {
-      const owner = principal(all);
-      const { id } = await store(owner, { data: card });
-      const who = principal(
-        ['token:use'],
-        [{ transform, permissions: ['token:use'] }],
-        owner.tenantId,
-      );
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
-        status: 403,
-      });
-    },
-  );
+  it('under a rule that says mask gets the mask', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { type: 'card', data: card });
+    const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
+    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
+  });
+
+  it.each([
+    ['redact', { type: 'card', data: card }],
+    ['mask', { data: 'without a mask' }],
+  ] as const)('under a rule that says %s is refused for %j', async (transform, token) => {
+    const owner = principal(all);
+    const { id } = await store(owner, token);
+    const { id: other } = await store(owner, { data: 1, containers: ['/free/'] });
+    const rules = [
+      { transform, priority: 2, permissions: ['token:use' as const] },
+      { container: '/free/', permissions: ['token:use' as const] },
+    ];
+    const who = principal(['token:use'], rules, owner.tenantId);
+    expect((await vault.detokenize(data, who, useBy(who), [other])).get(other)).toBe(1);
+    await expect(vault.detokenize(data, who, useBy(who), [other, id])).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+});
+
+describe('the largest token', () => {
+  it('is 1 MiB of JSON, given back as it was', async () => {
+    const who = principal(all);
+    const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
+    expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
+    const { id } = await store(who, { data: value });
+    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    expect(values.get(id) === value).toBe(true);
+    await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
+  });
 });
 
 describe('a row that was moved', () => {
@@ -252,6 +277,20 @@ describe('a row that was moved', () => {
     await expect(vault.detokenize(data, who, useBy(who), [to])).rejects.toThrow(
       'could not be opened',
     );
+  });
+});
+
+describe('what is sealed in one column', () => {
+  it.each([
+    ['data = mask', 'reveal'],
+    ['mask = data', 'mask'],
+    ['mask = options', 'mask'],
+  ] as const)('does not open in another: %s', async (change, transform) => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: 'open', mask: 'sesame' });
+    const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
+    await admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
+    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow(/opened/);
   });
 });
 
