@@ -104,6 +104,20 @@ it.each<[string, unknown[]]>([
   await expect(svc(name, ...params)).rejects.toMatchObject({ status: 400 });
 });
 
+it('400: what is nested deeper than a body of HTTP may be', async () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}1${']'.repeat(100_000)}`);
+  const { id } = await create({ data: 1 });
+  for (const [name, ...params] of [
+    ['tokenize', deep],
+    ['detokenize', deep],
+    ['tokens.create', { data: deep }],
+    ['tokens.create', { data: 1, mask: deep }],
+    ['tokens.update', id, { data: deep }],
+  ] as const) {
+    await expect(svc(name, ...params)).rejects.toMatchObject({ status: 400 });
+  }
+});
+
 it('each needs its permission, and for the container of the token', async () => {
   const { id } = await create({ data: 1 });
   const calls: [Permission, string, unknown[]][] = [

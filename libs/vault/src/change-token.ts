@@ -2,6 +2,7 @@ import { record, type Sql } from '@glovebox/database';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { mergePatch } from '@glovebox/service-host';
+import { refuseDeep } from './depth';
 import { KeyedHashes } from './fingerprints';
 import { columns, openJson, openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './store-tokens';
@@ -91,6 +92,7 @@ function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw invalid({ '': ['must be a JSON object'] });
   }
+  refuseDeep(patch);
   refuseReservedNames(patch);
   const given = patch as Record<string, unknown>;
   const errors: Record<string, string[]> = {};

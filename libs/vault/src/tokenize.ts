@@ -1,11 +1,11 @@
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import { refuseDeep } from './depth';
 import type { TokenInput, TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';
 
 const tokensMax = 1_000;
-const depthMax = 64;
 
 /** A document with holes where values were: the tokens to store, and what becomes of the document. */
 export interface Tokenization {
@@ -17,6 +17,7 @@ type Filler = (stored: readonly TokenView[]) => unknown;
 
 /** Plain values become ids, `{type, data}` becomes a token; null and the shape of the rest stay. */
 export function tokenizationOf(document: unknown): Tokenization {
+  refuseDeep(document);
   const tokens: ValidToken[] = [];
   const budget = new Budget();
   const add = (input: TokenInput, path: string): number => {
@@ -25,9 +26,8 @@ export function tokenizationOf(document: unknown): Tokenization {
     }
     return tokens.push(validatedAt(path, input, budget)) - 1;
   };
-  const walk = (value: unknown, path: string, depth: number): Filler => {
+  const walk = (value: unknown, path: string): Filler => {
     if (value === null || value === undefined) return () => null;
-    if (depth > depthMax) throw invalid({ '': [`must be nested at most ${depthMax} levels`] });
     if (typeof value !== 'object') {
       const at = add({ data: value }, path);
       return (stored) => stored[at]?.id;
@@ -38,15 +38,15 @@ export function tokenizationOf(document: unknown): Tokenization {
     }
     const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
     if (Array.isArray(value)) {
-      const items = value.map((item, at) => walk(item, inside(String(at)), depth + 1));
+      const items = value.map((item, at) => walk(item, inside(String(at))));
       return (stored) => items.map((item) => item(stored));
     }
     const members = Object.entries(value).map(
-      ([name, member]) => [name, walk(member, inside(name), depth + 1)] as const,
+      ([name, member]) => [name, walk(member, inside(name))] as const,
     );
     return (stored) => Object.fromEntries(members.map(([name, member]) => [name, member(stored)]));
   };
-  const fill = walk(document, '', 0);
+  const fill = walk(document, '');
   return { tokens, fill };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
 import { isInstant } from '@glovebox/service-host';
+import { isShallow } from './depth';
 import { derive, type Derived } from './derived';
 import type { NewToken, TokenInput, TokenOptions } from './token';
 import { tokenType } from './token-types';
@@ -21,7 +22,6 @@ export interface ValidToken extends Derived {
 }
 
 const bytesMax = 1024 * 1024;
-const depthMax = 64;
 const indexesMax = 20;
 const metadataMax = 100;
 
@@ -88,19 +88,14 @@ function textOf(value: unknown, name: string, errors: Errors): string | undefine
     errors[name] = ['is required'];
     return undefined;
   }
-  if (!isAtMostDeep(value, depthMax)) {
-    errors[name] = [`must be nested at most ${depthMax} levels`];
+  if (!isShallow(value)) {
+    errors[name] = ['is nested too deep'];
     return undefined;
   }
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) errors[name] = ['must be JSON'];
   else if (Buffer.byteLength(text) > bytesMax) errors[name] = ['must be at most 1 MiB as JSON'];
   return errors[name] ? undefined : text;
-}
-
-function isAtMostDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((member) => isAtMostDeep(member, levels - 1));
 }
 
 /** `/a/b/`: segments between slashes, one at each end. */

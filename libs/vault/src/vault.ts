@@ -4,6 +4,7 @@ import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, updateToken } from './change-token';
+import { refuseDeep } from './depth';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import { parseSearchQuery, type Condition } from './search-query';
 import { openJson, showTokens } from './shown-tokens';
@@ -85,6 +86,7 @@ export class Vault {
 
   /** A document with expressions, with what the caller may read of the tokens in their place. */
   async resolve(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
+    refuseDeep(document);
     const template = valueTemplate(document);
     const { tenantId, applicationId } = actor.principal;
     const use: Use = {
