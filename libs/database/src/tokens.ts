@@ -21,7 +21,6 @@ export interface Grant {
 
 export interface SealedToken {
   readonly id: string;
-  readonly type: string;
   /** Null when no grant covers the token. */
   readonly transform: Grant['transform'] | null;
   /** Its data under `reveal`, its mask under `mask`. Null unless every token gives something. */
@@ -67,7 +66,7 @@ const statement: Prepared = {
   name: 'read-and-record',
   text: `
 WITH found AS (
-  SELECT t.id, t.type, g.transform,
+  SELECT t.id, g.transform,
     CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END AS sealed
   FROM tokens t
   LEFT JOIN ${decidingGrant('$3', '$4')} ON true
@@ -82,5 +81,5 @@ WITH found AS (
     (SELECT coalesce(array_agg(id ORDER BY array_position($2::text[], id)), '{}') FROM found), $10
   FROM verdict
 )
-SELECT id, type, transform, CASE WHEN allowed THEN sealed END AS sealed FROM found, verdict`,
+SELECT id, transform, CASE WHEN allowed THEN sealed END AS sealed FROM found, verdict`,
 };

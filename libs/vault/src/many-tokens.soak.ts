@@ -9,7 +9,7 @@ import { Vault } from './vault';
 const few = 1_000;
 const many = 1_000_000;
 const batch = 10_000;
-const tokensPerUse = 10;
+const tokensPerUse = 2;
 const rounds = 1_500;
 
 const tenantId = randomUUID();

@@ -4,19 +4,23 @@ import {
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
+import { connectDatabase, type Database } from '@glovebox/database';
 import { startTestApi, type TestApi } from '../test-api';
 
 let database: TestDatabase;
 let redis: PrivateRedis;
 let api: TestApi;
+let admin: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   redis = await startRedis();
   api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
 });
 
 afterAll(async () => {
+  await admin.close();
   await api.close();
   await redis.stop();
   await database.drop();
@@ -181,5 +185,33 @@ describe('a mask of its own', () => {
     });
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain('sesame');
+  });
+});
+
+describe('without an audit log', () => {
+  it('503: nothing is shown, and nothing is stored', async () => {
+    const id = await stored({ data: 'sesame' });
+    const key = await api.keyWith('private', [], [rule('reveal', '/')]);
+    const countTokens = () => admin.query('SELECT count(*) FROM tokens');
+    const before = await countTokens();
+    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_management');
+    try {
+      const answers = [
+        await api.get(`/tokens/${id}`, key),
+        await api.get(`/tokens?id=${id}`, key),
+        await api.post('/tokens/search', { query: `id:${id}` }, key),
+        await api.patch(`/tokens/${id}`, { metadata: { a: 'b' } }, key),
+        await api.post('/tokens', { data: 'x' }, key),
+        await api.post('/tokenize', '"x"', key),
+        await api.post('/detokenize', `"{{ ${id} }}"`, key),
+      ];
+      for (const { status, text } of answers) {
+        expect([status, text.includes('sesame')]).toEqual([503, false]);
+      }
+    } finally {
+      await admin.query('GRANT INSERT ON audit_log TO glovebox_management');
+    }
+    expect(await countTokens()).toEqual(before);
+    expect((await api.get(`/tokens/${id}`, key)).body).not.toHaveProperty('metadata');
   });
 });
