@@ -129,7 +129,9 @@ describe('a stored token', () => {
     const who = principal(all);
     const inAMoment = new Date(Date.now() + 60_000).toISOString();
     const { id } = await store(who, { data: card, expires_at: inAMoment });
-    await admin.query('UPDATE tokens SET expires_at = now() WHERE id = $1', [id]);
+    await admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      id,
+    ]);
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
     await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
       status: 400,

@@ -31,7 +31,7 @@ afterAll(async () => {
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const create = (token: object, key = api.tenant.private_key) => api.post('/tokens', token, key);
 const expire = (id: string): Promise<unknown> =>
-  admin.query('UPDATE tokens SET expires_at = now() WHERE id = $1', [id]);
+  admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
 const fingerprintOf = async (token: object, key?: string): Promise<string> =>
   ((await create(token, key)).body as { fingerprint: string }).fingerprint;
 
