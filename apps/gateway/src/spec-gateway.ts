@@ -143,11 +143,11 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         rules: [],
       };
       const vault = new Vault(sealer);
-      const { id } = await owner.transaction(async (sql) => {
+      const { view } = await owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
         return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });
       });
-      return id;
+      return view.id;
     },
 
     /** What the audit log says of a token. */

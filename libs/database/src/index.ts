@@ -1,11 +1,13 @@
-export { record, type AuditRecord } from './audit';
+export { record, recorded, recordEach, type AuditRecord } from './audit';
 export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
 export {
   connectDatabase,
   enterTenant,
   type Database,
   type DatabaseOptions,
+  type Prepared,
   type Sql,
+  type Statement,
 } from './database';
 export { KeyUses } from './key-uses';
 export {
@@ -14,5 +16,5 @@ export {
   sealingVersion,
   type SealedCount,
 } from './sealing-version';
-export { readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
+export { decidingGrant, readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
 export { asUnavailable, refusesConnections } from './unavailable';

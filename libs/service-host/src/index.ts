@@ -15,7 +15,9 @@ export {
   text,
   type Setting,
 } from './config';
+export { isInstant } from './instant';
 export { createLogger, describeError, type Logger } from './logger';
+export { mergePatch } from './merge-patch';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
 export { startOpsServer, type OpsServer, type Readiness } from './ops-server';
 export { Secret } from './secret';

@@ -11,6 +11,7 @@ import { CoverLists0000000000009 } from '../migrations/0009-cover-lists';
 import { RecordKeyUses0000000000010 } from '../migrations/0010-record-key-uses';
 import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
+import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
@@ -30,6 +31,7 @@ const migrations = [
   RecordKeyUses0000000000010,
   DeleteTenants0000000000011,
   AddTlsToProxies0000000000012,
+  CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
 ];
 
