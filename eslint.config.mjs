@@ -10,7 +10,7 @@ const libraries = {
   access: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access'],
   expressions: ['problems'],
-  vault: ['problems', 'seal', 'database', 'access', 'expressions'],
+  vault: ['problems', 'service-host', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems'],
   sandbox: ['problems'],
   reactors: [

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { AppProcess } from './processes';
-import { call, create, runningProduct } from './product';
+import { call, create, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -53,14 +53,6 @@ async function forwardedTo(): Promise<string> {
   });
   if (answer.status !== 200) throw new Error(`the proxy answered ${answer.status} ${answer.text}`);
   return receiver.url + (receiver.received.at(-1)?.url ?? '');
-}
-
-async function until(condition: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
 
 /** A change that is under way, and never answered. */

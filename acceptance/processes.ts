@@ -2,6 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
+/** How a process was started. */
+export function describeProcess(pid: number): { command: string[]; env: Record<string, string> } {
+  const parts = (name: string): string[] =>
+    readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
+  const env = parts('environ').map((line) => [
+    line.slice(0, line.indexOf('=')),
+    line.slice(line.indexOf('=') + 1),
+  ]);
+  return { command: parts('cmdline'), env: Object.fromEntries(env) as Record<string, string> };
+}
+
 /** An app of the running product that a test kills and brings back as it was. */
 export class AppProcess {
   readonly #command: string[];
@@ -12,31 +23,40 @@ export class AppProcess {
   constructor(pid: number | undefined) {
     if (pid === undefined) throw new Error('the app has no process');
     this.#pid = pid;
-    const parts = (name: string): string[] =>
-      readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
-    this.#command = parts('cmdline');
-    this.#env = Object.fromEntries(
-      parts('environ').map((line) => [
-        line.slice(0, line.indexOf('=')),
-        line.slice(line.indexOf('=') + 1),
-      ]),
-    );
+    ({ command: this.#command, env: this.#env } = describeProcess(pid));
+  }
+
+  /** One more of the same, with other settings. */
+  another(settings: (own: Readonly<Record<string, string>>) => Record<string, string>): AppProcess {
+    const [command = '', ...args] = this.#command;
+    const child = spawn(command, args, { env: settings(this.#env), stdio: 'ignore' });
+    const another = new AppProcess(child.pid);
+    another.#child = child;
+    return another;
   }
 
   signal(signal: NodeJS.Signals): void {
     process.kill(this.#pid, signal);
   }
 
-  restart(): void {
+  /** Another one of the same app is not this one: it needs ports of its own. */
+  restart(changes: Record<string, string> = {}): void {
     const [command = '', ...args] = this.#command;
-    this.#child = spawn(command, args, { env: this.#env, stdio: 'ignore' });
+    this.#child = spawn(command, args, { env: { ...this.#env, ...changes }, stdio: 'ignore' });
     if (this.#child.pid === undefined) throw new Error('the app did not start again');
     this.#pid = this.#child.pid;
   }
 
+  /** Its exit code, once it has ended. */
+  async exit(): Promise<number | null> {
+    if (!this.#child) throw new Error('only the end of what was restarted can be waited for');
+    const { exitCode } = this.#child;
+    return exitCode ?? ((await once(this.#child, 'exit')) as [number | null])[0];
+  }
+
   /** Ends what a restart left running: only the test knows of it. */
   async end(): Promise<void> {
-    if (!this.#child) return;
+    if (!this.#child || this.#child.exitCode !== null) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
     await exited;

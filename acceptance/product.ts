@@ -94,3 +94,12 @@ export async function reactorOf(
   });
   return reactor.id;
 }
+
+/** Waits for the condition; what it throws meanwhile counts as not yet. */
+export async function until(condition: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

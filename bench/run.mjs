@@ -1,7 +1,8 @@
 // npm run bench -- NAME [arguments of the bench]
-import { existsSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findProgram } from './lib/programs.mjs';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
@@ -43,14 +44,8 @@ async function showHelp() {
 
 function tellMissing() {
   for (const [tool, how] of Object.entries(tools)) {
-    if (!onPath(tool)) console.log(`${tool} is missing; benches that compare need it: ${how}`);
+    if (!findProgram(tool)) console.log(`${tool} is missing; benches that compare need it: ${how}`);
   }
-}
-
-function onPath(tool) {
-  // Debian keeps nginx where only root looks.
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  return folders.some((each) => existsSync(join(each, tool)));
 }
 
 function load(each) {

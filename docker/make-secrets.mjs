@@ -23,6 +23,7 @@ const admin = password();
 const owner = password();
 const management = password();
 const data = password();
+const rotation = password();
 const redis = password();
 const database = (user, secret) => `postgres://${user}:${secret}@postgres:5432/glovebox`;
 
@@ -31,10 +32,12 @@ const files = {
   owner_password: owner,
   management_password: management,
   data_password: data,
+  rotation_password: rotation,
   admin_database_url: database('postgres', admin),
   owner_database_url: database('glovebox_owner', owner),
   management_database_url: database('glovebox_management', management),
   data_database_url: database('glovebox_data', data),
+  rotation_database_url: database('glovebox_rotation', rotation),
   redis_conf: [
     'bind * -::*',
     'dir /data',

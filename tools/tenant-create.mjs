@@ -3,7 +3,7 @@ import { createTenant } from './lib/database.mjs';
 import { devDatabase } from './lib/dev-database.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { stateFolder } from './lib/repo.mjs';
-import { keyRingFileOf } from './lib/secrets.mjs';
+import { keyRingForScripts } from './lib/secrets.mjs';
 
 const help = `
 npm run tenant:create -- --name NAME [--demo]
@@ -23,7 +23,7 @@ await script(help, async (args) => {
     demo,
     databaseUrl: urls.management,
     redisUrl,
-    keyRing: keyRingOf(process.env, dev),
+    keyRing: keyRingForScripts(process.env, dev, stateFolder),
   });
   console.log(JSON.stringify(tenant));
 });
@@ -34,9 +34,4 @@ function parse(args) {
   const name = rest[0]?.startsWith('--name=') ? rest[0].slice(7) : rest[1];
   if (!rest[0]?.startsWith('--name') || !name || rest.length > 2) throw new Trouble(help.trim());
   return { name, demo };
-}
-
-function keyRingOf(env, dev) {
-  if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
-  return { KEY_RING_FILE: env.KEY_RING_FILE || dev?.keyRingFile || keyRingFileOf(stateFolder) };
 }

@@ -2,9 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const warmUpSeconds = 1;
-const measuredSeconds = 3;
 const ticksPerSecond = 100;
+const kibibytesPerMebibyte = 1024;
 
 /** Runs on one core whatever the target does on the other: every thread of the process moves. */
 export function pin(pid, core) {
@@ -12,19 +11,32 @@ export function pin(pid, core) {
 }
 
 /**
- * Loads each target once per round, in shuffled order. A target is `{name, pid, url, headers}`; its
- * figures are requests per second and per second of its own processor time.
+ * Loads each target once per round, in shuffled order. A target is `{name, pid, url, headers, script}`
+ * (the script is one of wrk); its figures are requests per second and per second of its own processor time.
  */
-export async function compare(targets, { rounds = 5, connections = 64 } = {}) {
+export async function compare(
+  targets,
+  { rounds = 5, connections = 64, firstWarmUpSeconds = 0, warmUpSeconds = 1, seconds = 3 } = {},
+) {
   for (const { pid } of targets) pin(pid, 0);
+  if (firstWarmUpSeconds > 0) {
+    for (const target of targets) await load(target, { connections, seconds: firstWarmUpSeconds });
+  }
   const results = new Map(targets.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const target of shuffled(targets)) {
       await load(target, { connections, seconds: warmUpSeconds });
       const before = processorSeconds(target.pid);
-      const measured = await load(target, { connections, seconds: measuredSeconds });
+      const measured = await load(target, { connections, seconds });
       const used = processorSeconds(target.pid) - before;
-      results.get(target.name).push({ ...measured, perCpuSecond: measured.requests / used });
+      if (measured.requests === 0 || used === 0) {
+        throw new Error(`The run against ${target.name} is void: it served nothing`);
+      }
+      results.get(target.name).push({
+        ...measured,
+        perCpuSecond: measured.requests / used,
+        rss: residentMebibytes(target.pid),
+      });
     }
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
@@ -32,13 +44,17 @@ export async function compare(targets, { rounds = 5, connections = 64 } = {}) {
 }
 
 /** Of each round the ratio, of the ratios the median and the ends. */
-export function ratio(results, name, peer, figure = 'perCpuSecond') {
-  const ratios = results
+export function ratios(results, name, peer, figure = 'perCpuSecond') {
+  const sorted = results
     .get(name)
     .map((result, round) => result[figure] / results.get(peer)[round][figure])
     .sort((a, b) => a - b);
-  const at = (position) => ratios[position].toFixed(2);
-  return `${at(Math.floor(ratios.length / 2))} [${at(0)}..${at(ratios.length - 1)}]`;
+  return { median: middle(sorted), min: sorted[0], max: sorted.at(-1) };
+}
+
+export function ratio(results, name, peer, figure) {
+  const { median, min, max } = ratios(results, name, peer, figure);
+  return `${median.toFixed(2)} [${min.toFixed(2)}..${max.toFixed(2)}]`;
 }
 
 export function report(results) {
@@ -48,19 +64,35 @@ export function report(results) {
     'req / s': Math.round(median(rounds, 'perSecond')),
     'p50 ms': median(rounds, 'p50').toFixed(2),
     'p99 ms': median(rounds, 'p99').toFixed(2),
+    'RSS MiB': Math.round(median(rounds, 'rss')),
   }));
   console.table(rows);
 }
 
 function median(rounds, figure) {
-  const sorted = rounds.map((round) => round[figure]).sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  return middle(rounds.map((round) => round[figure]).sort((a, b) => a - b));
 }
 
-async function load({ name, url, headers = {} }, { connections, seconds }) {
+function middle(sorted) {
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
+}
+
+export async function load({ name, url, headers = {}, script }, { connections, seconds }) {
   const named = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}: ${value}`]);
-  const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', ...named, url];
-  const child = spawn('taskset', ['-c', '1', ...wrk], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const scripted = script === undefined ? [] : ['-s', script];
+  const load = [
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--latency',
+    ...scripted,
+    ...named,
+    url,
+  ];
+  const child = spawn('taskset', ['-c', '1', 'wrk', ...load], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.on('data', (data) => (output += data));
   await once(child, 'exit');
@@ -83,10 +115,20 @@ function milliseconds([, number, unit]) {
 function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   const own = (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+  return childrenOf(pid).reduce((sum, child) => sum + processorSeconds(child), own);
+}
+
+/** Of the process and of those that it started. */
+export function residentMebibytes(pid) {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  const own = Number(kibibytes) / kibibytesPerMebibyte;
+  return childrenOf(pid).reduce((sum, child) => sum + residentMebibytes(child), own);
+}
+
+function childrenOf(pid) {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
   );
-  return children.reduce((sum, child) => sum + processorSeconds(child), own);
 }
 
 function shuffled(list) {

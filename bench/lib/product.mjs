@@ -17,14 +17,26 @@ export async function withProduct(environment, work) {
     ...environment,
     GLOVEBOX_DIR: folder,
   };
+  // In a group of its own: what interrupts the bench must not interrupt the end of the product.
   const run = (name, ...args) =>
-    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8' });
-  const started = run('start', '--detach');
-  if (started.status !== 0) throw new Error(`The product did not start:\n${started.stderr}`);
-  try {
-    return await work(JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')));
-  } finally {
+    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8', detached: true });
+  const end = () => {
     run('stop');
     rmSync(folder, { recursive: true, force: true });
+  };
+  // The product runs detached: without this it would outlive a bench that somebody interrupts.
+  process.once('exit', end);
+  try {
+    const started = run('start', '--detach');
+    if (started.status !== 0) throw new Error(`The product did not start:\n${started.stderr}`);
+    return await work(JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')));
+  } finally {
+    process.off('exit', end);
+    end();
   }
+}
+
+/** An interruption ends what runs beside the bench, too: everything is ended on `exit`. */
+export function endOnSignal() {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 }

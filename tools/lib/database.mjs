@@ -3,13 +3,14 @@ import { query } from './postgres.mjs';
 import { run } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 
-/** The same server and database, seen by each of the three roles. */
+/** The same server and database, seen by each of the four roles. */
 export function databaseUrls(adminUrl, secrets) {
   return {
     admin: adminUrl,
     owner: withLogin(adminUrl, 'glovebox_owner', secrets.ownerPassword),
     management: withLogin(adminUrl, 'glovebox_management', secrets.managementPassword),
     data: withLogin(adminUrl, 'glovebox_data', secrets.dataPassword),
+    rotation: withLogin(adminUrl, 'glovebox_rotation', secrets.rotationPassword),
   };
 }
 
@@ -58,8 +59,8 @@ export async function checkAdminUrl(text) {
   }
   if (rows[0]?.allowed) return;
   throw new Trouble(
-    `DATABASE_URL connects as "${rows[0]?.rolname}", who may not create roles. Glovebox makes three roles ` +
-      '(glovebox_owner, glovebox_management, glovebox_data): give the URL of an administrator.',
+    `DATABASE_URL connects as "${rows[0]?.rolname}", who may not create roles. Glovebox makes four roles ` +
+      '(glovebox_owner, glovebox_management, glovebox_data, glovebox_rotation): give the URL of an administrator.',
   );
 }
 
@@ -69,6 +70,7 @@ export async function createRoles(adminUrl, secrets) {
     OWNER_PASSWORD: secrets.ownerPassword,
     MANAGEMENT_PASSWORD: secrets.managementPassword,
     DATA_PASSWORD: secrets.dataPassword,
+    ROTATION_PASSWORD: secrets.rotationPassword,
   });
 }
 
@@ -92,6 +94,15 @@ export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing 
     .find((text) => text.startsWith('{') && text.includes('tenant_id'));
   if (!line) throw new Trouble(`The tenant was not created:\n${output.trim()}`);
   return JSON.parse(line);
+}
+
+/** Answers what the command says. */
+export function rotateKeys(args, { databaseUrl, redisUrl, keyRing }) {
+  return runEntry('keys-rotate.main.js', args, {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ...keyRing,
+  });
 }
 
 async function runEntry(file, args, env) {

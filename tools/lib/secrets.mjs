@@ -7,6 +7,7 @@ const passwords = [
   'ownerPassword',
   'managementPassword',
   'dataPassword',
+  'rotationPassword',
   'redisPassword',
   'runnerSecret',
 ];
@@ -23,11 +24,14 @@ export function generateSecrets() {
   return Object.fromEntries(passwords.map((name) => [name, randomBytes(24).toString('hex')]));
 }
 
-/** Made once, kept until `--reset`. */
+/** Made once, kept until `--reset`; a folder of an older release gets what is new. */
 export function secretsOf(folder) {
   const file = join(folder, 'secrets.json');
-  if (!existsSync(file)) writePrivate(file, JSON.stringify(generateSecrets(), null, 2) + '\n');
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  if (passwords.every((name) => known[name])) return known;
+  const secrets = { ...generateSecrets(), ...known };
+  writePrivate(file, JSON.stringify(secrets, null, 2) + '\n');
+  return secrets;
 }
 
 export const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
@@ -37,4 +41,10 @@ export function keyRingFileOf(folder) {
   const file = join(folder, 'key-ring');
   if (!existsSync(file)) writePrivate(file, `${generateKeyRing()}\n`);
   return file;
+}
+
+/** The ring of the variables, else the one that the running product has. */
+export function keyRingForScripts(env, dev, folder) {
+  if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
+  return { KEY_RING_FILE: env.KEY_RING_FILE || dev?.keyRingFile || keyRingFileOf(folder) };
 }

@@ -126,6 +126,7 @@ export class TestRun {
       TEST_OWNER_PASSWORD: secrets.ownerPassword,
       TEST_MANAGEMENT_PASSWORD: secrets.managementPassword,
       TEST_DATA_PASSWORD: secrets.dataPassword,
+      TEST_ROTATION_PASSWORD: secrets.rotationPassword,
       TEST_REDIS_URL: redisUrl,
       TEST_REDIS_SERVER: JSON.stringify(await redisServerCommand()),
       TEST_BWRAP: await this.#bubblewrap(),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toProblem } from '@glovebox/problems';
+import { toProblem, type Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import { endConnection } from './caller-connection';
 import { hasBody } from './intake';
 
 export function sendJson(
@@ -18,28 +19,31 @@ export function sendJson(
   res.end(text);
 }
 
+/** Of a call, what an error needs: `Call` in full. */
+interface Answering {
+  readonly traceId: string;
+  readonly under?: 'proxy_error' | undefined;
+  problem?: Problem | undefined;
+}
+
 /** Any throw ends here: as the common error, or under `proxy_error` for a proxy call. */
 export function sendProblem(
   req: IncomingMessage,
   res: ServerResponse,
   thrown: unknown,
-  options: { traceId: string; under?: 'proxy_error' },
+  call: Answering,
 ): void {
+  const problem = toProblem(thrown);
+  call.problem = problem;
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;
   }
-  const problem = toProblem(thrown);
+  // What is left of an unread body must not be taken for the next request.
+  if (!req.complete && hasBody(req)) endConnection(res);
   const { retryAfterSeconds } = problem;
-  sendJson(
-    res,
-    problem.status,
-    options.under ? { [options.under]: problem.body() } : problem.body(),
-    {
-      [traceHeader]: options.traceId,
-      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-      // What is left of an unread body must not be taken for the next request.
-      ...(req.complete || !hasBody(req) ? {} : { connection: 'close' }),
-    },
-  );
+  sendJson(res, problem.status, call.under ? { [call.under]: problem.body() } : problem.body(), {
+    [traceHeader]: call.traceId,
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  });
 }

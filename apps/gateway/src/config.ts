@@ -3,9 +3,11 @@ import {
   integer,
   list,
   loadConfig,
+  optionalUrl,
   port,
   requiredList,
   requiredSecret,
+  stopDelay,
   text,
   type Setting,
 } from '@glovebox/service-host';
@@ -15,10 +17,37 @@ export const settings = {
   HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the public base URL', 8080),
   OPS_PORT: port('health and metrics of this process; not for the public', 9080),
+  STOP_DELAY_MS: stopDelay,
+  ACCESS_LOG: flag('one line per call on standard output', false),
+  TRACE_OTLP_URL: optionalUrl(
+    'a collector of traces, OTLP over HTTP in JSON; /v1/traces is added to an address without a path',
+  ),
+  TRACE_SAMPLE_PERCENT: integer(
+    'of the calls without a traceparent, which decides for itself, how many are traced',
+    100,
+    { min: 0, max: 100 },
+  ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
   REDIS_URL: requiredSecret('Redis'),
+  POSTGRES_AWAY_MAX_MS: integer(
+    'how long calls without expressions go on while Postgres refuses connections; 0: one second',
+    3_600_000,
+    { min: 0, max: 86_400_000 },
+  ),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   MANAGEMENT_URL: text('where the management API listens', 'http://127.0.0.1:8081'),
+  MANAGEMENT_TIMEOUT_MS: integer('how long the management API may be silent', 30_000, {
+    min: 100,
+    max: 300_000,
+  }),
+  HEADERS_TIMEOUT_MS: integer('how long a caller may take to send its headers', 20_000, {
+    min: 100,
+    max: 300_000,
+  }),
+  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
+    min: 100,
+    max: 3_600_000,
+  }),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(
@@ -39,6 +68,16 @@ export const settings = {
       min: 1_024,
       max: 10_485_760,
     },
+  ),
+  DESTINATION_CALLS_MAX: integer(
+    'calls under way to one destination of a tenant; above it 503 destination_busy',
+    1_024,
+    { min: 1, max: 65_536 },
+  ),
+  BODY_IDLE_MS: integer(
+    'how long the body of a forwarded request or of its answer may stand still',
+    30_000,
+    { min: 100, max: 600_000 },
   ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,

@@ -14,21 +14,30 @@ import {
   createLogger,
   createRegistry,
   describeError,
-  Histogram,
   ServiceHeaders,
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
+import { AccessLog } from './access-log';
 import type { GatewayConfig } from './config';
-import { DestinationPools } from './destination-pools';
+import { Destinations } from './destinations';
+import { createMetrics, type GatewayMetrics } from './metrics';
+import { SpanSender } from './span-sender';
+import { Tracer } from './tracer';
+import { Tunnels } from './upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly registry: Registry;
-  readonly duration: Histogram<'route' | 'status'>;
+  readonly metrics: GatewayMetrics;
+  /** Null unless it was asked for. */
+  readonly accessLog: AccessLog | null;
+  readonly tracer: Tracer | null;
+  /** Aborted when the process has been told to end. */
+  readonly stopping: AbortSignal;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly follower: DefinitionFollower;
@@ -40,12 +49,22 @@ export interface GatewayContext {
   readonly runner: RunnerClient;
   readonly runs: Queue;
   readonly egress: Egress;
-  readonly destinations: DestinationPools;
+  readonly destinations: Destinations;
+  readonly tunnels: Tunnels;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
 
-export async function createGatewayContext(config: GatewayConfig): Promise<GatewayContext> {
+/** What the process is for its context; specs have others. */
+export interface GatewayParts {
+  readonly stopping: AbortSignal;
+  readonly writeAccessLog?: (lines: string) => void;
+}
+
+export async function createGatewayContext(
+  config: GatewayConfig,
+  { stopping, writeAccessLog = (lines) => void process.stdout.write(lines) }: GatewayParts,
+): Promise<GatewayContext> {
   const logger = createLogger({ app: 'gateway', level: config.LOG_LEVEL });
   const registry = createRegistry('gateway');
   const onFault = (what: string) => (error: unknown) =>
@@ -81,6 +100,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     redisUrl,
     ring,
     relays: false,
+    postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
   const egress = createEgress(
@@ -94,6 +114,7 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
         redisUrl,
         config.MANAGEMENT_URL,
         ...config.RUNNER_URLS,
+        ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
         `${config.HOST}:${config.PORT}`,
         `${config.HOST}:${config.OPS_PORT}`,
       ],
@@ -109,7 +130,18 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new DestinationPools(egress);
+  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
+
+  const { follower } = definitions;
+  const metrics = createMetrics(registry, { follower, destinations });
+  const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
+  const tracer =
+    config.TRACE_OTLP_URL === undefined
+      ? null
+      : new Tracer(
+          new SpanSender(config.TRACE_OTLP_URL, metrics.spans),
+          config.TRACE_SAMPLE_PERCENT,
+        );
 
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
@@ -117,16 +149,13 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     config,
     logger,
     registry,
-    duration: new Histogram({
-      name: 'glovebox_gateway_request_seconds',
-      help: 'How long requests took, by route and status',
-      labelNames: ['route', 'status'],
-      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
-      registers: [registry],
-    }),
+    metrics,
+    accessLog,
+    tracer,
+    stopping,
     database,
     definitions,
-    follower: definitions.follower,
+    follower,
     sealer,
     vault: new Vault(sealer),
     keyHash: await createKeyHash(sealer),
@@ -135,8 +164,11 @@ export async function createGatewayContext(config: GatewayConfig): Promise<Gatew
     runs,
     egress,
     destinations,
+    tunnels: new Tunnels(),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      accessLog?.flush();
+      await tracer?.stop();
       await keyUses.stop();
       await definitions.close();
       await runner.close();

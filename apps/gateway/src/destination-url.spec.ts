@@ -12,7 +12,14 @@ describe('the destination of a call', () => {
     ['https://a.example/%7Ea/./b', '', 'a=b&a=b&', '/%7Ea/./b?a=b&a=b&'],
     ['https://a.example', '/', '', '/'],
     ['https://a.example/v1', '//x', '', '/v1//x'],
+    ['https://a.example', '//b.example/x', '', '//b.example/x'],
     ['https://a.example', '/%zz/%E9/%ff%', '', '/%zz/%E9/%ff%'],
+    [
+      'https://a.example',
+      '/a;b=../%252e%252e/...',
+      'to=/../x\\',
+      '/a;b=../%252e%252e/...?to=/../x\\',
+    ],
   ])('%s with %j and %j is %s', (url, suffix, query, path) => {
     expect(destinationOf(url, suffix, query)).toMatchObject({
       origin: 'https://a.example',
@@ -21,14 +28,26 @@ describe('the destination of a call', () => {
     });
   });
 
-  it.each(['/..', '/a/../b', '/./b', '/%2e%2e/b', '/a/%2E./b', '/a%2f..%2fb', '/a\\..\\b', '/%5c'])(
-    'may not climb: %s',
-    (suffix) => {
-      expect(() => destinationOf('https://a.example/v1', suffix, '')).toThrow(
-        expect.objectContaining({ status: 400 }),
-      );
-    },
-  );
+  it.each([
+    '/..',
+    '/a/../b',
+    '/./b',
+    '/%2e%2e/b',
+    '/a/%2E./b',
+    '/a%2f..%2fb',
+    '/a\\..\\b',
+    '/%5c',
+    '//..',
+    '/..;a=b/c',
+    '/..%3b/c',
+    '/%c0%ae%C0%AE/c',
+    '/..%c0%afc',
+    '/%e0%80%ae./c',
+  ])('may not climb: %s', (suffix) => {
+    expect(() => destinationOf('https://a.example/v1', suffix, '')).toThrow(
+      expect.objectContaining({ status: 400 }),
+    );
+  });
 
   it('a dot inside of a name climbs nowhere', () => {
     expect(destinationOf('https://a.example', '/a..b/.well-known/x.json', '').path).toBe(

@@ -19,6 +19,10 @@ export function destinationOf(destinationUrl: string, suffix: string, query: str
   return { origin, host, path: (fullPath === '' ? '/' : fullPath) + search };
 }
 
+export function destinationHostOf(destinationUrl: string): string {
+  return partsOf(destinationUrl).host;
+}
+
 interface Parts {
   readonly origin: string;
   readonly host: string;
@@ -47,12 +51,16 @@ function partsOf(destinationUrl: string): Parts {
   return parts;
 }
 
+/** ASCII in more bytes than it needs: no UTF-8 to us, a dot or a slash to a careless decoder. */
+const overlong = /%c[01]%[89ab]|%e0%[89]|%f0%8/i;
+
 function refuseClimbing(suffix: string): void {
   if (!/[.\\%]/.test(suffix)) return;
   // What no rule of UTF-8 fits goes through as it is: the dots and slashes that matter are ASCII.
   const decoded = suffix.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent);
-  const climbs = decoded.split('/').some((segment) => segment === '.' || segment === '..');
-  if (climbs || decoded.includes('\\')) {
+  // Some servers cut off what stands behind a semicolon before they climb.
+  const climbs = decoded.split('/').some((segment) => /^\.\.?(?:;|$)/.test(segment));
+  if (climbs || decoded.includes('\\') || overlong.test(suffix)) {
     throw new Problem('invalid_request', { detail: 'The path may not climb.' });
   }
 }

@@ -1,111 +1,267 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errors, type Dispatcher, type Pool } from 'undici';
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errors, type Dispatcher } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
-import { answeredHeaders } from './forwarded-headers';
+import type { Call } from './call';
+import type { Carried, Connection } from './destination-connection';
+import type { Destination } from './destinations';
+import { answeredHeaders, answeredTrailers } from './forwarded-headers';
+import type { OutgoingBody, RequestBody } from './request-body';
+import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
   readonly method: string;
   /** Path and query, byte for byte as the destination shall see them. */
   readonly path: string;
   readonly headers: string[];
-  readonly body: Buffer | IncomingMessage | null;
+  readonly body: OutgoingBody;
   readonly firstByteMs: number;
+  readonly bodyIdleMs: number;
+  /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
+  readonly tunnels?: Tunnels;
 }
 
-const bodyIdleMs = 30_000;
+export interface Answering {
+  readonly res: ServerResponse;
+  /** Name, value, name, value…: what we add to the headers of the answer. */
+  readonly headers: readonly string[];
+  readonly ours: ServiceHeaders;
+  readonly call: Call;
+}
+
+const informationalMax = 32;
+const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
  * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
  * caller has got nothing; later faults end the caller's connection, so that half is not taken for whole.
  */
 export function forward(
-  pool: Pool,
+  destination: Destination,
   request: OutgoingRequest,
-  res: ServerResponse,
-  answerHeaders: readonly string[],
-  ours: ServiceHeaders,
+  answering: Answering,
 ): Promise<void> {
+  answering.call.askedAt = performance.now();
   return new Promise((resolve, reject) => {
-    pool.dispatch(
-      {
-        method: request.method as Dispatcher.HttpMethod,
-        path: request.path,
-        headers: request.headers,
-        body: request.body,
-        headersTimeout: request.firstByteMs,
-        bodyTimeout: bodyIdleMs,
-      },
-      new Relay(res, answerHeaders, ours, resolve, reject),
-    );
+    new Exchange(destination, request, answering, resolve, reject).start();
   });
 }
 
-/** Hot path: one object per request, no streams between the two sockets but their own. */
-class Relay implements Dispatcher.DispatchHandler {
+/**
+ * One request and its answer, as the handler of undici's `dispatch`.
+ * Hot path: one object and one timer per request, no streams between the two sockets but their own.
+ */
+class Exchange implements Carried {
+  readonly #res: ServerResponse;
+  #options: Dispatcher.DispatchOptions | undefined;
+  #body: RequestBody | undefined;
+  #connection: Connection | undefined;
+  #abort: ((error?: Error) => void) | undefined;
+  #resume: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
+  #begun = false;
   #hasData = false;
+  #wasUsed = false;
+  #repeated = false;
+  #informational = 0;
+
+  /** The caller left, or its answer was given before this one: its body cannot be read any further. */
+  readonly #onLeft = (): void => this.#abort?.();
+  readonly #onDrain = (): void => {
+    this.#timer?.refresh();
+    this.#resume?.();
+  };
 
   constructor(
-    private readonly res: ServerResponse,
-    private readonly answerHeaders: readonly string[],
-    private readonly ours: ServiceHeaders,
+    private readonly destination: Destination,
+    private readonly request: OutgoingRequest,
+    private readonly answering: Answering,
     private readonly resolve: () => void,
     private readonly reject: (problem: Problem) => void,
-  ) {}
+  ) {
+    this.#res = answering.res;
+  }
+
+  start(): void {
+    this.destination.enter();
+    this.#res.once('close', this.#onLeft);
+    const { method, path, headers, body, tunnels } = this.request;
+    const streamed = typeof body === 'function' ? body() : undefined;
+    this.#body = streamed?.caller;
+    this.#options = {
+      method: method as Dispatcher.HttpMethod,
+      path,
+      headers,
+      body: streamed?.stream ?? (body as Buffer | null),
+      ...(tunnels ? { upgrade: 'websocket' } : {}),
+    };
+    this.destination.dispatch(this.#options, this);
+  }
+
+  carriedBy(connection: Connection): void {
+    this.#connection = connection;
+  }
 
   onConnect(abort: (error?: Error) => void): void {
-    // A caller that left while the request was queued would wedge its slot.
-    if (this.res.destroyed) return abort();
-    this.res.once('close', () => {
-      if (!this.res.writableFinished) abort();
-    });
+    // A caller that left before there was a connection would wedge it.
+    if (this.#res.destroyed) return abort();
+    this.#abort = abort;
+    this.#wasUsed = this.#connection?.used ?? false;
+    if (this.#body) this.#limit(this.request.bodyIdleMs);
+  }
+
+  onBodySent(): void {
+    if (this.#body) this.#timer?.refresh();
+  }
+
+  onRequestSent(): void {
+    if (this.#phase !== 'sending') return;
+    this.#phase = 'waiting';
+    this.#limit(this.request.firstByteMs);
+  }
+
+  onResponseStarted(): void {
+    this.#begun = true;
+  }
+
+  onUpgrade(status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
+    const { tunnels } = this.request;
+    if (!tunnels || !agreesToWebSocket(raw ?? [])) {
+      socket.destroy();
+      return this.onError(new Problem('destination_unreachable'));
+    }
+    this.#end();
+    tunnels.open(this.#res, this.#headersOf(status, raw ?? []), socket);
+    this.resolve();
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
-    this.res.writeHead(status, [
-      ...answeredHeaders(raw, this.ours),
-      ...this.answerHeaders,
-      'SVC-PROXY-DESTINATION-STATUS',
-      String(status),
-    ]);
-    // 304 and HEAD name the length of a body that does not come: undici takes that for a fault.
-    if (status === 204 || status === 304 || this.res.req.method === 'HEAD') this.onComplete();
-    else {
-      this.res.on('drain', resume);
-      // A destination that waits before its first byte has been heard all the same.
-      setImmediate(() => {
-        if (!this.#hasData) this.res.flushHeaders();
-      });
+    // A switch to nothing is no answer, and none would follow.
+    if (status === 101) throw new Problem('destination_unreachable');
+    if (status < 200) {
+      this.#informational += 1;
+      if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
+      return true;
     }
+    this.answering.call.answeredAt = performance.now();
+    this.#res.writeHead(status, this.#headersOf(status, raw));
+    this.#phase = 'answering';
+    this.#resume = resume;
+    // A destination that waits before its first byte has been heard all the same.
+    process.nextTick(Exchange.#afterHead, this);
     return true;
+  }
+
+  #headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+    const { headers, ours } = this.answering;
+    const answered = answeredHeaders(raw, ours, status);
+    answered.push(...headers, 'SVC-PROXY-DESTINATION-STATUS', String(status));
+    return answered;
+  }
+
+  static #afterHead(exchange: Exchange): void {
+    if (exchange.#phase !== 'answering') return;
+    if (!exchange.#hasData) exchange.#res.flushHeaders();
+    exchange.#limit(exchange.request.bodyIdleMs);
   }
 
   onData(chunk: Buffer): boolean {
     this.#hasData = true;
-    return this.res.writableEnded || this.res.write(chunk);
+    this.#timer?.refresh();
+    if (this.#res.write(chunk)) return true;
+    this.#res.once('drain', this.#onDrain);
+    return false;
   }
 
-  onComplete(): void {
-    this.#hasData = true;
-    this.res.end();
+  onComplete(raw: (Buffer | string)[] | null): void {
+    if (this.#connection?.broken && !this.#isBodiless()) {
+      return this.onError(new errors.SocketError('the connection broke'));
+    }
+    if (this.#connection) this.#connection.used = true;
+    if (raw && raw.length > 0) {
+      this.#res.addTrailers(answeredTrailers(raw, this.answering.ours));
+    }
+    this.#end();
+    this.#res.end();
     this.resolve();
   }
 
   onError(error: Error): void {
-    if (this.res.writableEnded) return;
-    if (this.res.headersSent || this.res.destroyed) {
-      this.res.destroy();
+    if (this.#phase === 'ended') return;
+    // 204, 304 and HEAD may name the length of a body that does not come: undici calls that a fault.
+    if (this.#isBodiless()) return this.onComplete(null);
+    if (this.#mayRepeat(error)) return this.#repeat();
+    this.#end();
+    if (this.#res.headersSent || this.#res.destroyed) {
+      breakOff(this.#res);
       this.resolve();
     } else this.reject(problemOf(error));
   }
+
+  #isBodiless(): boolean {
+    if (this.#phase !== 'answering') return false;
+    const { statusCode } = this.#res;
+    return statusCode === 204 || statusCode === 304 || this.request.method === 'HEAD';
+  }
+
+  /** The destination may hang up an idle connection just when it is used again. */
+  #mayRepeat(error: Error & { code?: string }): boolean {
+    return (
+      this.#wasUsed &&
+      !this.#repeated &&
+      !this.#begun &&
+      !this.#body &&
+      repeatable.has(this.request.method) &&
+      brokenConnection.has(error.code ?? '') &&
+      !this.#res.destroyed
+    );
+  }
+
+  #repeat(): void {
+    clearTimeout(this.#timer);
+    this.#repeated = true;
+    this.#phase = 'sending';
+    if (this.#options) this.destination.dispatchAnew(this.#options, this);
+  }
+
+  #limit(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(Exchange.#expire, ms, this);
+  }
+
+  static #expire(exchange: Exchange): void {
+    const isCallersFault = exchange.#phase === 'sending' && !exchange.#body?.isHeldUp;
+    exchange.#abort?.(
+      isCallersFault
+        ? new Problem('invalid_request', { status: 408, detail: 'The body came too slowly.' })
+        : new Problem('destination_timeout'),
+    );
+  }
+
+  #end(): void {
+    this.#phase = 'ended';
+    clearTimeout(this.#timer);
+    this.#res.off('close', this.#onLeft).off('drain', this.#onDrain);
+    this.#body?.destroy();
+    this.destination.leave();
+  }
+}
+
+/** Without a length and without chunks, the end of the connection would be the end of the answer. */
+function breakOff(res: ServerResponse): void {
+  if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
+  res.destroy();
 }
 
 function problemOf(error: Error): Problem {
-  const late =
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError ||
-    (error instanceof EgressUnreachable && error.code === 'ETIMEDOUT');
+  if (error instanceof Problem) return error;
+  if (error instanceof errors.InvalidArgumentError) {
+    return new Problem('invalid_request', { detail: 'It cannot be forwarded as it is.' });
+  }
+  const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
   return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });
 }

@@ -2,44 +2,72 @@ import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } 
 import { Readable } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from '@glovebox/service-host';
+import { traceHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
-import { admitBody, hasBody, readBody } from './intake';
+import type { Call } from './call';
+import type { GatewayContext } from './context';
+import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
+import { admitBody, readBody } from './intake';
+import { traceparentBelow } from './tracer';
 
 /** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
 const bufferBytesMax = 1024 * 1024;
 
-export type FrontDoor = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
 /** Every path that is not the gateway's own goes to the management API. */
-export function createFrontDoor(managementUrl: string, headers: ServiceHeaders): FrontDoor {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
-  const proxy = httpProxy.createProxyServer({ target: managementUrl, agent, proxyTimeout: 30_000 });
+export function createFrontDoor({
+  config,
+  headers,
+}: Pick<GatewayContext, 'config' | 'headers'>): FrontDoor {
+  const proxy = httpProxy.createProxyServer({
+    target: config.MANAGEMENT_URL,
+    agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }),
+    proxyTimeout: config.MANAGEMENT_TIMEOUT_MS,
+    toProxy: true,
+    prependPath: false,
+    selfHandleResponse: true,
+  });
 
   proxy.on('proxyReq', (outgoing: ClientRequest, req, res) => {
-    // http-proxy leaves the request to the management API running when the caller goes away.
+    // http-proxy joins repeated slashes: another path than the one that was routed.
+    outgoing.path = req.url ?? '/';
+    // It leaves the request to the management API running when the caller goes away.
+    if (res.destroyed) outgoing.destroy();
     res.once('close', () => {
       if (!res.writableFinished) outgoing.destroy();
     });
+    // A switch that nobody asked for is no answer, and Node would tell nobody of it.
+    outgoing.once('upgrade', (_answer, socket) => {
+      socket.destroy();
+      outgoing.emit('error', new Error('the management API switched protocols'));
+    });
+  });
+  // Passed on by ourselves: http-proxy would pass on hop-by-hop headers too, and a Trailer among
+  // them throws where nobody catches; and of an answer that breaks off it never tells.
+  proxy.on('proxyRes', (answer, req, res) => {
+    res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders));
+    answer.pipe(res);
+    answer.once('close', () => {
+      if (!answer.complete) res.destroy();
+    });
     // Answered before the body was through, Node stops reading on both sides, and all three of us
     // would wait for each other: the rest of the body goes nowhere.
-    outgoing.once('response', (answer) => {
-      answer.once('end', () => {
-        if (req.complete) return;
-        req.unpipe(outgoing);
-        req.resume();
-        outgoing.destroy();
-      });
+    answer.once('end', () => {
+      if (req.complete) return;
+      req.unpipe();
+      req.resume();
+      answer.destroy();
     });
   });
 
-  return async (req, res) => {
-    const traceId = headers.traceIdOf(req);
+  return async (req, res, call) => {
     try {
-      // http-proxy would join the two keys of a caller into one.
       headers.read(req, 'api-key');
+      headers.read(req, 'idempotency-key');
       admitBody(req, res);
-      const body = await normalise(req);
+      const body = await normalise(req, headers);
+      tellTrace(req, headers, call);
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: Readable.from([body]) } : {}, (error) =>
@@ -47,24 +75,37 @@ export function createFrontDoor(managementUrl: string, headers: ServiceHeaders):
         );
       });
     } catch (thrown) {
-      sendProblem(req, res, thrown, { traceId });
+      sendProblem(req, res, thrown, call);
     }
   };
 }
 
+/** Both of us log and answer one trace id. */
+function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): void {
+  for (const name of headers.spellingsOf('trace-id')) delete req.headers[name];
+  req.headers[traceHeader.toLowerCase()] = call.traceId;
+  if (!call.trace) return;
+  req.headers.traceparent = traceparentBelow(call.trace, call.trace.spanId);
+  // Without a traceparent that counts, a tracestate belongs to nothing.
+  if (call.trace.parentSpanId === undefined) delete req.headers.tracestate;
+}
+
 /**
- * http-proxy 1.18.1 declares DELETE and OPTIONS without a length to have no body, and then sends the
- * chunks all the same: the management API would read them as a second request. And its own
- * `proxyReq` hook does not run for `Expect: 100-continue`.
+ * The request as the management API shall see it. http-proxy 1.18.1 declares DELETE and OPTIONS
+ * without a length to have no body, and then sends the chunks all the same: a second request to who
+ * reads them. And with `Expect` its own `proxyReq` hook does not run.
  */
-async function normalise(req: IncomingMessage): Promise<Buffer | undefined> {
-  delete req.headers.expect;
-  delete req.headers.upgrade;
+async function normalise(req: IncomingMessage, ours: ServiceHeaders): Promise<Buffer | undefined> {
+  const length = req.headers['content-length'];
   const chunked = req.headers['transfer-encoding'] !== undefined;
-  if (!chunked || !hasBody(req)) return undefined;
-  if (req.method !== 'DELETE' && req.method !== 'OPTIONS') return undefined;
-  const body = await readBody(req, bufferBytesMax);
-  delete req.headers['transfer-encoding'];
-  req.headers['content-length'] = String(body.length);
+  const isSmuggled = chunked && (req.method === 'DELETE' || req.method === 'OPTIONS');
+  const headers = managementHeaders(req.rawHeaders, ours);
+  const body = isSmuggled ? await readBody(req, bufferBytesMax) : undefined;
+  if (body) headers['content-length'] = String(body.length);
+  else if (chunked) headers['transfer-encoding'] = 'chunked';
+  else if (length !== undefined) headers['content-length'] = length;
+  // Node would chunk a body of nothing.
+  else headers['content-length'] = '0';
+  req.headers = headers as IncomingMessage['headers'];
   return body;
 }

@@ -7,12 +7,14 @@ const within = 1_000;
 
 /** This process alone: may it take calls? */
 export async function gatewayReadiness(ctx: GatewayContext): Promise<Readiness> {
-  const [definitions, redis, postgres] = await Promise.all([
+  const [definitions, keys, redis, postgres] = await Promise.all([
     up(() => ctx.follower.current()),
+    ctx.sealer.masterKeys(within),
     up(() => ctx.definitions.redis.ping()),
     up(() => ctx.database.query('SELECT 1')),
   ]);
-  return { ready: definitions === 'up', components: { definitions, redis, postgres } };
+  const ready = definitions === 'up' && keys === 'up';
+  return { ready, components: { definitions, keys, redis, postgres } };
 }
 
 /** The whole product, as the public base URL answers for it. */
@@ -26,7 +28,7 @@ export async function productReadiness(ctx: GatewayContext): Promise<Readiness> 
     }),
   ]);
   const components = {
-    gateway: own.ready ? 'up' : 'down',
+    gateway: ctx.stopping.aborted ? 'stopping' : own.ready ? 'up' : 'down',
     'management-api': management,
     worker,
     runner,

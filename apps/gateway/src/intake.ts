@@ -1,26 +1,62 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '@glovebox/problems';
+import { endConnection } from './caller-connection';
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const headersMax = 256;
+const hostPattern = /^(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+/** A path, and nothing in it that one server reads as the end of it and another does not. */
+const targetPattern = /^\/[!-"$-~]*$/;
 
 /**
  * Node's parser is strict; these it lets through, and each of them means one thing to us and may
- * mean another to the next server. Refused before anything else looks at the request.
+ * mean another to the next server. Refused before anything else looks at the request, and nothing
+ * more is read from a connection that has said one of them.
  */
-export function refuseAmbiguous(req: IncomingMessage): void {
-  if (!methods.has(req.method ?? '')) throw new Problem('method_not_allowed');
-  if (!req.url?.startsWith('/')) refuse('The request target must be a path.');
-  const transferEncoding = req.headers['transfer-encoding'];
-  if (transferEncoding !== undefined) {
-    if (transferEncoding.toLowerCase() !== 'chunked') refuse('The transfer encoding is not known.');
-    if (req.httpVersion === '1.0') refuse('HTTP/1.0 has no transfer encoding.');
-    if (req.headers['content-length'] !== undefined) refuse('The length of the body is ambiguous.');
-  }
-  if ((req.headersDistinct.host?.length ?? 0) > 1) refuse('There must be one Host header.');
+export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): void {
+  const fault = methods.has(req.method ?? '') ? faultOf(req) : new Problem('method_not_allowed');
+  if (!fault) return;
+  endConnection(res);
+  throw fault;
 }
 
-function refuse(detail: string): never {
-  throw new Problem('invalid_request', { detail });
+/** Hot path: one look at each header's length, none at its name unless the length fits. */
+function faultOf(req: IncomingMessage): Problem | undefined {
+  const { rawHeaders: raw, httpVersion } = req;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return fault('The HTTP version is not known.');
+  if (!targetPattern.test(req.url ?? '')) return fault('The request target must be a plain path.');
+  if (raw.length > 2 * headersMax) return fault(`There are more than ${headersMax} headers.`, 431);
+  let hosts = 0;
+  let lengths = 0;
+  let encodings = 0;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at] ?? '';
+    const value = raw[at + 1] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') {
+      hosts += 1;
+      if (!hostPattern.test(value)) return fault('The Host header is not valid.');
+    } else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1;
+    else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+      encodings += 1;
+      if (value.toLowerCase() !== 'chunked') return fault('The transfer encoding is not known.');
+    }
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return fault('There must be one Host.');
+  if (encodings + lengths > 1) return fault('The length of the body is ambiguous.');
+  if (encodings > 0 && httpVersion === '1.0') return fault('HTTP/1.0 has no transfer encoding.');
+  return expectationFault(req);
+}
+
+function expectationFault({ headers, httpVersion }: IncomingMessage): Problem | undefined {
+  const { expect } = headers;
+  if (expect === undefined || httpVersion === '1.0') return undefined;
+  if (expect.toLowerCase() === '100-continue') return undefined;
+  return fault('The only expectation that is understood is 100-continue.', 417);
+}
+
+function fault(detail: string, status = 400): Problem {
+  return new Problem('invalid_request', { detail, status });
 }
 
 export function hasBody(req: IncomingMessage): boolean {
@@ -30,17 +66,43 @@ export function hasBody(req: IncomingMessage): boolean {
 
 /** The whole body, or 413 as soon as it is known to be too large. */
 export async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const tooLarge = (): Problem =>
-    new Problem('payload_too_large', { detail: `The body may have at most ${bytesMax} bytes.` });
-  if (Number(req.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  const length = Number(req.headers['content-length'] ?? 0);
+  const { bytes, isWhole } =
+    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax);
+  if (bytes && isWhole) return bytes;
+  throw new Problem('payload_too_large', {
+    detail: `The body may have at most ${bytesMax} bytes.`,
+  });
+}
+
+/**
+ * The body, or what has come of it when it is too large; the rest then waits. Not by iterating: to
+ * leave the loop would destroy the connection, and with it the answer that says why.
+ */
+export function readAtMost(
+  req: IncomingMessage,
+  bytesMax: number,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const collected = (): Buffer =>
+      chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
+    const collect = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > bytesMax) settle(() => resolve({ bytes: collected(), isWhole: false }));
+    };
+    const end = (): void => settle(() => resolve({ bytes: collected(), isWhole: true }));
+    const breakOff = (): void =>
+      settle(() => reject(new Problem('invalid_request', { detail: 'The body broke off.' })));
+    const settle = (how: () => void): void => {
+      req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
+      req.pause();
+      how();
+    };
+    req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
+  });
 }
 
 /** The media type without its parameters, lower-cased. */
@@ -54,5 +116,5 @@ export function isJson(type: string): boolean {
 
 /** A caller that waits for `100 Continue` hears it only now, behind every check of the head. */
 export function admitBody(req: IncomingMessage, res: ServerResponse): void {
-  if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
+  if (req.headers.expect !== undefined && req.httpVersion !== '1.0') res.writeContinue();
 }

@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import type { ProxyDefinition } from '@glovebox/definitions';
-import { jsonTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { decodeUtf8, traceHeader } from '@glovebox/service-host';
+import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
-import { findProxy, identifyCaller } from './caller';
+import type { Call } from './call';
+import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
-import { destinationOf, type Destination } from './destination-url';
+import { destinationHostOf, destinationOf } from './destination-url';
+import { asSent, fillIn, type Outgoing } from './fill-in';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
-import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
+import { admitBody, hasBody } from './intake';
+import { passTraceOn } from './tracer';
+import { isUpgrade } from './upgrade';
 
 const firstByteMs = 30_000;
 
@@ -23,35 +25,34 @@ export async function handleProxy(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
-  const traceId = ctx.headers.traceIdOf(req);
   try {
     const { suffix, query, key } = readTarget(ctx, req);
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-    const proxy = findProxy(ctx, definitions, key);
-    const caller = identifyCaller(ctx, req, definitions, proxy);
+    const { proxy, caller } = findProxy(ctx, req, definitions, key);
+    call.tenantId = proxy.tenantId;
+    call.proxyId = proxy.id ?? undefined;
+    call.destinationHost = destinationHostOf(proxy.destinationUrl);
+    if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const destination = destinationOf(proxy.destinationUrl, suffix, query);
-    const headers = forwardedHeaders(req.rawHeaders, ctx.headers);
-
-    const body = await outgoingBody(ctx, { req, res, proxy, caller, destination, traceId });
-    const length = req.headers['content-length'];
-    if (body === req && length !== undefined) headers.push('content-length', length);
+    const outgoing = await prepare(ctx, { req, res, proxy, caller, call, suffix, query });
+    const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await forward(
-      ctx.destinations.forOrigin(destination.origin),
+      ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
       {
         method: req.method ?? 'GET',
         path: destination.path,
-        headers,
-        body,
+        headers: outgoing.headers,
+        body: outgoing.body,
         firstByteMs: proxy.timeoutMs ?? firstByteMs,
+        bodyIdleMs: ctx.config.BODY_IDLE_MS,
+        ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
       },
-      res,
-      [traceHeader, traceId],
-      ctx.headers,
+      { res, headers: [traceHeader, call.traceId], ours: ctx.headers, call },
     );
   } catch (thrown) {
-    sendProblem(req, res, thrown, { traceId, under: 'proxy_error' });
+    sendProblem(req, res, thrown, call);
   }
 }
 
@@ -76,44 +77,47 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
   return { suffix, query: rest, key: inHeader ?? inQuery };
 }
 
+/** What a transform would have to see of an upgraded connection, it cannot see. */
+function refuseUpgrade(proxy: InvokedProxy): void {
+  if (!proxy.requestTransform && !proxy.responseTransform) return;
+  throw new Problem('invalid_request', {
+    detail: 'A proxy with transforms does not carry upgraded connections.',
+  });
+}
+
 /** Running a call without the transform that its owner asked for could leak what it would hide. */
-function refuseTransforms(proxy: ProxyDefinition): void {
+function refuseTransforms(proxy: InvokedProxy): void {
   if (!proxy.requestTransform && !proxy.responseTransform) return;
   throw new Problem('service_unavailable', {
     detail: 'This version does not run transforms yet.',
   });
 }
 
-/** The body as the destination shall see it: streamed as it comes, or read whole and filled in. */
-async function outgoingBody(
+/** The request as the destination shall see it; expressions of an anonymous caller stay as they are. */
+async function prepare(
   ctx: GatewayContext,
-  call: {
+  asked: {
     req: IncomingMessage;
     res: ServerResponse;
-    proxy: ProxyDefinition;
+    proxy: InvokedProxy;
     caller: Principal | null;
-    destination: Destination;
-    traceId: string;
+    call: Call;
+    suffix: string;
+    query: string;
   },
-): Promise<Buffer | IncomingMessage | null> {
-  const { req, res, proxy, caller } = call;
-  if (!hasBody(req)) return null;
-  admitBody(req, res);
-  const encoded = (req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
-  if (!caller || !proxy.detokenize || encoded || !isJson(mediaType(req))) return req;
-
-  const body = await readBody(req, ctx.config.PROXY_BUFFER_MAX);
-  if (body.indexOf('{{') < 0) return body;
-  const template = jsonTemplate(decodeUtf8(body));
+): Promise<Outgoing> {
+  const { req, res, proxy, caller, call, suffix, query } = asked;
+  const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
+  passTraceOn(head.headers, call);
+  if (hasBody(req)) admitBody(req, res);
   const use = {
     tenantId: proxy.tenantId,
-    actorId: caller.applicationId,
+    actorId: caller?.applicationId ?? null,
     operation: 'proxy.invoke',
     entityType: 'proxy',
-    entityId: proxy.id,
+    entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
-    destinationHost: call.destination.host,
+    destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  const values = await ctx.vault.detokenize(ctx.database, caller, use, template.tokenIds);
-  return Buffer.from(template.render(values), 'utf8');
+  return caller && proxy.detokenize ? fillIn(ctx, req, head, caller, use) : asSent(req, head);
 }

@@ -11,6 +11,7 @@ import {
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
+import type { Call } from './call';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
 import { admitBody, hasBody, mediaType, readBody } from './intake';
@@ -24,14 +25,17 @@ export async function handleReact(
   req: IncomingMessage,
   res: ServerResponse,
   reactorId: string,
+  call: Call,
 ): Promise<void> {
-  const traceId = ctx.headers.traceIdOf(req);
+  const { traceId } = call;
   try {
     const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
     const caller = authenticate(ctx, req, definitions);
+    call.tenantId = caller.tenantId;
     requirePermission(caller, 'token:use');
     requireJson(req);
     const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
+    call.reactorId = known.reactor.id;
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
 
     const invocation = { ...known, caller, args, traceId };
@@ -47,7 +51,7 @@ export async function handleReact(
       { [traceHeader]: traceId },
     );
   } catch (thrown) {
-    sendProblem(req, res, thrown, { traceId });
+    sendProblem(req, res, thrown, call);
   }
 }
 

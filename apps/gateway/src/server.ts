@@ -1,87 +1,55 @@
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { Duplex } from 'node:stream';
-import { Problem, toProblem } from '@glovebox/problems';
-import { describeError } from '@glovebox/service-host';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
+import { beginCall, type Call } from './call';
+import { maySpeak, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
 import { refuseAmbiguous } from './intake';
 import { handleProxy } from './proxy-handler';
 import { handleReact } from './react-handler';
+import { routeOf, type Route } from './route';
+import { CallerRequest, responseOn } from './upgrade';
 
 /** The public base URL: proxies and reactors are served here, the rest goes through the front door. */
 export function createGatewayServer(ctx: GatewayContext): Server {
-  const frontDoor = createFrontDoor(ctx.config.MANAGEMENT_URL, ctx.headers);
+  const frontDoor = createFrontDoor(ctx);
+  const { HEADERS_TIMEOUT_MS: headersTimeout, REQUEST_TIMEOUT_MS: requestTimeout } = ctx.config;
   const server = createServer({
-    headersTimeout: 20_000,
-    requestTimeout: 300_000,
+    IncomingMessage: CallerRequest,
+    headersTimeout: Math.min(headersTimeout, requestTimeout),
+    requestTimeout,
+    connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
     keepAliveTimeout: 75_000,
     maxHeaderSize: 32 * 1024,
-    requireHostHeader: true,
+    // Both are judged by intake.ts: Node would answer without a body, and drop headers in silence.
+    requireHostHeader: false,
   });
+  server.maxHeadersCount = 0;
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    const startedAt = performance.now();
+    if (!maySpeak(req, res)) return;
     const route = routeOf(req.url ?? '');
-    res.once('close', () => {
-      const seconds = (performance.now() - startedAt) / 1_000;
-      ctx.duration.observe({ route: route.name, status: res.statusCode }, seconds);
+    const call = beginCall(ctx, route.name, req, res);
+    answer(ctx, frontDoor, route, req, res, call).catch((error: unknown) => {
+      sendProblem(req, res, error, call);
     });
-    answer(ctx, frontDoor, route, req, res).catch((error: unknown) => {
-      if (toProblem(error).status >= 500) {
-        ctx.logger.error({ error: describeError(error), route: route.name }, 'a request failed');
-      }
-      const traceId = ctx.headers.traceIdOf(req);
-      sendProblem(req, res, error, {
-        traceId,
-        ...(route.name === 'proxy' ? { under: 'proxy_error' } : {}),
-      });
-    });
+  };
+  const refuse = (res: ServerResponse, thrown: unknown): void => {
+    const traceId = ctx.headers.traceIdOf(res.req);
+    const isProxy = routeOf(res.req.url ?? '').name === 'proxy';
+    sendProblem(res.req, res, thrown, { traceId, ...(isProxy ? { under: 'proxy_error' } : {}) });
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
-  server.on('clientError', refuseUnparsable);
+  server.on('checkExpectation', serve);
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    serve(req, responseOn(req, socket, head));
+  });
+  server.on('clientError', (error, socket) => refuseUnparsable(error, socket, refuse));
+  watchServer(server);
   return server;
-}
-
-const unparsable: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** What Node's parser refuses never becomes a request; it is answered in the common form all the same. */
-function refuseUnparsable(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status = unparsable[error.code ?? ''] ?? 400;
-  const body = JSON.stringify(new Problem('invalid_request', { status }).body());
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-type Route =
-  | { readonly name: 'proxy' | 'live' | 'ready' | 'management' }
-  | { readonly name: 'react'; readonly reactorId: string };
-
-const reactPath = /^\/reactors\/([^/?]+)\/react\/?(?:\?|$)/;
-
-function routeOf(url: string): Route {
-  if (url.startsWith('/proxy') && /^(?:[/?]|$)/.test(url.slice(6))) return { name: 'proxy' };
-  const [, reactorId] = reactPath.exec(url) ?? [];
-  if (reactorId !== undefined) return { name: 'react', reactorId };
-  if (url === '/health/live') return { name: 'live' };
-  if (url === '/health/ready') return { name: 'ready' };
-  return { name: 'management' };
 }
 
 async function answer(
@@ -90,21 +58,25 @@ async function answer(
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
+  call: Call,
 ): Promise<void> {
-  refuseAmbiguous(req);
+  refuseAmbiguous(req, res);
   switch (route.name) {
     case 'proxy':
-      return handleProxy(ctx, req, res);
+      return handleProxy(ctx, req, res, call);
     case 'react':
-      if (req.method !== 'POST') return frontDoor(req, res);
-      return handleReact(ctx, req, res, route.reactorId);
+      if (req.method !== 'POST') return frontDoor(req, res, call);
+      return handleReact(ctx, req, res, route.reactorId, call);
     case 'live':
-      return sendJson(res, 200, { status: 'ok' });
+      return sendJson(res, 200, { status: 'ok' }, traced(call));
     case 'ready': {
       const { ready, components } = await productReadiness(ctx);
-      return sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'degraded', components });
+      const status = ready ? 'ok' : 'degraded';
+      return sendJson(res, ready ? 200 : 503, { status, components }, traced(call));
     }
     case 'management':
-      return frontDoor(req, res);
+      return frontDoor(req, res, call);
   }
 }
+
+const traced = ({ traceId }: Call) => ({ [traceHeader]: traceId });

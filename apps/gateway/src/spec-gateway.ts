@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { generateApiKey, generateProxyKey, type Permission } from '@glovebox/access';
+import {
+  generateApiKey,
+  generateProxyKey,
+  type AccessRule,
+  type Permission,
+} from '@glovebox/access';
 import { connectDatabase, dataKeyTable, enterTenant } from '@glovebox/database';
 import {
   appendDefinition,
@@ -9,6 +13,7 @@ import {
   type ProxyDefinition,
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
+import { stopService } from '@glovebox/service-host';
 import {
   createTestDatabase,
   freePort,
@@ -18,8 +23,7 @@ import {
 } from '@glovebox/testing';
 import { Vault, type NewToken } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
-import { createGatewayContext } from './context';
-import { createGatewayServer } from './server';
+import { startGateway } from './gateway';
 
 /** A gateway on real stores, with a tenant whose definitions a spec writes as it likes. */
 export async function startSpecGateway(environment: Record<string, string> = {}) {
@@ -41,10 +45,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     LOG_LEVEL: 'error',
     ...environment,
   });
-  const ctx = await createGatewayContext(config);
-  await ctx.definitions.start();
-  const server = createGatewayServer(ctx).listen(config.PORT, config.HOST);
-  await once(server, 'listening');
+  const accessLog: string[] = [];
+  const stopping = new AbortController();
+  const gateway = await startGateway(config, {
+    stopping: stopping.signal,
+    writeAccessLog: (lines) => accessLog.push(lines),
+  });
+  const { ctx } = gateway;
+  let stopped: Promise<void> | undefined;
   const port = config.PORT;
 
   const tenantId = randomUUID();
@@ -71,12 +79,23 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     ctx,
     port,
     url: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,
     tenantId,
+    /** What was written of the access log, as it was written. */
+    accessLog,
     management,
     redis,
 
+    async tenantSettings(settings: Record<string, string>): Promise<void> {
+      await define({ kind: 'tenant', id: tenantId, tenantId, settings, webhookSecrets: [] });
+    },
+
     /** An application of the tenant, or of another one; its key. */
-    async application(permissions: Permission[], tenant = tenantId): Promise<string> {
+    async application(
+      permissions: Permission[],
+      tenant = tenantId,
+      rules: readonly AccessRule[] = [],
+    ): Promise<string> {
       const key = generateApiKey();
       const definition: ApplicationDefinition = {
         kind: 'application',
@@ -84,7 +103,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         tenantId: tenant,
         type: 'private',
         permissions,
-        rules: [],
+        rules,
         expiresAt: null,
         keys: [{ id: randomUUID(), hash: keyHash(key) }],
       };
@@ -109,12 +128,13 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         configuration: {},
         isolation: 'warm',
         timeoutMs: null,
+        tls: null,
         ...changes,
       });
       return key;
     },
 
-    async token(data: NewToken['data']): Promise<string> {
+    async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
         tenantId,
@@ -123,16 +143,37 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         rules: [],
       };
       const vault = new Vault(sealer);
-      const { id } = await owner.transaction(async (sql) => {
+      const { view } = await owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
-        return vault.createToken(sql, { principal, traceId: 'spec' }, { data });
+        return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });
       });
-      return id;
+      return view.id;
+    },
+
+    /** What the audit log says of a token. */
+    uses(tokenId: string): Promise<Record<string, unknown>[]> {
+      return owner.transaction(async (sql) => {
+        await enterTenant(sql, tenantId);
+        return sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]);
+      });
+    },
+
+    /** What only who owns the whole database may do. */
+    async asAdmin(statement: string): Promise<void> {
+      const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
+      await admin.query(statement);
+      await admin.close();
+    },
+
+    /** As SIGTERM does. */
+    stop(): Promise<void> {
+      stopped ??= stopService(gateway, stopping);
+      return stopped;
     },
 
     async close(): Promise<void> {
-      server.close();
-      await ctx.close();
+      gateway.server.closeAllConnections();
+      await this.stop();
       await owner.close();
       await management.close();
       await redis.stop();

@@ -30,6 +30,8 @@ import { ReactorsService } from './reactors/reactors.service';
 import { TenantRemains } from './tenants/tenant-remains';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
+import { TokenizeController } from './tokenize/tokenize.controller';
+import { ExpiredTokens } from './tokens/expired-tokens';
 import { TokensController } from './tokens/tokens.controller';
 import { TokensService } from './tokens/tokens.service';
 import { BodyPipe } from './validation/body.pipe';
@@ -47,6 +49,7 @@ export const controllers: Type[] = [
   TenantsController,
   LogsController,
   TokensController,
+  TokenizeController,
 ];
 
 @Module({})
@@ -71,6 +74,7 @@ export class AppModule {
         TenantRemains,
         LogsService,
         TokensService,
+        ExpiredTokens,
       ],
     };
   }

@@ -5,6 +5,7 @@ import {
   loadConfig,
   port,
   requiredSecret,
+  stopDelay,
   text,
   type Setting,
 } from '@glovebox/service-host';
@@ -14,6 +15,7 @@ export const settings = {
   HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
   PORT: port('the port of the management API', 8081),
   OPS_PORT: port('health and metrics of this process; not for the public', 9081),
+  STOP_DELAY_MS: stopDelay,
   DATABASE_URL: requiredSecret('Postgres, as glovebox_management'),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
@@ -41,6 +43,15 @@ export type ManagementConfig = ReturnType<typeof loadManagementConfig>;
 
 export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
 
+export type RotationConfig = ReturnType<typeof loadRotationConfig>;
+
+export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    DATABASE_URL: requiredSecret('Postgres, as glovebox_rotation'),
+    REDIS_URL: requiredSecret('Redis'),
+    KEY_RING: requiredSecret('master keys, the one to come among them'),
+  });
+
 export const loadMigrationConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {
     DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
@@ -52,4 +63,5 @@ export const loadRolesConfig = (env: NodeJS.ProcessEnv) =>
     OWNER_PASSWORD: requiredSecret('password of glovebox_owner'),
     MANAGEMENT_PASSWORD: requiredSecret('password of glovebox_management'),
     DATA_PASSWORD: requiredSecret('password of glovebox_data'),
+    ROTATION_PASSWORD: requiredSecret('password of glovebox_rotation'),
   });

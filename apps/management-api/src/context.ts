@@ -75,6 +75,7 @@ export async function createManagementContext(
     redisUrl,
     ring,
     relays: true,
+    writes: true,
     onFault: onFault('definitions could not be followed'),
   });
 

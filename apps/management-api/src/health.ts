@@ -5,13 +5,14 @@ const withinMs = 1_000;
 
 /** This process alone. Without Redis it serves, a little slower. */
 export async function managementReadiness(ctx: ManagementContext): Promise<Readiness> {
-  const [definitions, postgres, redis] = await Promise.all([
+  const [definitions, keys, postgres, redis] = await Promise.all([
     stateOf(ctx.definitions.follower.current()),
+    ctx.sealer.masterKeys(withinMs),
     stateOf(ctx.dataSource.query('SELECT 1')),
     stateOf(ctx.definitions.redis.ping()),
   ]);
-  const ready = definitions === 'up' && postgres === 'up';
-  return { ready, components: { definitions, postgres, redis } };
+  const ready = definitions === 'up' && keys === 'up' && postgres === 'up';
+  return { ready, components: { definitions, keys, postgres, redis } };
 }
 
 async function stateOf(check: Promise<unknown>): Promise<'up' | 'down'> {

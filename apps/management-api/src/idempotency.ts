@@ -101,10 +101,16 @@ export const underClaim = <Result>(claim: Claim, work: () => Promise<Result>): P
  * In the transaction of a change, with what will be answered: the change and its outcome are there
  * together or not at all. Answers that hold a new API key are stored nowhere.
  */
-export async function storeOutcome(sql: Sql, sealer: Sealer, result: unknown): Promise<void> {
+export async function storeOutcome(
+  sql: Sql,
+  sealer: Sealer,
+  result: unknown,
+  status?: number,
+): Promise<void> {
   const claim = claims.getStore();
   if (!claim || holdsApiKey(result)) return;
-  const isOurs = await write(sql, sealer, claim, { status: claim.status, body: result });
+  const outcome = { status: status ?? claim.status, body: result };
+  const isOurs = await write(sql, sealer, claim, outcome);
   // Somebody has taken the call over: this transaction must not happen as well.
   if (!isOurs) throw underWay();
   claim.stored = { result };

@@ -1,4 +1,10 @@
-import { closeServer, createLogger, runService, startOpsServer } from '@glovebox/service-host';
+import {
+  closeServer,
+  createLogger,
+  runService,
+  startOpsServer,
+  watchServer,
+} from '@glovebox/service-host';
 import { createApp } from './app.module';
 import { loadManagementConfig } from './config';
 import { createManagementContext } from './context';
@@ -6,13 +12,15 @@ import { managementReadiness } from './health';
 
 void runService({
   logger: createLogger({ app: 'management-api', level: 'info' }),
-  start: async () => {
+  start: async (stopping) => {
     const config = loadManagementConfig(process.env);
     const ctx = await createManagementContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const app = await createApp(ctx);
-    await app.listen(config.PORT, config.HOST);
     const server = app.getHttpServer();
+    watchServer(server);
+    await app.listen(config.PORT, config.HOST);
     server.requestTimeout = 60_000;
     server.headersTimeout = 20_000;
     server.keepAliveTimeout = 75_000;
@@ -21,9 +29,11 @@ void runService({
       port: config.OPS_PORT,
       ready: () => managementReadiness(ctx),
       metrics: () => ctx.registry.metrics(),
+      stopping,
     });
     ctx.logger.info({ port: config.PORT }, 'listening');
     return {
+      stopDelayMs: config.STOP_DELAY_MS,
       async stop() {
         await closeServer(server);
         await ctx.close();

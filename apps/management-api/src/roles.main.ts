@@ -8,6 +8,7 @@ void runCommand(async () => {
     owner: config.OWNER_PASSWORD.reveal(),
     management: config.MANAGEMENT_PASSWORD.reveal(),
     data: config.DATA_PASSWORD.reveal(),
+    rotation: config.ROTATION_PASSWORD.reveal(),
   });
-  return 'The roles glovebox_owner, glovebox_management and glovebox_data are there.';
+  return 'The roles glovebox_owner, glovebox_management, glovebox_data and glovebox_rotation are there.';
 });

@@ -115,7 +115,24 @@ export const operations: readonly Operation[] = [
     permission: 'token:create',
     body: () => ({ type: 'token', data: 'value', metadata: { name: 'name' } }),
   },
+  { method: 'get', path: '/tokens', permission: 'token:read' },
   { method: 'get', path: '/tokens/:id', permission: 'token:read' },
+  {
+    method: 'patch',
+    path: '/tokens/:id',
+    permission: 'token:update',
+    body: () => ({ metadata: { name: 'name' } }),
+  },
+  { method: 'delete', path: '/tokens/:id', permission: 'token:delete' },
+  {
+    method: 'post',
+    path: '/tokens/search',
+    permission: 'token:search',
+    body: () => ({ query: 'type:token' }),
+  },
+  // Any JSON is a document: what they refuse is in their own spec.
+  { method: 'post', path: '/tokenize', permission: 'token:create' },
+  { method: 'post', path: '/detokenize', permission: 'token:read' },
   // Last: nothing of the tenant is left behind it.
   { method: 'delete', path: '/tenants/self', permission: 'tenant:delete' },
 ];

@@ -1,10 +1,10 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import {
   createTestDatabase,
   freePort,
+  startLine,
   startRedis,
+  type Line,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
@@ -27,7 +27,7 @@ it('starts and serves without Redis', async () => {
     expect((await api.post('/tokens', { data: 1 }, key)).status).toBe(201);
     expect(await managementReadiness(api.ctx)).toEqual({
       ready: true,
-      components: { definitions: 'up', postgres: 'up', redis: 'down' },
+      components: { definitions: 'up', keys: 'up', postgres: 'up', redis: 'down' },
     });
   } finally {
     await api.close();
@@ -44,7 +44,7 @@ describe('Postgres', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     redis = await startRedis();
-    line = await startLine(new URL(database.managementUrl));
+    line = await startLine(database.managementUrl);
     api = await startTestApi({ databaseUrl: line.url, redisUrl: redis.url });
   });
 
@@ -78,52 +78,3 @@ describe('Postgres', () => {
     expect((await api.post('/reactor-formulas', formula)).status).toBe(201);
   });
 });
-
-interface Line {
-  readonly url: string;
-  cut(): Promise<void>;
-  restore(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** The way to Postgres, for cutting. */
-async function startLine(target: URL): Promise<Line> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const url = new URL(target);
-  url.port = String(port);
-  const cut = async (): Promise<void> => {
-    if (!server.listening) return;
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  return {
-    url: url.href,
-    cut,
-    async restore() {
-      if (server.listening) return;
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening');
-    },
-    close: cut,
-  };
-}

@@ -5,7 +5,7 @@ import { startServer } from './server';
 
 void runService({
   logger: createLogger({ app: 'runner', level: 'info' }),
-  async start() {
+  async start(stopping) {
     const config = readConfig(process.env, __dirname);
     const ctx = await createContext(config);
     const server = await startServer(ctx);
@@ -15,6 +15,7 @@ void runService({
       ready: () =>
         Promise.resolve({ ready: ctx.isReady(), components: { sandbox: `level ${ctx.level}` } }),
       metrics: () => ctx.registry.metrics(),
+      stopping,
     });
     ctx.logger.info({ listen: server.address, ops: ops.port }, 'listening');
     return {

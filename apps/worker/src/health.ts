@@ -8,8 +8,9 @@ export async function workerReadiness(ctx: WorkerContext): Promise<Readiness> {
       () => 'up' as const,
       () => 'down' as const,
     );
-  const [definitions, postgres, redis, runner] = await Promise.all([
+  const [definitions, keys, postgres, redis, runner] = await Promise.all([
     state(ctx.definitions.follower.current()),
+    ctx.sealer.masterKeys(1_000),
     state(ctx.database.query('SELECT 1')),
     state(ctx.definitions.redis.ping()),
     ctx.runner.ready().then(
@@ -17,6 +18,6 @@ export async function workerReadiness(ctx: WorkerContext): Promise<Readiness> {
       () => 'down' as const,
     ),
   ]);
-  const components = { definitions, postgres, redis, runner };
+  const components = { definitions, keys, postgres, redis, runner };
   return { ready: Object.values(components).every((part) => part === 'up'), components };
 }

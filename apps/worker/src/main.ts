@@ -7,9 +7,10 @@ import { startSweeper } from './sweeper';
 
 void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
-  start: async () => {
+  start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
     const ctx = createWorkerContext(config);
+    await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const consumers = await startConsumers(ctx);
     const sweeper = startSweeper(ctx);
@@ -18,6 +19,7 @@ void runService({
       port: config.OPS_PORT,
       ready: () => workerReadiness(ctx),
       metrics: () => ctx.registry.metrics(),
+      stopping,
     });
     ctx.logger.info({}, 'consuming');
     return {

@@ -1,3 +1,4 @@
+import { Problem } from '@glovebox/problems';
 import type { Sql } from './database';
 
 /** One line of the audit log: who did what to which thing. Never a value. */
@@ -12,18 +13,48 @@ export interface AuditRecord {
 }
 
 /** Written in the transaction of what it records. */
-export async function record(sql: Sql, line: AuditRecord): Promise<void> {
-  await sql.query(
+export function record(sql: Sql, { entityId, ...line }: AuditRecord): Promise<void> {
+  return recordEach(sql, line, [entityId]);
+}
+
+/** The same done to several things: a line for each. */
+export async function recordEach(
+  sql: Sql,
+  line: Omit<AuditRecord, 'entityId'>,
+  entityIds: readonly string[],
+): Promise<void> {
+  const written = sql.query(
     `INSERT INTO audit_log (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+     SELECT $1, $2, $3, $4, entity_id, $6, $7 FROM unnest($5::text[]) AS entity_id`,
     [
       line.tenantId,
       line.actorId,
       line.operation,
       line.entityType,
-      line.entityId,
+      entityIds,
       line.outcome,
       line.traceId,
     ],
   );
+  await recorded(written);
+}
+
+/**
+ * The audit log that cannot be written is an outage, whatever keeps it from being written: a right
+ * that is missing, a table that is read-only, a disk that fails.
+ */
+export async function recorded<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error });
+  }
+}
+
+function isUnwritable(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { code, driverError } = error as Record<string, unknown>;
+  if (driverError !== undefined) return isUnwritable(driverError);
+  return typeof code === 'string' && /^(?:42501|42P01|25006|58...)$/.test(code);
 }

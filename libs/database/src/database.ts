@@ -1,9 +1,17 @@
 import { Pool, type PoolClient } from 'pg';
 import { asUnavailable } from './unavailable';
 
+/** A statement that Postgres parses and plans once per connection, and then knows by its name. */
+export interface Prepared {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Statement = string | Prepared;
+
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
-  query<Row>(statement: string, values?: readonly unknown[]): Promise<Row[]>;
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Database extends Sql {
@@ -48,10 +56,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
 async function rowsOf<Row>(
   client: Pool | PoolClient,
-  statement: string,
+  statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  return (await client.query(statement, values as unknown[])).rows as Row[];
+  const config = typeof statement === 'string' ? { text: statement } : statement;
+  return (await client.query({ ...config, values: [...values] })).rows as Row[];
 }
 
 async function inTransaction<Result>(

@@ -1,4 +1,5 @@
-import type { Sql } from './database';
+import { recorded } from './audit';
+import type { Prepared, Sql } from './database';
 
 /** Who uses data, for what: everything that the record of a use holds, and no value. */
 export interface Use {
@@ -15,56 +16,64 @@ export interface Use {
 /** A line of what the actor may do, the deciding one first: containers below the prefix, in this way. */
 export interface Grant {
   readonly container: string;
-  /** Null refuses. */
-  readonly transform: string | null;
+  readonly transform: 'reveal' | 'mask' | 'redact';
 }
 
 export interface SealedToken {
   readonly id: string;
-  readonly type: string;
   /** Null when no grant covers the token. */
-  readonly transform: string | null;
-  /** Null unless every token was found and granted. */
-  readonly data: Buffer | null;
+  readonly transform: Grant['transform'] | null;
+  /** Its data under `reveal`, its mask under `mask`. Null unless every token gives something. */
+  readonly sealed: Buffer | null;
 }
 
 /**
  * Authorises, reads and records in one statement, so that nothing is released unrecorded and
  * nothing is released when one of the tokens is missing or out of bounds.
  */
-export function readAndRecord(
+export async function readAndRecord(
   sql: Sql,
   use: Use,
   grants: readonly Grant[],
   tokenIds: readonly string[],
 ): Promise<SealedToken[]> {
-  return sql.query<SealedToken>(statement, [
-    use.tenantId,
-    tokenIds,
-    grants.map((grant) => grant.container),
-    grants.map((grant) => grant.transform),
-    use.actorId,
-    use.operation,
-    use.entityType,
-    use.entityId,
-    use.traceId,
-    use.destinationHost ?? null,
-  ]);
+  return recorded(
+    sql.query<SealedToken>(statement, [
+      use.tenantId,
+      tokenIds,
+      grants.map((grant) => grant.container),
+      grants.map((grant) => grant.transform),
+      use.actorId,
+      use.operation,
+      use.entityType,
+      use.entityId,
+      use.traceId,
+      use.destinationHost ?? null,
+    ]),
+  );
 }
 
+/** The first of the grants that covers the container of `t`, deciding ones first; as `g`. */
+export const decidingGrant = (containers: string, transforms: string): string => `LATERAL (
+    SELECT transform
+    FROM unnest(${containers}::text[], ${transforms}::text[])
+      WITH ORDINALITY AS grants (container, transform, rank)
+    WHERE starts_with(t.container, grants.container) ORDER BY rank LIMIT 1
+  ) g`;
+
 // Only ids that exist are recorded: what else a caller put between braces may be anything.
-const statement = `
+const statement: Prepared = {
+  name: 'read-and-record',
+  text: `
 WITH found AS (
-  SELECT t.id, t.type, t.data, g.transform
+  SELECT t.id, g.transform,
+    CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END AS sealed
   FROM tokens t
-  LEFT JOIN LATERAL (
-    SELECT transform FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS g (container, transform, rank)
-    WHERE starts_with(t.container, g.container) ORDER BY rank LIMIT 1
-  ) g ON true
+  LEFT JOIN ${decidingGrant('$3', '$4')} ON true
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
     AND (t.expires_at IS NULL OR t.expires_at > now())
 ), verdict AS (
-  SELECT count(*) = cardinality($2::text[]) AND bool_and(transform IS NOT NULL) AS allowed FROM found
+  SELECT count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL) AS allowed FROM found
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids, destination_host)
@@ -72,4 +81,5 @@ WITH found AS (
     (SELECT coalesce(array_agg(id ORDER BY array_position($2::text[], id)), '{}') FROM found), $10
   FROM verdict
 )
-SELECT id, type, transform, CASE WHEN allowed THEN data END AS data FROM found, verdict`;
+SELECT id, transform, CASE WHEN allowed THEN sealed END AS sealed FROM found, verdict`,
+};

@@ -1,5 +1,5 @@
 import { Problem } from '@glovebox/problems';
-import { asUnavailable } from './unavailable';
+import { asUnavailable, refusesConnections } from './unavailable';
 
 const error = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
@@ -23,4 +23,27 @@ it('every other error stays what it is', () => {
   }
   const problem = new Problem('not_found');
   expect(asUnavailable(problem)).toBe(problem);
+});
+
+it('only a Postgres that says no refuses: silence is something else', () => {
+  const refused = error('connect', 'ECONNREFUSED');
+  for (const fault of [
+    refused,
+    error('starting up', '57P03'),
+    error('no name', 'ENOTFOUND'),
+    asUnavailable(refused),
+  ]) {
+    expect(refusesConnections(fault)).toBe(true);
+  }
+  const silent = error('connect', 'ETIMEDOUT');
+  for (const fault of [
+    silent,
+    error('no name server', 'EAI_AGAIN'),
+    error('timeout exceeded when trying to connect'),
+    undefined,
+  ]) {
+    expect(refusesConnections(asUnavailable(fault))).toBe(false);
+  }
+  expect(refusesConnections(new AggregateError([refused, refused]))).toBe(true);
+  expect(refusesConnections(new AggregateError([refused, silent]))).toBe(false);
 });

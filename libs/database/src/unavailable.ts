@@ -30,3 +30,19 @@ function isAway(error: unknown): boolean {
   if (typeof code === 'string' && (systemCodes.has(code) || sqlState.test(code))) return true;
   return typeof message === 'string' && driverMessages.test(message);
 }
+
+/** 57P03: the server is starting, or shutting down. ENOTFOUND: its name was taken away with it. */
+const refusalCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', '57P03']);
+
+/**
+ * Whether Postgres is known to be away, because itself, its machine or the name service says so. Silence is
+ * something else: a Postgres that does not answer this process may well answer another.
+ */
+export function refusesConnections(error: unknown): boolean {
+  if (error instanceof Problem) return refusesConnections(error.cause);
+  if (typeof error !== 'object' || error === null) return false;
+  // A name with several addresses: each of them has to refuse.
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  if (Array.isArray(errors)) return errors.length > 0 && errors.every(refusesConnections);
+  return typeof code === 'string' && refusalCodes.has(code);
+}

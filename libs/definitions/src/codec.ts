@@ -1,5 +1,5 @@
 import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
-import type { Definition } from './definition';
+import type { Definition, ProxyDefinition } from './definition';
 
 /** The shape of a payload. A change of it that old readers would misread raises the number. */
 const payloadVersion = 1;
@@ -14,9 +14,19 @@ export class UnknownPayloadVersion extends Error {
 }
 
 /** Sealed by the ring, so that a process can follow the log while Postgres is away. */
-export function sealDefinition(ring: KeyRing, definition: Definition): Buffer {
+export function sealDefinition(ring: KeyRing, version: number, definition: Definition): Buffer {
   const payload = JSON.stringify({ v: payloadVersion, definition });
-  return sealWithRing(ring, placeOf(definition), payload);
+  return sealWithRing(ring, version, placeOf(definition), payload);
+}
+
+/** Byte for byte what it was, under another master key: also a payload of a release to come. */
+export function resealPayload(
+  ring: KeyRing,
+  version: number,
+  entry: { kind: string; id: string; tenantId: string; payload: Buffer },
+): Buffer {
+  const place = placeOf(entry);
+  return sealWithRing(ring, version, place, openWithRing(ring, place, entry.payload));
 }
 
 export function openDefinition(
@@ -30,7 +40,14 @@ export function openDefinition(
 export function parseDefinition(text: string): Definition {
   const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
   if (v !== payloadVersion) throw new UnknownPayloadVersion(v);
-  return definition;
+  return definition.kind === 'proxy' ? completed(definition) : definition;
+}
+
+/** Members that a payload may be too old to have. */
+function completed(
+  proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls'>,
+): ProxyDefinition {
+  return { ...proxy, tls: proxy.tls ?? null };
 }
 
 function placeOf(entry: { kind: string; id: string; tenantId: string }): Place {

@@ -24,6 +24,10 @@ export function connectDefinitions(options: {
   readonly redisUrl: string;
   readonly ring: KeyRing;
   readonly relays: boolean;
+  /** Whether this process acknowledges changes of definitions. Such a process relays, too. */
+  readonly writes?: boolean;
+  /** How long calls go on while Postgres refuses every writer. 0, the default: one lease. */
+  readonly postgresAwayMaxMs?: number;
   readonly onFault: (error: unknown) => void;
 }): DefinitionConnection {
   const { app, redisUrl, ring, onFault } = options;
@@ -39,18 +43,31 @@ export function connectDefinitions(options: {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 200,
+    socketTimeout: 1_000,
     connectTimeout: 1_000,
     retryStrategy: reconnectSoon,
   });
   const subscriber = new Redis(redisUrl, {
-    maxRetriesPerRequest: null,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    socketTimeout: 1_000,
     connectTimeout: 1_000,
     retryStrategy: reconnectSoon,
   });
   redis.on('error', onFault);
   subscriber.on('error', onFault);
-  const follower = new DefinitionFollower({ sql, ring, redis, subscriber, onFault });
-  const relay = new DefinitionRelay({ sql, redis, subscriber, onFault });
+  const { writes = false, postgresAwayMaxMs = 0 } = options;
+  const follower = new DefinitionFollower({
+    sql,
+    ring,
+    redis,
+    subscriber,
+    postgresAwayMaxMs,
+    onFault,
+  });
+  const relay = new DefinitionRelay({ sql, redis, subscriber, writes, onFault });
 
   return {
     follower,

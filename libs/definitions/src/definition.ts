@@ -56,6 +56,13 @@ export interface TransformDefinition {
   readonly runtime: Runtime;
 }
 
+/** PEM. The authority takes the place of the public ones; certificate and key come together. */
+export interface TlsDefinition {
+  readonly certificate: string | null;
+  readonly privateKey: string | null;
+  readonly authority: string | null;
+}
+
 export interface ProxyDefinition {
   readonly kind: 'proxy';
   readonly id: string;
@@ -70,6 +77,8 @@ export interface ProxyDefinition {
   readonly configuration: Readonly<Record<string, string>>;
   readonly isolation: Isolation;
   readonly timeoutMs: number | null;
+  /** What connections to the destination are made with, beyond the defaults. */
+  readonly tls: TlsDefinition | null;
 }
 
 /** What a resource is at run time: all that the data plane needs of it, and nothing else. */

@@ -4,20 +4,27 @@ import type { Redis } from 'ioredis';
 import type { Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { openDefinition } from './codec';
-import { readLog, type Head, type LogPart } from './log';
+import { keepSubscribed } from './keep-subscribed';
+import { readLog, type Head } from './log';
 import {
   acknowledgementChannel,
   changeChannel,
-  confirmationMs,
   parseHead,
   RedisPrefix,
+  type Look,
 } from './redis-prefix';
-import { DefinitionSnapshot } from './snapshot';
+import { Replica } from './replica';
+import type { DefinitionSnapshot } from './snapshot';
+import { Tickets } from './tickets';
 
 const partSize = 500;
-/** What was read is in force for a second at most, counted from before it was read. */
+/** What was known at a time is in force for a second after it at most. */
 const leaseMs = 1_000;
+/** With less left than this, Postgres is asked: two tries before the lease is over. */
+const askPostgresBelowMs = 600;
+
+/** Who vouches for the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
+export type LeaseSource = 'redis' | 'postgres' | 'writers';
 
 export interface FollowerOptions {
   readonly sql: Sql;
@@ -26,43 +33,58 @@ export interface FollowerOptions {
   readonly redis: Redis;
   readonly subscriber: Redis;
   readonly intervalMs?: number;
+  /** How long Redis may stand in for a Postgres that refuses every writer. 0: not at all. */
+  readonly postgresAwayMaxMs?: number;
   readonly onFault?: (error: unknown) => void;
 }
 
-/** Keeps this process's definitions at the head of the log, under a lease. */
+/**
+ * Keeps this process's definitions at the head of the log, under a lease. Redis extends it when a
+ * relay has looked at Postgres after a ticket of this process was drawn: to a second after the
+ * drawing. So nobody's clock counts but this process's own, and a Redis that was restored, emptied
+ * or replaced has no answer to a ticket that it never saw.
+ */
 export class DefinitionFollower {
   readonly #id = randomUUID();
   readonly #prefix: RedisPrefix;
+  readonly #replica: Replica;
+  readonly #tickets = new Tickets();
   readonly #stopped = new AbortController();
-  #snapshot = new DefinitionSnapshot();
-  #applied: Head | undefined;
+  readonly #onFault: (error: unknown) => void;
   #leaseUntil = 0;
-  #catchingUp: Promise<void> | undefined;
+  #source: LeaseSource | undefined;
+  /** When Postgres's head was last known. */
+  #postgresKnownAt = -Infinity;
+  #looking: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
+  #renewing: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
+  #subscription: { stop(): void } | undefined;
 
   constructor(private readonly options: FollowerOptions) {
+    this.#onFault = (error) => options.onFault?.(error);
     this.#prefix = new RedisPrefix(options.redis);
+    this.#replica = new Replica(options.ring, this.#onFault);
   }
 
   /** Resolves with the first complete snapshot. */
   async start(): Promise<void> {
-    const { subscriber } = this.options;
-    subscriber.on('message', (channel, message) => {
-      if (channel === changeChannel) void this.#onChange(message);
+    this.#subscription = keepSubscribed(this.options.subscriber, changeChannel, (message) => {
+      void this.#onChange(message);
     });
-    subscriber.subscribe(changeChannel).catch((error: unknown) => this.options.onFault?.(error));
-    await this.#catchUp();
+    await this.#read();
     this.#loop = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#subscription?.stop();
     await this.#loop;
   }
 
   /** The definitions, if the lease holds: the hot path asks nobody. */
   fresh(): DefinitionSnapshot | undefined {
-    return performance.now() < this.#leaseUntil ? this.#snapshot : undefined;
+    return performance.now() < this.#leaseUntil ? this.#replica.snapshot : undefined;
   }
 
   /** The definitions, after a look at the stores if the lease is over. */
@@ -70,15 +92,24 @@ export class DefinitionFollower {
     const fresh = this.fresh();
     if (fresh) return fresh;
     let cause: unknown;
-    await this.#catchUp().catch((error: unknown) => void (cause = error));
+    this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
+    await this.#renewing.catch((error: unknown) => void (cause = error));
     // A store that took longer than a lease to answer has told old news.
-    const caughtUp = this.fresh();
-    if (!caughtUp) throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
-    return caughtUp;
+    const renewed = this.fresh();
+    if (!renewed) throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
+    return renewed;
   }
 
   get head(): Head | undefined {
-    return this.#applied;
+    return this.#replica.head;
+  }
+
+  get source(): LeaseSource | undefined {
+    return this.leaseLeftMs > 0 ? this.#source : undefined;
+  }
+
+  get leaseLeftMs(): number {
+    return Math.max(0, this.#leaseUntil - performance.now());
   }
 
   async #run(): Promise<void> {
@@ -86,83 +117,115 @@ export class DefinitionFollower {
     while (!this.#stopped.signal.aborted) {
       await delay(intervalMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
       if (this.#stopped.signal.aborted) return;
-      await this.#catchUp().catch((error: unknown) => this.options.onFault?.(error));
+      await this.#look().catch(this.#onFault);
+      // Not waited for: a Postgres that hangs must not keep this process from looking at Redis.
+      if (this.leaseLeftMs < askPostgresBelowMs) this.#read().catch(this.#onFault);
     }
+  }
+
+  /** A caller waits for a long catch-up as long as it goes on, and for a store that hangs a second. */
+  async #renew(): Promise<void> {
+    const stores = this.#askStores();
+    const over = stores.then(() => true);
+    for (;;) {
+      const before = this.#replica.head?.version;
+      const waited = new AbortController();
+      const timeIsUp = delay(leaseMs, false, { signal: waited.signal });
+      try {
+        if ((await Promise.race([over, timeIsUp])) || this.#replica.head?.version === before)
+          return;
+      } finally {
+        waited.abort();
+      }
+    }
+  }
+
+  async #askStores(): Promise<void> {
+    await this.#look().catch(this.#onFault);
+    if (!this.fresh()) await this.#read();
   }
 
   async #onChange(message: string): Promise<void> {
     const head = parseHead(message);
     if (!head) return;
     try {
-      // A catch-up under way may have read before this change: then one more is needed.
-      for (let tries = 0; tries < 3 && !this.#has(head); tries += 1) await this.#catchUp();
-      const version = this.#applied?.version;
+      // A look under way may have been before this change: then one more is needed.
+      for (let tries = 0; tries < 3 && !this.#has(head); tries += 1) await this.#look();
+      if (!this.#has(head)) await this.#read();
+      const version = this.#replica.head?.version;
       if (!this.#has(head) || version === undefined) return;
       await this.options.redis.publish(acknowledgementChannel, `${this.#id} ${version}`);
     } catch (error) {
-      this.options.onFault?.(error);
+      this.#onFault(error);
     }
   }
 
-  #has(head: Head): boolean {
-    return this.#applied?.epoch === head.epoch && this.#applied.version >= head.version;
+  #has({ epoch, version }: Head): boolean {
+    const has = this.#replica.head;
+    return has?.epoch === epoch && has.version >= version;
   }
 
-  #catchUp(): Promise<void> {
-    this.#catchingUp ??= this.#applyMissing().finally(() => (this.#catchingUp = undefined));
-    return this.#catchingUp;
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookAtRedis().finally(() => (this.#looking = undefined));
+    return this.#looking;
   }
 
-  async #applyMissing(): Promise<void> {
+  #read(): Promise<void> {
+    this.#reading ??= this.#readPostgres().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #lookAtRedis(): Promise<void> {
     for (;;) {
-      const startedAt = performance.now();
-      const fromRedis = await this.#partOfRedis();
-      const part = fromRedis ?? (await this.#partOfPostgres());
-      this.#apply(part);
-      if (part.upTo !== part.head.version) continue;
-      // What Redis says may be as old as its confirmation: that much is gone from the lease already.
-      this.#leaseUntil = startedAt + leaseMs - (fromRedis ? confirmationMs : 0);
-      return;
+      const applied = this.#replica.head;
+      if (!applied) return;
+      const ticket = this.#tickets.draw(performance.now());
+      const look = await this.#prefix.look(this.#id, ticket, applied.version, partSize);
+      const { head } = look?.part ?? {};
+      // Of another database, or behind what this process has: Postgres knows more.
+      if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
+      if (!(await this.#replica.apply(look.part))) return;
+      this.#believe(look);
+      if (look.part.upTo === head.version) return;
     }
   }
 
-  /** Undefined when Redis is away, unconfirmed, or behind what this process has already applied. */
-  async #partOfRedis(): Promise<LogPart | undefined> {
-    const applied = this.#applied;
-    if (!applied) return undefined;
-    const part = await this.#prefix
-      .changes(applied.version, partSize)
-      .catch((error: unknown) => void this.options.onFault?.(error));
-    const believed = part?.head.epoch === applied.epoch && part.head.version >= applied.version;
-    return believed ? part : undefined;
+  #believe({ part, answered, refused }: Look): void {
+    if (answered && this.#has(answered.head)) {
+      const drawnAt = this.#tickets.drawnAt(answered.ticket);
+      if (drawnAt !== undefined) this.#knowPostgres(drawnAt, 'redis');
+    }
+    const { postgresAwayMaxMs = 0 } = this.options;
+    const refusedAt = this.#tickets.drawnAt(refused);
+    if (refusedAt === undefined || part.upTo !== part.head.version) return;
+    // Whatever a writer acknowledged before the drawing was in this Redis: see docs/adr/0013.
+    if (refusedAt - this.#postgresKnownAt < postgresAwayMaxMs) this.#extend(refusedAt, 'writers');
   }
 
-  async #partOfPostgres(): Promise<LogPart> {
-    const { sql } = this.options;
-    const part = await readLog(sql, this.#applied?.version ?? 0, partSize);
-    const applied = this.#applied;
-    if (!applied) return part;
-    if (part.head.epoch === applied.epoch && part.head.version >= applied.version) return part;
-    // Another database, or one that was restored to an earlier state: nothing known counts.
-    this.#snapshot = new DefinitionSnapshot();
-    this.#applied = undefined;
-    this.#leaseUntil = 0;
-    return readLog(sql, 0, partSize);
-  }
-
-  #apply(part: LogPart): void {
-    for (const entry of part.entries) {
-      const { kind, id, tenantId, payload } = entry;
-      this.#snapshot.delete(kind, id);
-      if (!payload) continue;
-      try {
-        this.#snapshot.set(openDefinition(this.options.ring, { kind, id, tenantId, payload }));
-      } catch (error) {
-        // Unreadable means unknown, which is refused: one bad entry must not stop all the others.
-        this.#snapshot.setUnreadable(kind, id);
-        this.options.onFault?.(error);
+  async #readPostgres(): Promise<void> {
+    for (;;) {
+      const readAt = performance.now();
+      const applied = this.#replica.head;
+      const part = await readLog(this.options.sql, applied?.version ?? 0, partSize);
+      const continues = part.head.epoch === applied?.epoch && part.head.version >= part.after;
+      if (applied && !continues) {
+        this.#leaseUntil = 0;
+        await this.#replica.forget();
+      } else if ((await this.#replica.apply(part)) && part.upTo === part.head.version) {
+        this.#knowPostgres(readAt, 'postgres');
+        return;
       }
     }
-    this.#applied = { epoch: part.head.epoch, version: part.upTo };
+  }
+
+  #knowPostgres(at: number, source: LeaseSource): void {
+    this.#postgresKnownAt = Math.max(this.#postgresKnownAt, at);
+    this.#extend(at, source);
+  }
+
+  #extend(knownAt: number, source: LeaseSource): void {
+    if (knownAt + leaseMs <= this.#leaseUntil) return;
+    this.#leaseUntil = knownAt + leaseMs;
+    this.#source = source;
   }
 }

@@ -13,9 +13,10 @@ export type {
   RequestParameter,
   Runtime,
   TenantDefinition,
+  TlsDefinition,
   TransformDefinition,
 } from './definition';
-export { DefinitionFollower, type FollowerOptions } from './follower';
+export { DefinitionFollower, type FollowerOptions, type LeaseSource } from './follower';
 export {
   appendDefinition,
   appendDeletion,
@@ -26,4 +27,5 @@ export {
   type LogPart,
 } from './log';
 export { DefinitionRelay, type RelayOptions } from './relay';
+export { resealDefinitions, sealedInRedis, type Resealed } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

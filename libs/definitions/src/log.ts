@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import { sealingVersion, type Sql } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
 import type { Definition, DefinitionKind } from './definition';
@@ -19,6 +19,8 @@ export interface Head {
 }
 
 export interface LogPart {
+  /** The version that it continues from: a reader who has less would miss something. */
+  readonly after: number;
   readonly head: Head;
   /** In order, each newer than what was asked for; a full part means that more may follow. */
   readonly entries: readonly LogEntry[];
@@ -30,8 +32,13 @@ export interface LogPart {
  * Writes the new state of a resource into the log, as the last statement of the transaction that
  * changes it: the row lock on the head makes versions gapless and puts them in commit order.
  */
-export function appendDefinition(sql: Sql, ring: KeyRing, definition: Definition): Promise<number> {
-  return append(sql, { ...definition, payload: sealDefinition(ring, definition) });
+export async function appendDefinition(
+  sql: Sql,
+  ring: KeyRing,
+  definition: Definition,
+): Promise<number> {
+  const version = await sealingVersion(sql, ring.newestVersion);
+  return append(sql, { ...definition, payload: sealDefinition(ring, version, definition) });
 }
 
 export function appendDeletion(
@@ -114,5 +121,6 @@ export async function readLog(sql: Sql, after: number, limit: number): Promise<L
     version === null ? [] : [{ version: Number(version), kind, id, tenantId, payload }],
   );
   const last = entries.at(-1);
-  return { head, entries, upTo: last && entries.length === limit ? last.version : head.version };
+  const upTo = last && entries.length === limit ? last.version : head.version;
+  return { after, head, entries, upTo };
 }

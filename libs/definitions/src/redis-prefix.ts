@@ -1,136 +1,164 @@
 import type { Redis } from 'ioredis';
 import type { DefinitionKind } from './definition';
 import type { Head, LogEntry, LogPart } from './log';
+import { applyScript, keys, lookScript, refuseScript, surveyScript } from './redis-scripts';
 
-/** One hash tag, so that every key of the log lives in one slot. */
-const keys = {
-  head: '{glovebox}:definitions:head',
-  entries: '{glovebox}:definitions:entries',
-  order: '{glovebox}:definitions:order',
-  confirmed: '{glovebox}:definitions:confirmed',
-};
-export const changeChannel = '{glovebox}:definitions:changed';
+export { changeChannel } from './redis-scripts';
 export const acknowledgementChannel = '{glovebox}:definitions:acknowledged';
 
-/** How long Redis is believed after Postgres was last asked. */
-export const confirmationMs = 500;
+type Script = (...args: (string | number)[]) => Promise<unknown>;
+type Scripted = Redis &
+  Record<
+    'surveyDefinitions' | 'applyDefinitions' | 'refuseDefinitions' | 'lookAtDefinitions',
+    Script
+  >;
 
-/**
- * Moves Redis from one version to a later one, if that is where it is: a late writer, a replay or a
- * second relay changes nothing. Then confirms the head until a time that counts from before
- * Postgres was read, so that a stalled relay cannot make old news look fresh.
- */
-const applyScript = `
-local head, to = redis.call('GET', KEYS[1]) or '', ARGV[2]
-local applied = false
-if head == ARGV[1] and head ~= to then
-  if ARGV[3] == 'anew' then redis.call('DEL', KEYS[2], KEYS[3]) end
-  for i = 6, #ARGV, 3 do
-    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
-    redis.call('ZADD', KEYS[3], ARGV[i + 1], ARGV[i])
-  end
-  redis.call('SET', KEYS[1], to)
-  head = to
-  applied = true
-end
-if head == to then
-  local now = redis.call('TIME')
-  local left = tonumber(ARGV[4]) - (tonumber(now[1]) * 1000 + math.floor(tonumber(now[2]) / 1000))
-  left = math.min(left, ${confirmationMs})
-  if left > 0 then redis.call('SET', KEYS[4], head, 'PX', left) end
-end
-local receivers = 0
-if applied or ARGV[5] == 'announce' then receivers = redis.call('PUBLISH', '${changeChannel}', head) end
-return { head, receivers }
-`;
+/** Follower and ticket, follower and ticket, … */
+export type DrawnTickets = readonly string[];
 
-const changesScript = `
-local head = redis.call('GET', KEYS[1])
-if not head or redis.call('GET', KEYS[4]) ~= head then return { '' } end
-local names = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. ARGV[1], '+inf', 'LIMIT', 0, ARGV[2])
-local answer = { head }
-for _, name in ipairs(names) do
-  answer[#answer + 1] = name
-  answer[#answer + 1] = redis.call('ZSCORE', KEYS[3], name)
-  answer[#answer + 1] = redis.call('HGET', KEYS[2], name)
-end
-return answer
-`;
+/** The last two begin anew: Redis has another log, or lost a part of this one. */
+export type ApplyMode = 'continue' | 'replace' | 'repair';
 
-type Scripted = Redis & {
-  applyDefinitions(...args: (string | number)[]): Promise<[string, number]>;
-  definitionChanges(...args: (string | number)[]): Promise<string[]>;
-};
+export interface Survey {
+  /** Where Redis says that it is, also as the text that it says it in. */
+  readonly text: string;
+  readonly head: Head | undefined;
+  /** False when what Redis holds cannot be a prefix of the log, whatever its head says. */
+  readonly sound: boolean;
+  readonly tickets: DrawnTickets;
+}
+
+export interface Look {
+  readonly part: LogPart;
+  /** After this follower drew the ticket, Postgres's head was `head`. */
+  readonly answered: { readonly ticket: number; readonly head: Head } | undefined;
+  /** After this follower drew the ticket, Postgres refused every writer. 0: not every one. */
+  readonly refused: number;
+}
 
 /** Redis's copy of the log: always a prefix of it, or not believed. */
 export class RedisPrefix {
   readonly #redis: Scripted;
 
   constructor(redis: Redis) {
-    redis.defineCommand('applyDefinitions', { numberOfKeys: 4, lua: applyScript });
-    redis.defineCommand('definitionChanges', { numberOfKeys: 4, lua: changesScript });
+    const numberOfKeys = Object.keys(keys).length;
+    const scripts = {
+      surveyDefinitions: surveyScript,
+      applyDefinitions: applyScript,
+      refuseDefinitions: refuseScript,
+      lookAtDefinitions: lookScript,
+    };
+    for (const [name, lua] of Object.entries(scripts)) {
+      redis.defineCommand(name, { numberOfKeys, lua });
+    }
     this.#redis = redis as Scripted;
   }
 
-  /** Where Redis says that it is, also as the text that it says it in. */
-  async head(): Promise<{ readonly text: string; readonly head: Head | undefined }> {
-    const text = (await this.#redis.get(keys.head)) ?? '';
-    return { text, head: parseHead(text) };
-  }
-
-  /** Redis's own clock, in milliseconds. */
-  async now(): Promise<number> {
-    const [seconds, micros] = await this.#redis.time();
-    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  /** With its name a writer says that it lives: without its word Redis does not stand in for Postgres. */
+  async survey(writer?: string): Promise<Survey> {
+    const answer = await this.#redis.surveyDefinitions(...Object.values(keys), writer ?? '');
+    const [text, sound, tickets] = answer as [string, string, string[]];
+    return { text, head: parseHead(text), sound: sound !== '', tickets };
   }
 
   /** Takes the part if Redis still says `before`; either way, tells where Redis is now. */
   async apply(
     before: string,
     part: LogPart,
-    options: { anew: boolean; confirmUntil: number; announce: boolean },
+    options: { mode: ApplyMode; announce: boolean; relay: string; tickets: DrawnTickets },
   ): Promise<{ head: Head | undefined; receivers: number }> {
-    const [head, receivers] = await this.#redis.applyDefinitions(
+    const { mode, announce, relay, tickets } = options;
+    const answer = await this.#redis.applyDefinitions(
       ...Object.values(keys),
       before,
       formatHead({ epoch: part.head.epoch, version: part.upTo }),
-      options.anew ? 'anew' : '',
-      options.confirmUntil,
-      options.announce ? 'announce' : '',
+      mode,
+      announce ? 'announce' : '',
+      relay,
+      tickets.length / 2,
+      ...tickets,
       ...part.entries.flatMap((entry) => [
         `${entry.kind}:${entry.id}:${entry.tenantId}`,
         entry.version,
         entry.payload?.toString('base64') ?? '',
       ]),
     );
+    const [head, receivers] = answer as [string, number];
     return { head: parseHead(head), receivers };
   }
 
-  /** Undefined when Redis cannot be believed right now. */
-  async changes(after: number, limit: number): Promise<LogPart | undefined> {
-    const [headText, ...fields] = await this.#redis.definitionChanges(
+  /** Every sealed payload that Redis holds, believed or not. */
+  async *payloads(): AsyncGenerator<Buffer> {
+    let cursor = '0';
+    do {
+      const [next, fields] = await this.#redis.hscan(keys.entries, cursor, 'COUNT', 500);
+      cursor = next;
+      for (const [at, value] of fields.entries()) {
+        if (at % 2 === 1 && value !== '') yield Buffer.from(value, 'base64');
+      }
+    } while (cursor !== '0');
+  }
+
+  /** Says that Postgres refuses this writer, unless Redis has less than the writer knows of. */
+  async refuse(writer: string, known: Head, tickets: DrawnTickets): Promise<void> {
+    await this.#redis.refuseDefinitions(
       ...Object.values(keys),
+      writer,
+      known.epoch,
+      known.version,
+      ...tickets,
+    );
+  }
+
+  async leave(writer: string): Promise<void> {
+    await this.#redis.hdel(keys.writers, writer);
+  }
+
+  /** Undefined when Redis is no prefix of any log right now. */
+  async look(
+    follower: string,
+    ticket: number,
+    after: number,
+    limit: number,
+  ): Promise<Look | undefined> {
+    const answer = await this.#redis.lookAtDefinitions(
+      ...Object.values(keys),
+      follower,
+      ticket,
       after,
       limit,
     );
-    const head = parseHead(headText ?? '');
-    if (!head) return undefined;
-    const entries: LogEntry[] = [];
-    for (let at = 0; at + 2 < fields.length; at += 3) {
-      const [kind, id, tenantId] = (fields[at] ?? '').split(':');
-      if (!kind || !id || !tenantId) return undefined;
-      const payload = fields[at + 2] ?? '';
-      entries.push({
-        version: Number(fields[at + 1]),
-        kind: kind as DefinitionKind,
-        id,
-        tenantId,
-        payload: payload === '' ? null : Buffer.from(payload, 'base64'),
-      });
-    }
+    const [headText = '', answeredHead = '', answeredTicket = '', refused, ...fields] =
+      answer as string[];
+    const head = parseHead(headText);
+    const entries = parseEntries(fields);
+    if (!head || !entries) return undefined;
     const last = entries.at(-1);
-    return { head, entries, upTo: last && entries.length === limit ? last.version : head.version };
+    const upTo = last && entries.length === limit ? last.version : head.version;
+    const whole = parseHead(answeredHead);
+    return {
+      part: { after, head, entries, upTo },
+      answered: whole && { ticket: Number(answeredTicket), head: whole },
+      refused: Number(refused),
+    };
   }
+}
+
+function parseEntries(fields: readonly string[]): LogEntry[] | undefined {
+  const entries: LogEntry[] = [];
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [kind, id, tenantId] = (fields[at] ?? '').split(':');
+    if (!kind || !id || !tenantId) return undefined;
+    const payload = fields[at + 2] ?? '';
+    entries.push({
+      version: Number(fields[at + 1]),
+      kind: kind as DefinitionKind,
+      id,
+      tenantId,
+      payload: payload === '' ? null : Buffer.from(payload, 'base64'),
+    });
+  }
+  return entries;
 }
 
 export function formatHead(head: Head): string {

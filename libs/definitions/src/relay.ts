@@ -1,8 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Sql } from '@glovebox/database';
-import { readLog } from './log';
-import { acknowledgementChannel, confirmationMs, RedisPrefix } from './redis-prefix';
+import { refusesConnections, type Sql } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
+import { keepSubscribed } from './keep-subscribed';
+import { readLog, type Head, type LogPart } from './log';
+import {
+  acknowledgementChannel,
+  RedisPrefix,
+  type ApplyMode,
+  type DrawnTickets,
+  type Survey,
+} from './redis-prefix';
 
 const partSize = 500;
 
@@ -12,6 +21,8 @@ export interface RelayOptions {
   readonly redis: Redis;
   /** A connection that may subscribe. */
   readonly subscriber: Redis;
+  /** Whether this process acknowledges changes: others then rely on its word. */
+  readonly writes?: boolean;
   readonly intervalMs?: number;
   readonly acknowledgeMs?: number;
   readonly onFault?: (error: unknown) => void;
@@ -22,98 +33,153 @@ export interface RelayOptions {
  * management API: each push is "what is after Redis's head", and Redis takes it once.
  */
 export class DefinitionRelay {
+  readonly #id = randomUUID();
   readonly #prefix: RedisPrefix;
-  readonly #waiting = new Set<(follower: string, version: number) => void>();
+  readonly #waiting = new Set<Acknowledgements>();
   readonly #stopped = new AbortController();
-  #pushing: Promise<void> | undefined;
+  /** The newest head of Postgres that this process has seen, or has acknowledged. */
+  #known: Head | undefined;
   #loop: Promise<void> | undefined;
+  #subscription: { stop(): void } | undefined;
 
   constructor(private readonly options: RelayOptions) {
     this.#prefix = new RedisPrefix(options.redis);
   }
 
   start(): void {
-    this.options.subscriber.on('message', (channel, message) => {
-      if (channel === acknowledgementChannel) this.#onAcknowledged(message);
-    });
-    // Subscribing may wait for Redis to come up; the relay's own work does not.
-    this.options.subscriber.subscribe(acknowledgementChannel).catch((error: unknown) => {
-      this.options.onFault?.(error);
-    });
+    this.#subscription = keepSubscribed(
+      this.options.subscriber,
+      acknowledgementChannel,
+      (message) => this.#onAcknowledged(message),
+    );
     this.#loop = this.#run();
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#subscription?.stop();
     await this.#loop;
+    if (this.#loop && this.options.writes) {
+      await this.#prefix.leave(this.#id).catch((error: unknown) => this.options.onFault?.(error));
+    }
   }
 
   /**
    * Pushes, and returns when every follower that listens has the version, or when the time is up:
-   * then the leases see to it.
+   * then the leases see to it. Throws when Postgres is gone before Redis has the change: what neither
+   * of them holds up is not acknowledged.
    */
   async announce(version: number): Promise<void> {
     const { acknowledgeMs = 250 } = this.options;
-    const timeIsUp = delay(acknowledgeMs, undefined, { ref: false });
-    const followers = new Set<string>();
-    let receivers = Infinity;
-    await new Promise<void>((resolve) => {
-      const listen = (follower: string, applied: number): void => {
-        if (applied >= version) followers.add(follower);
-        if (followers.size >= receivers) resolve();
-      };
-      this.#waiting.add(listen);
-      void timeIsUp.then(resolve);
-      this.#push(true).then(
-        (told) => {
-          receivers = told;
-          if (followers.size >= receivers) resolve();
-        },
-        (error: unknown) => this.options.onFault?.(error),
-      );
-      void timeIsUp.finally(() => this.#waiting.delete(listen));
-    });
+    const heard = new Acknowledgements(version);
+    const timeIsUp = new AbortController();
+    this.#waiting.add(heard);
+    try {
+      await Promise.race([
+        this.#tell(version, heard),
+        delay(acknowledgeMs, undefined, { signal: timeIsUp.signal }),
+      ]);
+    } finally {
+      timeIsUp.abort();
+      this.#waiting.delete(heard);
+    }
+    // From now on this process vouches for the change, whether or not Redis took it.
+    if (this.#known && this.#known.version < version) this.#known = { ...this.#known, version };
+  }
+
+  async #tell(version: number, heard: Acknowledgements): Promise<void> {
+    try {
+      return await heard.from(await this.#push(true));
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      this.options.onFault?.(error);
+    }
+    // Redis is away, and the followers have to read Postgres: it must be there.
+    await this.#read(version);
+    return heard.from(Infinity);
   }
 
   async #run(): Promise<void> {
     const { intervalMs = 150 } = this.options;
     while (!this.#stopped.signal.aborted) {
-      await this.#sharedPush().catch((error: unknown) => this.options.onFault?.(error));
+      await this.#push(false).catch((error: unknown) => this.options.onFault?.(error));
       await delay(intervalMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
     }
   }
 
-  #sharedPush(): Promise<void> {
-    this.#pushing ??= this.#push(false)
-      .then(() => undefined)
-      .finally(() => (this.#pushing = undefined));
-    return this.#pushing;
-  }
-
   /** Brings Redis to the head of Postgres. Returns how many followers were told. */
   async #push(announce: boolean): Promise<number> {
-    const { sql } = this.options;
     for (;;) {
-      const confirmUntil = (await this.#prefix.now()) + confirmationMs;
-      const { text, head: before } = await this.#prefix.head();
-      let part = await readLog(sql, before?.version ?? 0, partSize);
-      // Redis speaks of another database, or of a later state than the database has: begin anew.
-      const anew = before?.epoch !== part.head.epoch || before.version > part.head.version;
-      if (anew && before) part = await readLog(sql, 0, partSize);
+      const survey = await this.#prefix.survey(this.options.writes ? this.#id : undefined);
+      const { text, tickets } = survey;
+      const { part, mode } = await this.#missing(survey).catch(async (error: unknown) => {
+        await this.#tellOfRefusal(error, tickets);
+        throw error;
+      });
       const complete = part.upTo === part.head.version;
       const { head, receivers } = await this.#prefix.apply(text, part, {
-        anew,
-        confirmUntil: complete ? confirmUntil : 0,
+        mode,
         announce: announce && complete,
+        relay: this.#id,
+        tickets: complete ? tickets : [],
       });
       const arrived = head?.epoch === part.head.epoch && head.version >= part.head.version;
       if (arrived) return receivers;
     }
   }
 
+  async #missing({ head, sound }: Survey): Promise<{ part: LogPart; mode: ApplyMode }> {
+    if (!sound || !head) return { part: await this.#read(0), mode: head ? 'repair' : 'replace' };
+    const part = await this.#read(head.version);
+    if (head.epoch === part.head.epoch && head.version <= part.head.version) {
+      return { part, mode: 'continue' };
+    }
+    return { part: part.after > 0 ? await this.#read(0) : part, mode: 'replace' };
+  }
+
+  async #read(after: number): Promise<LogPart> {
+    const part = await readLog(this.options.sql, after, partSize);
+    const { epoch, version } = part.head;
+    const older = this.#known?.epoch === epoch && this.#known.version > version;
+    if (!older || part.after > version) this.#known = part.head;
+    return part;
+  }
+
+  /** Followers then go on with what Redis has: this process acknowledged nothing beyond it. */
+  async #tellOfRefusal(error: unknown, tickets: DrawnTickets): Promise<void> {
+    if (!this.options.writes || !this.#known || !refusesConnections(error)) return;
+    await this.#prefix.refuse(this.#id, this.#known, tickets);
+  }
+
   #onAcknowledged(message: string): void {
     const [follower, version] = message.split(' ');
     if (!follower) return;
-    for (const listen of this.#waiting) listen(follower, Number(version));
+    for (const heard of this.#waiting) heard.add(follower, Number(version));
+  }
+}
+
+/** Which followers have a version. */
+class Acknowledgements {
+  readonly #followers = new Set<string>();
+  #wanted = Infinity;
+  #arrived = (): void => undefined;
+
+  constructor(private readonly version: number) {}
+
+  add(follower: string, version: number): void {
+    if (version >= this.version) this.#followers.add(follower);
+    this.#check();
+  }
+
+  from(wanted: number): Promise<void> {
+    this.#wanted = wanted;
+    return new Promise((resolve) => {
+      this.#arrived = resolve;
+      this.#check();
+    });
+  }
+
+  #check(): void {
+    if (this.#followers.size >= this.#wanted) this.#arrived();
   }
 }

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { createAuthority, type Authority } from './__fixtures__/authority';
+import { createAuthority, type Authority } from '@glovebox/testing';
 import { startDnsServer, type DnsServer } from './__fixtures__/dns-server';
 import { startHttpServer, startHttpsServer, type Listening } from './__fixtures__/servers';
 import { createEgress, parseEgressPolicy, type Egress, type EgressSettings } from './index';

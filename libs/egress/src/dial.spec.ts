@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { waitFor } from '@glovebox/testing';
-import { createAuthority, type Authority } from './__fixtures__/authority';
+import { type Authority, createAuthority, waitFor } from '@glovebox/testing';
 import { startDnsServer, type DnsAnswer, type DnsQuestion } from './__fixtures__/dns-server';
 import { startHttpsServer, startTcpServer, type Listening } from './__fixtures__/servers';
 import { createEgress, parseEgressPolicy, type Egress, type EgressSettings } from './index';

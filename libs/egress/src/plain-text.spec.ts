@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { waitFor } from '@glovebox/testing';
-import { createAuthority } from './__fixtures__/authority';
+import { createAuthority, waitFor } from '@glovebox/testing';
 import { startHttpsServer, startTcpServer } from './__fixtures__/servers';
 import { createEgress, parseEgressPolicy, type EgressSettings } from './index';
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { waitFor } from '@glovebox/testing';
-import { createAuthority } from './__fixtures__/authority';
+import { createAuthority, waitFor } from '@glovebox/testing';
 import { startHttpServer, startHttpsServer, startTcpServer } from './__fixtures__/servers';
 import { createEgress, parseEgressPolicy } from './index';
 

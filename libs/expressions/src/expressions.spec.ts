@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { jsonTemplate, limits, scan, valueTemplate } from './index';
+import { dataTemplate, jsonTemplate, limits, textTemplate, valueTemplate } from './index';
 
 const card = { number: '4242424242424242', expiration_month: 12 };
 const id = 'card_token';
@@ -12,32 +12,66 @@ const values = new Map<string, unknown>([
 
 describe('an expression', () => {
   it('is found with and without spaces around the id', () => {
-    expect(scan('a {{x_1}} b {{  x_2  }}').map((e) => e.tokenId)).toEqual(['x_1', 'x_2']);
+    expect(textTemplate('a {{x_1}} b {{  x_2  }}').tokenIds).toEqual(['x_1', 'x_2']);
   });
 
   it('without its closing braces is plain text', () => {
-    expect(scan('{{ open and { { never } } closed')).toEqual([]);
+    const text = '{{ open and { { never } } closed';
+    expect(textTemplate(text).render(values)).toBe(text);
   });
 
   it('that is malformed is refused by position, and not echoed', () => {
-    expect(() => scan('four {{ 4111 1111 }}')).toThrow(
+    expect(() => textTemplate('four {{ 4111 1111 }}')).toThrow(
       'The expression at character 5 is not valid.',
     );
-    expect(() => scan('{{ab}}')).toThrow(/character 0/);
-    expect(() => scan(`{{${'x'.repeat(limits.expressionLength)}}}`)).toThrow(/character 0/);
+    expect(() => textTemplate('{{ab}}')).toThrow(/character 0/);
+    expect(() => textTemplate(`{{${'x'.repeat(limits.expressionBytes)}}}`)).toThrow(/character 0/);
   });
 
   it('names a UUID in either case', () => {
     const uuid = randomUUID();
-    expect(scan(`{{${uuid.toUpperCase()}}}`)[0]?.tokenId).toBe(uuid);
-    expect(scan('{{MyToken}}')[0]?.tokenId).toBe('MyToken');
+    expect(textTemplate(`{{${uuid.toUpperCase()}}}`).tokenIds).toEqual([uuid]);
+    expect(textTemplate('{{MyToken}}').tokenIds).toEqual(['MyToken']);
   });
 
   it('is scanned in time that grows with the text, not faster', () => {
-    const hostile = '{{'.repeat(1_000_000);
     const startedAt = performance.now();
-    expect(scan(hostile)).toEqual([]);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(textTemplate('{{'.repeat(1_000_000)).tokenIds).toEqual([]);
+    expect(jsonTemplate(JSON.stringify(Array(100_000).fill('{{'))).tokenIds).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('over data at hand', () => {
+  const render = (document: unknown, data: unknown): unknown => dataTemplate(document).render(data);
+
+  it('a path of the data stands where else the id of a token does', () => {
+    const mask = { number: '{{ data.number | last4 }}', month: '{{data.expiration_month}}' };
+    expect(render(mask, card)).toEqual({ number: '4242', month: 12 });
+    expect(render('{{ data }}', card)).toEqual(card);
+    expect(render('x {{ data[0]["a b"] | upcase }}', [{ 'a b': 'y' }])).toBe('x Y');
+    expect(render(["{{ data | json: '$.number' }}"], card)).toEqual([card.number]);
+  });
+
+  it.each(['{{ card_token }}', '{{ datum }}', '{{ data.a. }}', '{{ data. }}', '{{ data x }}'])(
+    'anything else is refused: %s',
+    (document) => {
+      expect(() => dataTemplate(document)).toThrow(/character 0 is not valid/);
+    },
+  );
+
+  it.each(['{{ data.none }}', '{{ data.__proto__ }}', '{{ data.number.length }}', '{{ data.* }}'])(
+    'a path to nothing or to several values is refused: %s',
+    (document) => {
+      expect(() => render(document, card)).toThrow(/filter json cannot take/);
+    },
+  );
+
+  it('an expansion above 10 MiB is refused', () => {
+    const document = Array(11).fill('{{ data }}');
+    expect(() => render(document, 'x'.repeat(1024 * 1024))).toThrow(
+      expect.objectContaining({ status: 413 }),
+    );
   });
 });
 

@@ -29,6 +29,10 @@ export const problemCatalogue = {
   reactor_crashed: { status: 500, title: 'The reactor stopped before it answered.' },
   run_interrupted: { status: 500, title: 'The run was interrupted after its code had started.' },
   destination_unreachable: { status: 502, title: 'The destination cannot be reached.' },
+  destination_busy: {
+    status: 503,
+    title: 'Too many calls are waiting for this destination.',
+  },
   no_capacity: { status: 503, title: 'No free capacity to run the code.' },
   service_unavailable: { status: 503, title: 'The service is not available at the moment.' },
   reactor_timeout: { status: 504, title: 'The reactor did not answer in time.' },

@@ -58,7 +58,7 @@ function storeTokens(
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
-  return vault.tokenize(database, { principal, traceId }, document);
+  return database.transaction((sql) => vault.tokenize(sql, { principal, traceId }, document));
 }
 
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */

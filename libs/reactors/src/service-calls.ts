@@ -1,7 +1,8 @@
 import { requirePermission, type Principal } from '@glovebox/access';
+import type { Database, Sql } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
-import { Problem, toProblem } from '@glovebox/problems';
-import type { TokenInput } from '@glovebox/vault';
+import { invalid, Problem, toProblem } from '@glovebox/problems';
+import type { Actor, TokenInput, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
@@ -14,22 +15,11 @@ export function serviceCalls(
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
     if (!application) throw new Problem('invalid_api_key');
+    const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
+    if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId };
-    const [first] = Array.isArray(params) ? (params as unknown[]) : [];
-    switch (method) {
-      case 'svc.tokenize':
-        requirePermission(application, 'token:create');
-        return vault.tokenize(database, actor, first);
-      case 'svc.tokens.create':
-        requirePermission(application, 'token:create');
-        return database.transaction((sql) => vault.createToken(sql, actor, membersOf(first)));
-      case 'svc.tokens.retrieve':
-        requirePermission(application, 'token:read');
-        if (typeof first !== 'string' || !isTokenId(first)) throw new Problem('not_found');
-        return vault.readToken(database, actor, normalTokenId(first));
-      default:
-        throw new Problem('not_found', { detail: `${method} is not available in this version.` });
-    }
+    const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
+    return call({ database, vault, actor, first, second });
   };
   // Customers' code sees what any caller would see of an error, and nothing of ours.
   return (method, params) =>
@@ -40,6 +30,91 @@ export function serviceCalls(
     });
 }
 
-function membersOf(value: unknown): TokenInput {
-  return typeof value === 'object' && value !== null ? value : {};
+interface Call {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly actor: Actor;
+  readonly first: unknown;
+  readonly second: unknown;
+}
+
+/** Each under the permission and the rules of the endpoint that does the same. */
+const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
+  'svc.tokenize': ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:create');
+    return database.transaction((sql) => vault.tokenize(sql, actor, first));
+  },
+  'svc.detokenize': ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:read');
+    return vault.resolve(database, actor, first);
+  },
+  'svc.tokens.create': ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:create');
+    const create = (sql: Sql) => vault.createToken(sql, actor, membersOf(first) as TokenInput);
+    return database.transaction(create).then(({ view }) => view);
+  },
+  'svc.tokens.retrieve': ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:read');
+    return vault.readToken(database, actor, idOf(first));
+  },
+  'svc.tokens.list': async ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:read');
+    const { filter, page, size } = listQueryOf(membersOf(first));
+    const { total, tokens } = await vault.listTokens(database, actor, filter, { page, size });
+    const total_pages = Math.ceil(total / size);
+    return {
+      pagination: { total_items: total, page_number: page, page_size: size, total_pages },
+      data: tokens,
+    };
+  },
+  'svc.tokens.update': ({ database, vault, actor, first, second }) => {
+    requirePermission(actor.principal, 'token:update');
+    const id = idOf(first);
+    return database.transaction((sql) => vault.updateToken(sql, actor, id, second));
+  },
+  'svc.tokens.delete': ({ database, vault, actor, first }) => {
+    requirePermission(actor.principal, 'token:delete');
+    const id = idOf(first);
+    return database.transaction((sql) => vault.deleteToken(sql, actor, id));
+  },
+};
+
+function idOf(value: unknown): string {
+  if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
+  return normalTokenId(value);
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : {};
+}
+
+/** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
+function listQueryOf({ id, type, metadata = {}, page = 1, size = 20 }: Record<string, unknown>) {
+  const errors: Record<string, string[]> = {};
+  const [ids, types] = [id ?? [], type ?? []].map((value) =>
+    Array.isArray(value) ? (value as unknown[]) : [value],
+  );
+  const isIds = (ids ?? []).every((one) => typeof one === 'string' && isTokenId(one));
+  if (!isIds) errors.id = ['must be ids of tokens'];
+  if (!(types ?? []).every((one) => typeof one === 'string')) errors.type = ['must be a string'];
+  const texts = Object.values(membersOf(metadata));
+  const isTexts = texts.every((one) => typeof one === 'string' && !one.includes('\0'));
+  if (!isTexts) errors.metadata = ['must hold strings, without NUL'];
+  if (!isWhole(page, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
+  if (!isWhole(size, 100)) errors.size = ['must be a whole number from 1 to 100'];
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return {
+    filter: {
+      ids: (ids as string[]).map(normalTokenId),
+      types: types as string[],
+      metadata: membersOf(metadata) as Record<string, string>,
+    },
+    page: Number(page),
+    size: Number(size),
+  };
+}
+
+function isWhole(value: unknown, max: number): boolean {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max;
 }

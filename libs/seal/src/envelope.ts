@@ -36,7 +36,10 @@ export function decrypt(key: Buffer, headerBytes: number, place: Place, sealed: 
     .setAAD(boundTo(header, place))
     .setAuthTag(tag);
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(bodyAt)), decipher.final()]);
+    const plaintext = decipher.update(sealed.subarray(bodyAt));
+    // GCM holds nothing back: final() has no more bytes and only judges the tag.
+    decipher.final();
+    return plaintext;
   } catch {
     throw new SealBroken();
   }
@@ -44,6 +47,11 @@ export function decrypt(key: Buffer, headerBytes: number, place: Place, sealed: 
 
 /** Unambiguous: each part carries its length, so that no two places share one text. */
 function boundTo(header: Buffer, { table, column, tenantId, record }: Place): Buffer {
-  const parts = [table, column, tenantId, record].map((part) => `${part.length}:${part}`);
-  return Buffer.concat([header, Buffer.from(parts.join(''), 'utf8')]);
+  const place =
+    `${table.length}:${table}${column.length}:${column}` +
+    `${tenantId.length}:${tenantId}${record.length}:${record}`;
+  const bound = Buffer.allocUnsafe(header.length + Buffer.byteLength(place));
+  header.copy(bound);
+  bound.write(place, header.length);
+  return bound;
 }

@@ -2,9 +2,12 @@ export { SealBroken, type Place } from './envelope';
 export { createKeyHash, type KeyHash } from './key-hash';
 export { parseKeyRing, UnknownMasterKey, type KeyRing } from './key-ring';
 export {
+  masterVersionOf,
   openWithRing,
+  rewrapDataKey,
   Sealer,
   sealWithRing,
+  type DataKeyCandidate,
   type DataKeyStore,
   type WrappedDataKey,
 } from './sealer';

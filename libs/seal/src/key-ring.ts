@@ -1,16 +1,22 @@
 import { hkdfSync } from 'node:crypto';
+import { Problem } from '@glovebox/problems';
 
-/** The master keys by version: the highest seals, each opens. A KMS would stand behind the same shape. */
+/** The master keys by version: each opens. Which one seals is told by the database, not by the ring. */
 export interface KeyRing {
-  readonly currentVersion: number;
+  readonly versions: ReadonlySet<number>;
+  readonly newestVersion: number;
+  /** Versions that something was sealed with and that are not in this ring. */
+  readonly missing: ReadonlySet<number>;
   /** A key for one purpose and tenant, derived from the master key of that version. */
   derive(version: number, purpose: string, tenantId: string): Buffer;
 }
 
-export class UnknownMasterKey extends Error {
+/** This process was started without a key that others have: they can serve what it cannot. */
+export class UnknownMasterKey extends Problem {
   constructor(version: number) {
-    super(`The key ring has no master key of version ${version}`);
+    super('service_unavailable', { retryAfterSeconds: 1 });
     this.name = 'UnknownMasterKey';
+    this.message = `The key ring has no master key of version ${version}`;
   }
 }
 
@@ -25,14 +31,20 @@ export function parseKeyRing(text: string): KeyRing {
     keys.set(version, Buffer.from(match[2] ?? '', 'base64'));
   }
   const derived = new Map<string, Buffer>();
+  const missing = new Set<number>();
   return {
-    currentVersion: Math.max(...keys.keys()),
+    versions: new Set(keys.keys()),
+    newestVersion: Math.max(...keys.keys()),
+    missing,
     derive(version, purpose, tenantId) {
       const name = `${version}/${purpose}/${tenantId}`;
       const known = derived.get(name);
       if (known) return known;
       const master = keys.get(version);
-      if (!master) throw new UnknownMasterKey(version);
+      if (!master) {
+        missing.add(version);
+        throw new UnknownMasterKey(version);
+      }
       const key = Buffer.from(hkdfSync('sha256', master, tenantId, `glovebox/${purpose}`, 32));
       derived.set(name, key);
       return key;

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
+  masterVersionOf,
   openWithRing,
   parseKeyRing,
+  rewrapDataKey,
   SealBroken,
   Sealer,
   sealWithRing,
@@ -15,16 +17,19 @@ const masterKey = (): string => randomBytes(32).toString('base64');
 const first = masterKey();
 const ring = parseKeyRing(`1:${first}`);
 
-function keysInMemory(): DataKeyStore {
+function keysInMemory(sealing?: number): DataKeyStore {
   const keys: WrappedDataKey[] = [];
   return {
     byId: (id) => Promise.resolve(keys.find((key) => key.id === id)),
-    claim: (candidate) => {
-      const same = (key: WrappedDataKey): boolean =>
-        key.tenantId === candidate.tenantId && key.period === candidate.period;
-      if (!keys.some(same)) keys.push(candidate);
-      return Promise.resolve(keys.find(same) ?? candidate);
+    claim: ({ id, tenantId, period, newestVersion, wrap }) => {
+      const known = keys.find((key) => key.tenantId === tenantId && key.period === period);
+      if (known) return Promise.resolve(known);
+      const masterVersion = sealing ?? newestVersion;
+      const key = { id, tenantId, period, masterVersion, wrapped: wrap(masterVersion) };
+      keys.push(key);
+      return Promise.resolve(key);
     },
+    sealingVersion: (newestVersion) => Promise.resolve(sealing ?? newestVersion),
   };
 }
 
@@ -87,14 +92,103 @@ describe('a sealed value', () => {
   });
 });
 
+describe('what the ring itself seals', () => {
+  const both = parseKeyRing(`1:${first},2:${masterKey()}`);
+  const sealed = sealWithRing(both, 1, place, card);
+
+  it('opens with every ring that has the version, and says so when a ring has not', () => {
+    const young = sealWithRing(both, 2, place, card);
+    expect(openWithRing(ring, place, sealed).toString()).toBe(card);
+    expect(openWithRing(both, place, young).toString()).toBe(card);
+    expect(() => openWithRing(ring, place, young)).toThrow(new UnknownMasterKey(2));
+    expect(() => sealWithRing(ring, 2, place, card)).toThrow(UnknownMasterKey);
+  });
+
+  it('does not open under the name of another version, with another key or in another place', () => {
+    const renamed = Buffer.from(sealed);
+    renamed.writeUInt32BE(2, 1);
+    expect(() => openWithRing(both, place, renamed)).toThrow(SealBroken);
+    // The same key under two numbers: even then the number is part of what is bound.
+    const twice = parseKeyRing(`1:${first},2:${first}`);
+    expect(() => openWithRing(twice, place, renamed)).toThrow(SealBroken);
+    const other = parseKeyRing(`1:${masterKey()}`);
+    expect(() => openWithRing(other, place, sealed)).toThrow(SealBroken);
+    const changes = [{ table: 'x' }, { column: 'x' }, { tenantId: randomUUID() }, { record: 'x' }];
+    for (const moved of changes) {
+      expect(() => openWithRing(both, { ...place, ...moved }, sealed)).toThrow(SealBroken);
+    }
+  });
+
+  it('does not open when any one byte was changed, or at any shorter length', () => {
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 0x80;
+      expect(() => openWithRing(both, place, changed)).toThrow();
+      expect(() => openWithRing(both, place, sealed.subarray(0, at))).toThrow(SealBroken);
+    }
+    expect(() => openWithRing(both, place, Buffer.concat([sealed, Buffer.of(0)]))).toThrow();
+  });
+
+  it('never uses a nonce twice', () => {
+    const nonces = Array.from({ length: 10_000 }, () =>
+      sealWithRing(both, 1, place, card).subarray(5, 17).toString('hex'),
+    );
+    expect(new Set(nonces).size).toBe(10_000);
+  });
+});
+
 describe('the key ring', () => {
-  it('seals with the newest master key and opens with every one it has', () => {
-    const rotated = parseKeyRing(`1:${first},2:${masterKey()}`);
-    const old = sealWithRing(ring, place, card);
-    const young = sealWithRing(rotated, place, card);
-    expect(openWithRing(rotated, place, old).toString()).toBe(card);
-    expect(openWithRing(rotated, place, young).toString()).toBe(card);
-    expect(() => openWithRing(ring, place, young)).toThrow(UnknownMasterKey);
+  const newer = parseKeyRing(`1:${first},2:${masterKey()}`);
+
+  it('seals with the version that the store says, though the ring has a newer one', async () => {
+    const store = keysInMemory(1);
+    const sealed = await new Sealer(newer, store).seal(place, card);
+    expect((await new Sealer(ring, store).open(place, sealed)).toString()).toBe(card);
+  });
+
+  it('without the version that seals it refuses to serve, and to seal', async () => {
+    const lacking = new Sealer(ring, keysInMemory(2));
+    await expect(lacking.requireMasterKeys()).rejects.toThrow('no master key of version 2');
+    await expect(lacking.seal(place, card)).rejects.toThrow(UnknownMasterKey);
+    expect(await lacking.masterKeys(1_000)).toBe('down');
+    expect(await new Sealer(newer, keysInMemory(2)).masterKeys(1_000)).toBe('up');
+  });
+
+  it('is not ready any more when it met what an older key sealed that was taken out early', async () => {
+    const store = keysInMemory(1);
+    const sealed = await new Sealer(newer, store).seal(place, card);
+    const younger = parseKeyRing(`2:${masterKey()}`);
+    const early = new Sealer(younger, { ...store, sealingVersion: () => Promise.resolve(2) });
+    expect(await early.masterKeys(1_000)).toBe('up');
+    await expect(early.open(place, sealed)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await early.masterKeys(1_000)).toBe('down');
+  });
+
+  it('is ready in spite of a damaged version, and while the store is away or slow', async () => {
+    const store = keysInMemory(1);
+    const damaged = sealWithRing(ring, 1, place, card);
+    damaged[1] = 0x7f;
+    const own = parseKeyRing(`1:${first}`);
+    expect(() => openWithRing(own, place, damaged)).toThrow(UnknownMasterKey);
+    expect(await new Sealer(own, store).masterKeys(1_000)).toBe('up');
+    const away = { ...store, sealingVersion: () => Promise.reject(new Error('away')) };
+    expect(await new Sealer(ring, away).masterKeys(1_000)).toBe('up');
+    const slow = { ...store, sealingVersion: () => new Promise<number>(() => undefined) };
+    expect(await new Sealer(ring, slow).masterKeys(10)).toBe('up');
+  });
+
+  it('wraps a data key anew without changing it', async () => {
+    const store = keysInMemory(1);
+    const sealed = await new Sealer(newer, store).seal(place, card);
+    const id = sealed.subarray(1, 17).toString('hex');
+    const dashed = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    const stored = await store.byId(dashed);
+    if (!stored) throw new Error('no data key');
+    const wrapped = rewrapDataKey(newer, 2, stored);
+    expect([masterVersionOf(stored.wrapped), masterVersionOf(wrapped)]).toEqual([1, 2]);
+    const after = { ...store, byId: () => Promise.resolve({ ...stored, wrapped }) };
+    expect((await new Sealer(newer, after).open(place, sealed)).toString()).toBe(card);
+    await expect(new Sealer(ring, after).open(place, sealed)).rejects.toThrow(UnknownMasterKey);
   });
 
   it.each(['', '1', '1:short', `0:${first}`, `1:${first},1:${first}`, `x:${first}`])(

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { decrypt, encrypt, SealBroken, type Place } from './envelope';
-import type { KeyRing } from './key-ring';
+import { UnknownMasterKey, type KeyRing } from './key-ring';
 
 /** A data key as it is stored: wrapped by a master key, made for one tenant, purpose and period. */
 export interface WrappedDataKey {
@@ -12,10 +12,21 @@ export interface WrappedDataKey {
   readonly wrapped: Buffer;
 }
 
+/** A data key that is to be stored, wrapped by whichever master key seals at that moment. */
+export interface DataKeyCandidate {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly period: string;
+  readonly newestVersion: number;
+  wrap(masterVersion: number): Buffer;
+}
+
 export interface DataKeyStore {
   byId(id: string): Promise<WrappedDataKey | undefined>;
   /** Stores the key unless the tenant has one for that period, and returns the one that counts. */
-  claim(candidate: WrappedDataKey): Promise<WrappedDataKey>;
+  claim(candidate: DataKeyCandidate): Promise<WrappedDataKey>;
+  /** The master key that seals, for all processes; in a new installation the newest of who asks. */
+  sealingVersion(newestVersion: number): Promise<number>;
 }
 
 /** Key of the installation itself: no tenant owns it. */
@@ -53,10 +64,38 @@ export class Sealer {
     return (await this.#currentKey(systemTenantId, name)).key;
   }
 
+  /** Throws when the master key that seals is not in the ring, or one that was met while opening. */
+  async requireMasterKeys(): Promise<void> {
+    const { newestVersion, versions, missing } = this.ring;
+    const sealing = await this.store.sealingVersion(newestVersion);
+    if (!versions.has(sealing)) throw new UnknownMasterKey(sealing);
+    // A version that never sealed anything is a damaged header, not a key that somebody forgot.
+    const met = [...missing].find((version) => version < sealing);
+    if (met !== undefined) throw new UnknownMasterKey(met);
+  }
+
+  /** For health: down only if the ring is known to be wrong. That the store is away says nothing of it. */
+  masterKeys(withinMs: number): Promise<'up' | 'down'> {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => resolve('up'), withinMs);
+      this.requireMasterKeys()
+        .then(() => resolve('up'))
+        .catch((error: unknown) => resolve(error instanceof UnknownMasterKey ? 'down' : 'up'))
+        .finally(() => clearTimeout(late));
+    });
+  }
+
   #currentKey(tenantId: string, period: string): Promise<{ id: string; key: Buffer }> {
     return remember(this.#current, `${tenantId}/${period}`, async () => {
-      const candidate = this.#wrap(randomUUID(), tenantId, period, randomBytes(32));
-      const stored = await this.store.claim(candidate);
+      const id = randomUUID();
+      const key = randomBytes(32);
+      const stored = await this.store.claim({
+        id,
+        tenantId,
+        period,
+        newestVersion: this.ring.newestVersion,
+        wrap: (version) => sealWithRing(this.ring, version, dataKeyPlace(id, tenantId), key),
+      });
       return { id: stored.id, key: this.#unwrap(stored) };
     });
   }
@@ -69,29 +108,42 @@ export class Sealer {
     });
   }
 
-  #wrap(id: string, tenantId: string, period: string, key: Buffer): WrappedDataKey {
-    const wrapped = sealWithRing(this.ring, dataKeyPlace(id, tenantId), key);
-    return { id, tenantId, period, masterVersion: this.ring.currentVersion, wrapped };
-  }
-
-  #unwrap(stored: WrappedDataKey): Buffer {
-    return openWithRing(this.ring, dataKeyPlace(stored.id, stored.tenantId), stored.wrapped);
+  #unwrap({ id, tenantId, wrapped }: WrappedDataKey): Buffer {
+    return openWithRing(this.ring, dataKeyPlace(id, tenantId), wrapped);
   }
 }
 
+/** The same data key, wrapped by another master key: what it sealed stays as it is. */
+export function rewrapDataKey(ring: KeyRing, version: number, stored: WrappedDataKey): Buffer {
+  const place = dataKeyPlace(stored.id, stored.tenantId);
+  return sealWithRing(ring, version, place, openWithRing(ring, place, stored.wrapped));
+}
+
 /** Sealed by the ring itself: for what must open without a look into the database. */
-export function sealWithRing(ring: KeyRing, place: Place, plaintext: string | Uint8Array): Buffer {
+export function sealWithRing(
+  ring: KeyRing,
+  version: number,
+  place: Place,
+  plaintext: string | Uint8Array,
+): Buffer {
   const header = Buffer.alloc(ringHeaderBytes);
   header[0] = sealedByRing;
-  header.writeUInt32BE(ring.currentVersion, 1);
-  const key = ring.derive(ring.currentVersion, place.table, place.tenantId);
+  header.writeUInt32BE(version, 1);
+  const key = ring.derive(version, place.table, place.tenantId);
   return encrypt(key, header, place, bytesOf(plaintext));
 }
 
 export function openWithRing(ring: KeyRing, place: Place, sealed: Buffer): Buffer {
-  if (sealed[0] !== sealedByRing || sealed.length < ringHeaderBytes) throw new SealBroken();
-  const key = ring.derive(sealed.readUInt32BE(1), place.table, place.tenantId);
+  const version = masterVersionOf(sealed);
+  if (version === undefined) throw new SealBroken();
+  const key = ring.derive(version, place.table, place.tenantId);
   return decrypt(key, ringHeaderBytes, place, sealed);
+}
+
+/** The version of the master key that sealed it; undefined when no ring did. */
+export function masterVersionOf(sealed: Buffer): number | undefined {
+  if (sealed[0] !== sealedByRing || sealed.length < ringHeaderBytes) return undefined;
+  return sealed.readUInt32BE(1);
 }
 
 function dataKeyPlace(id: string, tenantId: string): Place {

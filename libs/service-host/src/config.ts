@@ -79,6 +79,14 @@ export const text = (doc: string, fallback: string): Setting<string> =>
 export const optionalText = (doc: string): Setting<string | undefined> =>
   declare<string | undefined>(doc, undefined, (value) => value);
 
+export const optionalUrl = (doc: string): Setting<string | undefined> =>
+  declare<string | undefined>(doc, undefined, (value) => {
+    if (!/^https?:\/\//.test(value) || !URL.canParse(value)) {
+      throw new Error('must be an http or https URL');
+    }
+    return value;
+  });
+
 export const requiredText = (doc: string): Setting<string> =>
   declare<string>(doc, undefined, (value) => value, { required: true });
 
@@ -120,3 +128,10 @@ export const requiredList = (doc: string): Setting<readonly string[]> => ({
   ...list(doc, []),
   required: true,
 });
+
+/** Of each app that balancers send calls to. */
+export const stopDelay: Setting<number> = integer(
+  'how long calls are still taken once the process has been told to end and says it is not ready',
+  0,
+  { min: 0, max: 60_000 },
+);

@@ -1,3 +1,4 @@
+export { closeServer, watchServer } from './close-server';
 export {
   ConfigError,
   flag,
@@ -5,17 +6,22 @@ export {
   list,
   loadConfig,
   optionalText,
+  optionalUrl,
   port,
   requiredList,
   requiredSecret,
   requiredText,
+  stopDelay,
   text,
   type Setting,
 } from './config';
+export { isInstant } from './instant';
 export { createLogger, describeError, type Logger } from './logger';
+export { mergePatch } from './merge-patch';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
-export { closeServer, startOpsServer, type OpsServer, type Readiness } from './ops-server';
+export { startOpsServer, type OpsServer, type Readiness } from './ops-server';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
-export { runService, type Service } from './service';
+export { runService, stopService, type Service } from './service';
 export { decodeUtf8, parseStrictJson, type JsonRules } from './strict-json';
+export { formatTraceparent, newSpanId, parseTraceparent, type Traceparent } from './traceparent';

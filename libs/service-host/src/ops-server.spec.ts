@@ -2,11 +2,13 @@ import { startOpsServer } from './ops-server';
 
 it('tells apart that a process lives and that it is ready', async () => {
   let ready = false;
+  const stopping = new AbortController();
   const server = await startOpsServer({
     host: '127.0.0.1',
     port: 0,
     ready: () => Promise.resolve({ ready, components: { redis: ready ? 'up' : 'down' } }),
     metrics: () => Promise.resolve('figures 1\n'),
+    stopping: stopping.signal,
   });
   const get = async (path: string): Promise<[number, string]> => {
     const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -22,6 +24,9 @@ it('tells apart that a process lives and that it is ready', async () => {
     expect((await get('/health/ready'))[0]).toBe(200);
     expect(await get('/metrics')).toEqual([200, 'figures 1\n']);
     expect((await get('/secrets'))[0]).toBe(404);
+    stopping.abort();
+    expect(await get('/health/ready')).toEqual([503, '{"status":"stopping","components":{}}']);
+    expect((await get('/health/live'))[0]).toBe(200);
   } finally {
     await server.close();
   }

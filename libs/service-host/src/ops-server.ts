@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { Server as NetServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { closeServer } from './close-server';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -19,6 +20,8 @@ export async function startOpsServer(options: {
   port: number;
   ready: () => Promise<Readiness>;
   metrics: () => Promise<string>;
+  /** Once it is aborted, nothing new shall come: not ready, whatever else is up. */
+  stopping?: AbortSignal;
 }): Promise<OpsServer> {
   const server = createServer((req, res) => {
     const answer = (status: number, type: string, body: string): void => {
@@ -30,6 +33,7 @@ export async function startOpsServer(options: {
 
     if (req.url === '/health/live') json(200, { status: 'ok' });
     else if (req.url === '/health/ready') {
+      if (options.stopping?.aborted) return json(503, { status: 'stopping', components: {} });
       options.ready().then(({ ready, components }) => {
         json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', components });
       }, fail);
@@ -40,27 +44,4 @@ export async function startOpsServer(options: {
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
-}
-
-const idleSweepMs = 100;
-const idleGraceMs = 1_000;
-
-/**
- * Stops accepting and waits for what is under way. Callers that keep their connection are told with
- * their next answer that it is the last one; those that say nothing more are disconnected.
- */
-export async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = once(server, 'close');
-  const closeAt = performance.now() + idleGraceMs;
-  server.prependListener('request', (_req, res) => {
-    res.shouldKeepAlive = false;
-  });
-  // http's own close() would cut off at once who is just about to ask on a connection it keeps.
-  NetServer.prototype.close.call(server);
-  const sweeping = setInterval(() => {
-    if (performance.now() > closeAt) server.closeIdleConnections();
-  }, idleSweepMs);
-  await closed;
-  clearInterval(sweeping);
 }

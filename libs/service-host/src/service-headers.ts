@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
+import { parseTraceparent } from './traceparent';
 
-export type ServiceHeaderName = 'api-key' | 'proxy-key' | 'trace-id' | 'idempotency-key';
+export type ServiceHeaderName =
+  'api-key' | 'proxy-key' | 'proxy-url' | 'trace-id' | 'idempotency-key';
 
 /** The answer's header of the same name is always spelled with our own prefix. */
 export const traceHeader = 'SVC-TRACE-ID';
@@ -20,6 +22,7 @@ export class ServiceHeaders {
     this.#spellings = {
       'api-key': spell('api-key'),
       'proxy-key': spell('proxy-key'),
+      'proxy-url': spell('proxy-url'),
       'trace-id': spell('trace-id'),
       'idempotency-key': spell('idempotency-key'),
     };
@@ -56,8 +59,6 @@ export class ServiceHeaders {
     const given = this.#spellings['trace-id'].flatMap((name) => req.headersDistinct[name] ?? []);
     const [only] = given;
     if (only !== undefined && given.length === 1 && /^[\w.:-]{1,64}$/.test(only)) return only;
-    const traceparent = req.headersDistinct.traceparent?.join() ?? '';
-    const parts = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent);
-    return parts?.[1] ?? randomUUID();
+    return parseTraceparent(req.headersDistinct.traceparent?.join())?.traceId ?? randomUUID();
   }
 }

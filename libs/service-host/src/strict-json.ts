@@ -2,8 +2,8 @@ import { Problem } from '@glovebox/problems';
 
 export interface JsonRules {
   readonly depthMax?: number;
-  /** Members of the document whose value is the customer's own: any JSON, names included. */
-  readonly free?: readonly string[];
+  /** Members of the document, or all of it, that are the customer's own: any JSON, names included. */
+  readonly free?: readonly string[] | 'all';
 }
 
 const depthDefault = 64;
@@ -37,8 +37,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. */
-function inspect(text: string, depthMax: number, free: readonly string[]): void {
-  let isFree = false;
+function inspect(text: string, depthMax: number, free: readonly string[] | 'all'): void {
+  const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
+  let isFree = free === 'all';
   const members: (Set<string> | null)[] = [];
   let at = 0;
   let expectsName = false;
@@ -48,12 +49,12 @@ function inspect(text: string, depthMax: number, free: readonly string[]): void 
       const end = endOfString(text, at);
       const literal = text.slice(at, end);
       const names = members.at(-1);
-      if (members.length === 1 && expectsName) isFree = false;
+      if (members.length === 1 && expectsName) isFree = free === 'all';
       if (!isFree) rejectLoneSurrogates(literal, at);
       if (names && expectsName) {
         const name = rememberName(names, literal, at);
         if (!isFree && poisoned.has(name)) refuseName(at);
-        if (members.length === 1) isFree = free.includes(name);
+        if (members.length === 1) isFree = isFreeMember(name);
         expectsName = false;
       }
       at = end;

@@ -7,6 +7,11 @@ export function fromTestRun(name: string): string {
   );
 }
 
+/** Decides what a random test does. TEST_SEED=n repeats the run that printed n. */
+export function testSeed(): number {
+  return Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e9));
+}
+
 /** A bubblewrap that works on this machine, or undefined where user namespaces are not to be had. */
 export function testBubblewrap(): string | undefined {
   const path = fromTestRun('TEST_BWRAP');

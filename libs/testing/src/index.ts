@@ -1,7 +1,11 @@
-export { testBubblewrap } from './environment';
+export { testBubblewrap, testSeed } from './environment';
+export { createAuthority } from './authority';
+export type { Authority, Certificate } from './authority';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
 export { freePort } from './free-port';
+export { startLine } from './line';
+export type { Line } from './line';
 export { startRedis, testRedisUrl } from './redis';
 export type { PrivateRedis } from './redis';
 export { createTestDatabase } from './test-database';

@@ -15,12 +15,13 @@ async function currentUser(url: string): Promise<unknown> {
 }
 
 describe('a test database', () => {
-  it('is private, migrated, and open to the three roles', async () => {
+  it('is private, migrated, and open to the four roles', async () => {
     const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     try {
       expect(one.name).not.toBe(two.name);
       expect(await currentUser(one.ownerUrl)).toEqual({ role: 'glovebox_owner', name: one.name });
       expect(await currentUser(one.managementUrl)).toMatchObject({ role: 'glovebox_management' });
+      expect(await currentUser(two.rotationUrl)).toMatchObject({ role: 'glovebox_rotation' });
       expect(await currentUser(two.dataUrl)).toEqual({ role: 'glovebox_data', name: two.name });
     } finally {
       await Promise.all([one.drop(), two.drop()]);

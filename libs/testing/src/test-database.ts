@@ -10,6 +10,8 @@ export interface TestDatabase {
   readonly managementUrl: string;
   /** The role of gateway and worker. */
   readonly dataUrl: string;
+  /** The role of the command that rotates the master key. */
+  readonly rotationUrl: string;
   /** The superuser: for tests that must look past row-level security. */
   readonly adminUrl: string;
   drop(): Promise<void>;
@@ -27,6 +29,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     ownerUrl: urlFor(name, 'glovebox_owner', fromTestRun('TEST_OWNER_PASSWORD')),
     managementUrl: urlFor(name, 'glovebox_management', fromTestRun('TEST_MANAGEMENT_PASSWORD')),
     dataUrl: urlFor(name, 'glovebox_data', fromTestRun('TEST_DATA_PASSWORD')),
+    rotationUrl: urlFor(name, 'glovebox_rotation', fromTestRun('TEST_ROTATION_PASSWORD')),
     adminUrl: urlFor(name),
     drop: () => asAdmin(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
   };

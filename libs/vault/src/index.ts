@@ -1,2 +1,5 @@
-export { isContainer, type Actor, type NewToken, type TokenInput, type TokenView } from './token';
-export { Vault } from './vault';
+export type { FoundTokens, TokenPage } from './find-tokens';
+export type { StoredToken } from './store-tokens';
+export type { Actor, NewToken, TokenInput, TokenView } from './token';
+export { tokenTypes } from './token-types';
+export { Vault, type TokenFilter } from './vault';

@@ -59,7 +59,7 @@ const all: Permission[] = ['token:create', 'token:read', 'token:use'];
 const store = (who: Principal, input: NewToken): Promise<TokenView> =>
   management.transaction(async (sql) => {
     await enterTenant(sql, who.tenantId);
-    return vault.createToken(sql, { principal: who, traceId: 'trace' }, input);
+    return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
   });
 const read = (who: Principal, id: string): Promise<TokenView> =>
   vault.readToken(data, { principal: who, traceId: 'trace' }, id);
@@ -129,7 +129,9 @@ describe('a stored token', () => {
     const who = principal(all);
     const inAMoment = new Date(Date.now() + 60_000).toISOString();
     const { id } = await store(who, { data: card, expires_at: inAMoment });
-    await admin.query('UPDATE tokens SET expires_at = now() WHERE id = $1', [id]);
+    await admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [
+      id,
+    ]);
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
     await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
       status: 400,
@@ -182,12 +184,15 @@ describe('using tokens', () => {
     ]);
   });
 
-  it('no record, no data', async () => {
+  it('no record, no data: an outage for whoever asks', async () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow();
+      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+        code: 'service_unavailable',
+        status: 503,
+      });
     } finally {
       await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
@@ -223,25 +228,57 @@ describe('using tokens', () => {
     });
   });
 
-  it.each(['mask', 'redact'] as const)(
-    'under a rule that says %s is refused',
-    async (transform) => {
-      const owner = principal(all);
-      const { id } = await store(owner, { data: card });
-      const who = principal(
-        ['token:use'],
-        [{ transform, permissions: ['token:use'] }],
-        owner.tenantId,
-      );
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
-        status: 403,
-      });
-    },
-  );
+  it('under a rule that says mask gets the mask', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { type: 'card', data: card });
+    const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
+    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
+  });
+
+  it.each([
+    ['redact', { type: 'card', data: card }],
+    ['mask', { data: 'without a mask' }],
+  ] as const)('under a rule that says %s is refused for %j', async (transform, token) => {
+    const owner = principal(all);
+    const { id } = await store(owner, token);
+    const { id: other } = await store(owner, { data: 1, containers: ['/free/'] });
+    const rules = [
+      { transform, priority: 2, permissions: ['token:use' as const] },
+      { container: '/free/', permissions: ['token:use' as const] },
+    ];
+    const who = principal(['token:use'], rules, owner.tenantId);
+    expect((await vault.detokenize(data, who, useBy(who), [other])).get(other)).toBe(1);
+    await expect(vault.detokenize(data, who, useBy(who), [other, id])).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+});
+
+describe('the largest token', () => {
+  it('is 1 MiB of JSON, given back as it was', async () => {
+    const who = principal(all);
+    const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
+    expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
+    const { id } = await store(who, { data: value });
+    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    expect(values.get(id) === value).toBe(true);
+    await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
+  });
 });
 
 describe('a row that was moved', () => {
-  it('to another token or tenant does not open there', async () => {
+  it('to another tenant does not open there', async () => {
+    const [owner, thief] = [principal(all), principal(all)];
+    const { id } = await store(owner, { data: card });
+    await store(thief, { data: 'has a key' });
+    await admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
+    await expect(vault.detokenize(data, thief, useBy(thief), [id])).rejects.toThrow(
+      'could not be opened',
+    );
+  });
+
+  it('to another token does not open there', async () => {
     const who = principal(all);
     const { id: from } = await store(who, { data: card });
     const { id: to } = await store(who, { data: 'mine' });
@@ -255,12 +292,26 @@ describe('a row that was moved', () => {
   });
 });
 
+describe('what is sealed in one column', () => {
+  it.each([
+    ['data = mask', 'reveal'],
+    ['mask = data', 'mask'],
+    ['mask = options', 'mask'],
+  ] as const)('does not open in another: %s', async (change, transform) => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: 'open', mask: 'sesame' });
+    const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
+    await admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
+    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow(/opened/);
+  });
+});
+
 describe('tokenizing a document', () => {
   it('puts tokens in place of values', async () => {
     const who = principal(all);
     const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
     const actor = { principal: who, traceId: 'trace' };
-    const tokens = (await vault.tokenize(data, actor, document)) as {
+    const tokens = (await data.transaction((sql) => vault.tokenize(sql, actor, document))) as {
       name: string;
       nothing: null;
       cards: TokenView[];
@@ -277,7 +328,9 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = [1, { type: 'token', data: 2, id: 'no good id' }];
     await expect(
-      vault.tokenize(data, { principal: who, traceId: 'trace' }, document),
+      data.transaction((sql) =>
+        vault.tokenize(sql, { principal: who, traceId: 'trace' }, document),
+      ),
     ).rejects.toMatchObject({ status: 400 });
     const rows = await admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [who.tenantId]);
     expect(rows).toEqual([]);

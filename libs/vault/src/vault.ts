@@ -1,101 +1,104 @@
-import { grantFor, grantsFor, type Principal } from '@glovebox/access';
-import {
-  readAndRecord,
-  record,
-  type Database,
-  type SealedToken,
-  type Sql,
-  type Use,
-} from '@glovebox/database';
-import { invalid, Problem } from '@glovebox/problems';
+import { grantsFor, type Permission, type Principal } from '@glovebox/access';
+import { readAndRecord, type SealedToken, type Sql, type Use } from '@glovebox/database';
+import { valueTemplate } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import {
-  dataPlace,
-  isTokenRequest,
-  toTokenView,
-  usable,
-  validateToken,
-  type Actor,
-  type TokenInput,
-  type TokenRow,
-  type TokenView,
-} from './token';
+import { deleteToken, updateToken } from './change-token';
+import { refuseDeep } from './depth';
+import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
+import { parseSearchQuery, type Condition } from './search-query';
+import { showTokens } from './shown-tokens';
+import { outOfBounds, storeTokens, type StoredToken } from './store-tokens';
+import { placeOf, type Actor, type TokenInput, type TokenView } from './token';
+import { tokenizationOf } from './tokenize';
+import { validateToken } from './valid-token';
 
-const tokensPerDocument = 1_000;
+/** Which tokens a list shows; all that are given have to fit. */
+export interface TokenFilter {
+  readonly ids?: readonly string[];
+  readonly types?: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
+}
 
-const columns = `id, tenant_id AS "tenantId", type, container, metadata, expires_at AS "expiresAt",
-  created_by AS "createdBy", created_at AS "createdAt",
-  modified_by AS "modifiedBy", modified_at AS "modifiedAt"`;
-
-/** Tokens: stored sealed, given out only to who may have them, with a record of each use. */
+/**
+ * Tokens: stored sealed, given out only to who may have them, with a record of each use. Whatever
+ * writes takes the connection of a transaction, which the caller commits.
+ */
 export class Vault {
   constructor(private readonly sealer: Sealer) {}
 
-  async createToken(
-    sql: Sql,
-    { principal, traceId }: Actor,
-    input: TokenInput,
-  ): Promise<TokenView> {
-    const token = validateToken(input);
-    const { tenantId, applicationId } = principal;
-    const transform = grantFor(principal, 'token:create', token.container);
-    if (!transform) throw outOfBounds('token:create');
-
-    const sealed = await this.sealer.seal(dataPlace(tenantId, token.id), token.data);
-    const [row] = await sql.query<TokenRow>(
-      `INSERT INTO tokens
-         (tenant_id, id, type, container, data, metadata, expires_at, created_by, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now())
-       ON CONFLICT (tenant_id, id) DO NOTHING RETURNING ${columns}`,
-      [
-        tenantId,
-        token.id,
-        token.type,
-        token.container,
-        sealed,
-        JSON.stringify(token.metadata),
-        token.expiresAt,
-        applicationId,
-      ],
-    );
-    if (!row) throw new Problem('conflict', { detail: 'A token with this id exists already.' });
-    await record(sql, {
-      tenantId,
-      actorId: applicationId,
-      operation: 'token.create',
-      entityType: 'token',
-      entityId: token.id,
-      outcome: 'success',
-      traceId,
-    });
-    const data: unknown = JSON.parse(token.data);
-    return { ...toTokenView(row, 'created'), ...(transform === 'reveal' ? { data } : {}) };
+  async createToken(sql: Sql, actor: Actor, input: TokenInput): Promise<StoredToken> {
+    const [stored] = await storeTokens(sql, this.sealer, actor, [validateToken(input)]);
+    if (!stored) throw new Error('A token was neither stored nor refused');
+    return stored;
   }
 
   /** With its data only where a rule reveals it; that is a use, and recorded as one. */
-  async readToken(sql: Sql, { principal, traceId }: Actor, id: string): Promise<TokenView> {
-    const { tenantId, applicationId } = principal;
-    const [row] = await sql.query<TokenRow>(
-      `SELECT ${columns} FROM tokens
-       WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`,
-      [tenantId, id],
-    );
-    if (!row) throw new Problem('not_found');
-    const transform = grantFor(principal, 'token:read', row.container);
-    if (!transform) throw outOfBounds('token:read');
-    const view = toTokenView(row, 'read');
-    if (transform !== 'reveal') return view;
-
-    const use = {
-      tenantId,
-      actorId: applicationId,
+  async readToken(sql: Sql, actor: Actor, id: string): Promise<TokenView> {
+    const look = {
+      permission: 'token:read',
       operation: 'token.read',
       entityType: 'token',
       entityId: id,
-      traceId,
+    } as const;
+    const [shown] = await showTokens(sql, this.sealer, actor, look, [id]);
+    if (!shown) throw new Problem('not_found');
+    if (shown.transform === null) throw outOfBounds(look.permission);
+    return shown.view;
+  }
+
+  listTokens(
+    sql: Sql,
+    actor: Actor,
+    { ids = [], types = [], metadata = {} }: TokenFilter,
+    page: TokenPage,
+  ): Promise<FoundTokens> {
+    const of: Condition[] = [
+      ...(ids.length > 0 ? [{ kind: 'equals', column: 'id', values: ids } as const] : []),
+      ...(types.length > 0 ? [{ kind: 'equals', column: 'type', values: types } as const] : []),
+      ...Object.entries(metadata).map(
+        ([name, value]) => ({ kind: 'metadata', name, value }) as const,
+      ),
+    ];
+    const condition: Condition = { kind: 'all', of };
+    return findTokens(sql, this.sealer, actor, { ...page, condition, permission: 'token:read' });
+  }
+
+  async searchTokens(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundTokens> {
+    const condition = parseSearchQuery(query);
+    return findTokens(sql, this.sealer, actor, { ...page, condition, permission: 'token:search' });
+  }
+
+  updateToken(sql: Sql, actor: Actor, id: string, patch: unknown): Promise<TokenView> {
+    return updateToken(sql, this.sealer, actor, id, patch);
+  }
+
+  deleteToken(sql: Sql, actor: Actor, id: string): Promise<void> {
+    return deleteToken(sql, actor, id);
+  }
+
+  /** Stores what a document holds, all or nothing, and gives back the document with tokens in it. */
+  async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
+    const { tokens, fill } = tokenizationOf(document);
+    const stored = await storeTokens(sql, this.sealer, actor, tokens);
+    return fill(stored.map(({ view }) => view));
+  }
+
+  /** A document with expressions, with what the caller may read of the tokens in their place. */
+  async resolve(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
+    refuseDeep(document);
+    const template = valueTemplate(document);
+    const { tenantId, applicationId } = actor.principal;
+    const use: Use = {
+      tenantId,
+      actorId: applicationId,
+      operation: 'token.detokenize',
+      entityType: 'tenant',
+      entityId: tenantId,
+      traceId: actor.traceId,
     };
-    const values = await this.#open(sql, use, [{ container: '/', transform }], [id]);
-    return { ...view, data: values.get(id) };
+    const grants = { principal: actor.principal, permission: 'token:read' } as const;
+    return template.render(await this.#open(sql, grants, use, template.tokenIds));
   }
 
   /**
@@ -108,57 +111,29 @@ export class Vault {
     use: Use,
     tokenIds: readonly string[],
   ): Promise<ReadonlyMap<string, unknown>> {
-    return this.#open(sql, use, usable(grantsFor(principal, 'token:use')), tokenIds);
+    return this.#open(sql, { principal, permission: 'token:use' }, use, tokenIds);
   }
 
-  /**
-   * Stores what a document holds, all or nothing, and gives back the document with tokens in place
-   * of values: plain values become ids, `{type, data}` becomes a token.
-   */
-  async tokenize(database: Database, actor: Actor, document: unknown): Promise<unknown> {
-    let left = tokensPerDocument;
-    return database.transaction(async (sql) => {
-      const store = async (input: TokenInput): Promise<TokenView> => {
-        left -= 1;
-        if (left < 0) {
-          throw invalid({ '': [`must hold at most ${tokensPerDocument} values to tokenize`] });
-        }
-        return this.createToken(sql, actor, input);
-      };
-      const walk = async (value: unknown): Promise<unknown> => {
-        if (value === null || value === undefined) return null;
-        if (typeof value !== 'object') return (await store({ type: 'token', data: value })).id;
-        if (isTokenRequest(value)) return store(value);
-        if (Array.isArray(value)) {
-          const items: unknown[] = [];
-          for (const item of value) items.push(await walk(item));
-          return items;
-        }
-        const members: [string, unknown][] = [];
-        for (const [name, member] of Object.entries(value))
-          members.push([name, await walk(member)]);
-        return Object.fromEntries(members);
-      };
-      return walk(document);
-    });
-  }
-
+  /** The hot path of every call with expressions: no work per token but its own. */
   async #open(
     sql: Sql,
+    { principal, permission }: { principal: Principal; permission: Permission },
     use: Use,
-    grants: readonly { container: string; transform: string | null }[],
     tokenIds: readonly string[],
   ): Promise<ReadonlyMap<string, unknown>> {
-    const values = new Map<string, unknown>();
-    if (tokenIds.length === 0) return values;
-    const found = await readAndRecord(sql, use, grants, tokenIds);
+    if (tokenIds.length === 0) return new Map();
+    const found = await readAndRecord(sql, use, grantsFor(principal, permission), tokenIds);
     refuseUnknown(tokenIds, found);
-    for (const { id, transform, data } of found) {
-      if (transform === null || data === null) throw outOfBounds('token:use');
-      const opened = await this.sealer.open(dataPlace(use.tenantId, id), data);
-      values.set(id, JSON.parse(opened.toString('utf8')));
-    }
-    return values;
+    const opened = await Promise.all(
+      found.map(({ id, transform, sealed }) => {
+        if (sealed === null) throw outOfBounds(permission);
+        const column = transform === 'reveal' ? 'data' : 'mask';
+        return this.sealer.open(placeOf(use.tenantId, id, column), sealed);
+      }),
+    );
+    return new Map(
+      found.map(({ id }, at) => [id, JSON.parse(opened[at]?.toString('utf8') ?? '') as unknown]),
+    );
   }
 }
 
@@ -167,10 +142,4 @@ function refuseUnknown(wanted: readonly string[], found: readonly SealedToken[])
   const known = new Set(found.map(({ id }) => id));
   const missing = wanted.filter((id) => !known.has(id));
   throw new Problem('unknown_token', { detail: `Not found: ${missing.join(', ')}.` });
-}
-
-function outOfBounds(permission: string): Problem {
-  return new Problem('permission_denied', {
-    detail: `The permission ${permission} is needed for the container of the token.`,
-  });
 }

@@ -10,6 +10,9 @@ import { CreateIdempotencyKeys0000000000007 } from '../migrations/0007-create-id
 import { CoverLists0000000000009 } from '../migrations/0009-cover-lists';
 import { RecordKeyUses0000000000010 } from '../migrations/0010-record-key-uses';
 import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
+import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
+import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
+import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -27,6 +30,9 @@ const migrations = [
   CoverLists0000000000009,
   RecordKeyUses0000000000010,
   DeleteTenants0000000000011,
+  AddTlsToProxies0000000000012,
+  CompleteVault0000000000013,
+  RotateMasterKeys0000000000014,
 ];
 
 /** The rows of the management API, as the role that row-level security binds. */

@@ -31,6 +31,7 @@ const tables = [
   'reactors',
   'proxies',
   'tokens',
+  'token_terms',
   'audit_log',
 ];
 
@@ -45,7 +46,7 @@ it('shows a query without WHERE the rows of its tenant, and outside of any tenan
     const made = await Promise.all([
       api.post('/reactors', { name: 'R', configuration: {}, formula: { id } }, management_key),
       api.post('/proxies', { name: 'P', destination_url: 'https://example.com' }, management_key),
-      api.post('/tokens', { data: 1 }, private_key),
+      api.post('/tokens', { data: 1, metadata: { a: 'b' } }, private_key),
     ]);
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
   }

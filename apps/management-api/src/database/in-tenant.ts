@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { enterTenant, type Sql } from '@glovebox/database';
+import { enterTenant, type Sql, type Statement } from '@glovebox/database';
 
 /** A transaction in which row-level security shows and takes this tenant's rows alone. */
 export function inTenant<Result>(
@@ -16,12 +16,25 @@ export function inTenant<Result>(
 /** TypeORM's transaction, for the libraries that speak plain SQL. */
 export function asSql(manager: EntityManager): Sql {
   return {
-    async query<Row>(statement: string, values?: readonly unknown[]) {
+    async query<Row>(statement: Statement, values?: readonly unknown[]) {
       const runner = manager.queryRunner;
       if (!runner) throw new Error('asSql() needs the manager of a transaction');
       // The plain result of an UPDATE or DELETE is [rows, count]; the structured one is the same for all.
-      const result = await runner.query(statement, values && [...values], true);
+      // TypeORM knows no names of statements.
+      const text = typeof statement === 'string' ? statement : statement.text;
+      const result = await runner.query(text, values && [...values], true);
       return result.records as Row[];
     },
+  };
+}
+
+/**
+ * Each statement in a transaction of its own, committed before its rows are handed over: a record
+ * that it has written stays, whatever its caller makes of the rows.
+ */
+export function eachInTenant(dataSource: DataSource, tenantId: string): Sql {
+  return {
+    query: (statement, values) =>
+      inTenant(dataSource, tenantId, (manager) => asSql(manager).query(statement, values)),
   };
 }

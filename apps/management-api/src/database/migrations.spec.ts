@@ -42,7 +42,7 @@ it('refuses a direction that it does not know', async () => {
   await expect(migrate(source, 'sideways')).rejects.toThrow('none of up, down, status');
 });
 
-it('protects every table that has a tenant, from both roles of the apps', async () => {
+it('protects every table that has a tenant, from all roles but the owner', async () => {
   const unprotected = await source.query<{ name: string }[]>(
     `SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
      JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace
@@ -56,7 +56,7 @@ it('gives the roles of the apps no power: not superuser, not owner, not member o
     `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls,
        (SELECT count(*)::int FROM pg_class WHERE relowner = r.oid) AS owned,
        pg_has_role(r.oid, 'glovebox_owner', 'member') AS owner
-     FROM pg_roles r WHERE rolname IN ('glovebox_management', 'glovebox_data') ORDER BY rolname`,
+     FROM pg_roles r WHERE rolname IN ('glovebox_management', 'glovebox_data', 'glovebox_rotation') ORDER BY rolname`,
   );
   const powerless = {
     rolsuper: false,
@@ -69,6 +69,7 @@ it('gives the roles of the apps no power: not superuser, not owner, not member o
   expect(roles).toEqual([
     { rolname: 'glovebox_data', ...powerless },
     { rolname: 'glovebox_management', ...powerless },
+    { rolname: 'glovebox_rotation', ...powerless },
   ]);
 });
 
@@ -81,6 +82,7 @@ it.each([
   'UPDATE definition_head SET version = 0',
   'INSERT INTO definition_log VALUES (1, NULL, NULL, NULL, NULL)',
   'DELETE FROM data_keys',
+  'SELECT raise_sealing_version(9)',
   'CREATE TABLE mine ()',
 ])('the data plane may not: %s', async (statement) => {
   await expect(runAs(database.dataUrl, statement)).rejects.toMatchObject({ code: '42501' });
@@ -92,9 +94,23 @@ it.each([
   'DELETE FROM definition_log',
   'UPDATE definition_head SET epoch = gen_random_uuid()',
   'UPDATE data_keys SET wrapped = wrapped',
+  'SELECT raise_sealing_version(9)',
   'CREATE TABLE mine ()',
 ])('the management API may not: %s', async (statement) => {
   await expect(runAs(database.managementUrl, statement)).rejects.toMatchObject({ code: '42501' });
+});
+
+it.each([
+  'SELECT 1 FROM tokens',
+  'SELECT 1 FROM proxies',
+  'SELECT 1 FROM audit_log',
+  'DELETE FROM data_keys',
+  'INSERT INTO definition_log VALUES (1, NULL, NULL, NULL, NULL)',
+  'UPDATE data_keys SET tenant_id = tenant_id',
+  'UPDATE sealing_version SET version = 1',
+  'CREATE TABLE mine ()',
+])('the rotation of keys may not: %s', async (statement) => {
+  await expect(runAs(database.rotationUrl, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
 it('roles can be made again: same database, same power', async () => {
@@ -103,6 +119,7 @@ it('roles can be made again: same database, same power', async () => {
     owner: passwordOf(database.ownerUrl),
     management: passwordOf(database.managementUrl),
     data: passwordOf(database.dataUrl),
+    rotation: passwordOf(database.rotationUrl),
   };
   await ensureRoles(database.adminUrl, passwords);
   await ensureRoles(database.adminUrl, passwords);

@@ -4,10 +4,11 @@ export interface RolePasswords {
   readonly owner: string;
   readonly management: string;
   readonly data: string;
+  readonly rotation: string;
 }
 
 /**
- * Makes the three roles, or brings them to what they should be: none has any power over the server,
+ * Makes the four roles, or brings them to what they should be: none has any power over the server,
  * and only the owner has any over the schema.
  */
 export async function ensureRoles(adminUrl: string, passwords: RolePasswords): Promise<void> {
@@ -22,6 +23,7 @@ export async function ensureRoles(adminUrl: string, passwords: RolePasswords): P
       ['glovebox_owner', passwords.owner],
       ['glovebox_management', passwords.management],
       ['glovebox_data', passwords.data],
+      ['glovebox_rotation', passwords.rotation],
     ] as const) {
       await ensureRole(client, { name, password, superuser });
     }
@@ -62,5 +64,8 @@ async function giveDatabase(client: Client, superuser: boolean): Promise<void> {
   const database = escapeIdentifier(rows[0]?.name ?? '');
   await client.query(`ALTER DATABASE ${database} OWNER TO glovebox_owner`);
   await client.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC`);
-  await client.query(`GRANT CONNECT ON DATABASE ${database} TO glovebox_management, glovebox_data`);
+  await client.query(
+    `GRANT CONNECT ON DATABASE ${database}
+     TO glovebox_management, glovebox_data, glovebox_rotation`,
+  );
 }

@@ -10,7 +10,7 @@ import { Reflector } from '@nestjs/core';
 import type { IncomingMessage } from 'node:http';
 import type { Observable } from 'rxjs';
 import { Problem } from '@glovebox/problems';
-import { decodeUtf8, parseStrictJson } from '@glovebox/service-host';
+import { decodeUtf8, parseStrictJson, type JsonRules } from '@glovebox/service-host';
 import { requestOf } from './request';
 
 const metadata = 'body-bytes-max';
@@ -27,6 +27,9 @@ const freeMetadata = 'body-free-members';
 export const FreeMembers = (...names: string[]): CustomDecorator =>
   SetMetadata(freeMetadata, names);
 
+/** For handlers whose whole body is the customer's own. */
+export const FreeBody = (): CustomDecorator => SetMetadata(freeMetadata, 'all');
+
 const withBody = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Reads the body once all guards have let the caller pass: nobody else makes us hold one. */
@@ -39,7 +42,7 @@ export class BodyInterceptor implements NestInterceptor {
     if (withBody.has(request.method)) {
       const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
       const bytes = await readBody(request, bytesMax ?? defaultBytesMax);
-      const free = this.reflector.get<string[] | undefined>(freeMetadata, context.getHandler());
+      const free = this.reflector.get<JsonRules['free']>(freeMetadata, context.getHandler());
       request.body =
         bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: free ?? [] });
     }

@@ -1,8 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
+import { isInstant } from '@glovebox/service-host';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../listing';
-import { isInstant, isUuid } from '../validation/fields';
+import { isUuid } from '../validation/fields';
 
 /** Which lines of the audit log; both dates included. */
 export interface LogQuery extends PageQuery {

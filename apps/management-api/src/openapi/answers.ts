@@ -172,6 +172,8 @@ const proxy: Members = {
     application_id: uuid,
     configuration: mapOf(text),
     timeout_ms: whole,
+    client_certificate: object({ certificate: text }),
+    certificate_authority: text,
   },
   example: {
     id: example.id,
@@ -194,15 +196,25 @@ const tenant: Members = {
 const token: Members = {
   always: { id: text, tenant_id: uuid, type: text, containers: listOf(text) },
   sometimes: {
-    data: { ...json, description: 'Only where a rule reveals it.' },
+    data: {
+      ...json,
+      description:
+        'The data where a rule reveals it, the mask where a permission or rule masks it.',
+    },
+    mask: { ...json, description: 'As it was asked for; without it that of the type is shown.' },
     metadata: mapOf(text),
+    fingerprint: { ...text, description: 'The same for the same type and data.' },
+    fingerprint_expression: text,
+    search_indexes: listOf(text),
     expires_at: instant,
   },
   example: {
     id: example.id,
     tenant_id: example.tenant,
-    type: 'token',
-    containers: ['/general/high/'],
+    type: 'card',
+    data: { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2030 },
+    containers: ['/pci/high/'],
+    fingerprint: 'nV1hTz0lq0m3J8Y2n7fX5q0r2y8kq9m4H1s6Zc3dWfA',
   },
 };
 
@@ -230,6 +242,7 @@ export const answers: Schemas = {
   ProxyPage: pageOf('Proxy'),
   Token: shown(token),
   CreatedToken: made(token),
+  TokenPage: pageOf('Token'),
   Tenant: shown(tenant),
   LogLine: {
     ...object(

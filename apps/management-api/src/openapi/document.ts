@@ -102,6 +102,7 @@ function operation(route: Route, words: OperationText, requests: RequestSchemas)
     ...(body ? { requestBody: body } : {}),
     responses: {
       [route.status]: success(route, words),
+      ...otherwise(route, words),
       ...problems(errorsOf(route, words)),
     },
   };
@@ -116,7 +117,7 @@ function tagOf(path: string): string {
 function requestBody(route: Route, words: OperationText, requests: RequestSchemas) {
   const type = route.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
   const patched = words.patches && requests.addPatch(words.patches);
-  const schema = patched ?? (route.body && requests.add(route.body));
+  const schema = words.takes ?? patched ?? (route.body && requests.add(route.body));
   if (!schema) {
     // A POST that needs no body may have one, and its media type is looked at all the same.
     const nothing = { content: { [type]: { schema: { type: 'object' } } } };
@@ -150,6 +151,13 @@ function success({ method, status }: Route, { summary, answer }: OperationText):
     },
     ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
   };
+}
+
+/** A success that is not the usual one. */
+function otherwise(route: Route, words: OperationText): Record<string, Schema> {
+  if (!words.otherwise) return {};
+  const { status, description, answer } = words.otherwise;
+  return { [status]: { ...success({ ...route, status }, { ...words, answer }), description } };
 }
 
 /** What every operation of its kind can meet, and what this one can. */
@@ -221,6 +229,11 @@ const parameters: Schemas = {
     { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   ),
   proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy; here or in the query.'),
+  proxyUrl: header(
+    'SVC-PROXY-URL',
+    'A destination in place of a proxy, where the tenant has set `enable_ephemeral_proxy`.',
+    { ...text, format: 'uri', maxLength: 2_000 },
+  ),
   proxyKeyInQuery: {
     name: 'svc-proxy-key',
     in: 'query',

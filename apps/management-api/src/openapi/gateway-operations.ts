@@ -49,7 +49,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
   };
 }
 
-const proxyHeaders = ['proxyKey', 'proxyKeyInQuery', 'traceId'].map((name) => ({
+const proxyHeaders = ['proxyKey', 'proxyKeyInQuery', 'proxyUrl', 'traceId'].map((name) => ({
   $ref: `#/components/parameters/${name}`,
 }));
 

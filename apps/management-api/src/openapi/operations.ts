@@ -4,7 +4,9 @@ import { CreateReactor } from '../reactors/reactors.dto';
 import { FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
 import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
-import { instant, listOf, oneOf, ref, text, uuid, whole, type Schema } from './schema';
+import { byIdAndName, page } from './list-queries';
+import { instant, listOf, oneOf, ref, text, type Schema } from './schema';
+import { tokenOperations } from './token-operations';
 
 /** What the code does not say of an operation by itself. */
 export interface OperationText {
@@ -13,8 +15,16 @@ export interface OperationText {
   readonly description?: string;
   /** The schema of its success; none where the answer has no body. */
   readonly answer?: string | Schema;
+  /** A success of another kind: its status, why it is that, and its schema. */
+  readonly otherwise?: {
+    readonly status: number;
+    readonly description: string;
+    readonly answer: string;
+  };
   /** A PATCH: the document that it patches. */
   readonly patches?: Dto;
+  /** A body that no class describes. */
+  readonly takes?: Schema;
   readonly query?: Readonly<
     Record<string, { description: string; schema: Schema; many?: boolean }>
   >;
@@ -23,22 +33,6 @@ export interface OperationText {
   /** Statuses of errors beside those that every operation of its kind has. */
   readonly errors?: readonly number[];
 }
-
-const page = {
-  page: { description: 'Which page, from 1.', schema: { ...whole, minimum: 1, default: 1 } },
-  size: {
-    description: 'Entries of a page.',
-    schema: { ...whole, minimum: 1, maximum: 100, default: 20 },
-  },
-};
-const byIdAndName = {
-  ...page,
-  id: { description: 'Only these. Repeat it for several.', schema: uuid, many: true },
-  name: {
-    description: 'Only those of this name, in any case; `*` stands for anything.',
-    schema: { ...text, maxLength: 200 },
-  },
-};
 
 const application = {
   name: 'Checkout',
@@ -270,11 +264,5 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
-  'POST /tokens': {
-    id: 'createToken',
-    summary: 'Create a token',
-    answer: 'CreatedToken',
-    body: { type: 'token', data: 'what nobody else may see', metadata: { order: '7' } },
-  },
-  'GET /tokens/{id}': { id: 'getToken', summary: 'Get a token', answer: 'Token' },
+  ...tokenOperations,
 };

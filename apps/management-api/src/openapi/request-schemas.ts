@@ -35,7 +35,9 @@ export class RequestSchemas {
       // In place: in OpenAPI 3.0 a reference cannot be made nullable.
       const member =
         nested && !isList ? this.#patch(nested()) : withNulls(this.#member(schema, nested));
-      return [name, optional ? { ...member, nullable: true } : member] as const;
+      // A schema of any JSON takes null as it is.
+      const isAny = member.type === undefined;
+      return [name, optional && !isAny ? { ...member, nullable: true } : member] as const;
     });
     return { type: 'object', properties: Object.fromEntries(members) };
   }

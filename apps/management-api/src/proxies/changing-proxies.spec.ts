@@ -127,6 +127,7 @@ describe('PUT /proxies/{id}', () => {
       configuration: {},
       isolation: 'warm',
       timeoutMs: null,
+      tls: null,
     });
   });
 

@@ -1,4 +1,4 @@
-import type { Isolation, Runtime } from '@glovebox/definitions';
+import type { Isolation, Runtime, TlsDefinition } from '@glovebox/definitions';
 import { ApplicationReference } from '../applications/applications.dto';
 import type { Configuration } from '../configuration';
 import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
@@ -12,6 +12,17 @@ export class TransformInput {
 
   @RuntimeName()
   runtime?: Runtime;
+}
+
+const Pem = (): PropertyDecorator => Text({ max: 50_000 });
+
+export class ClientCertificateInput {
+  /** With the intermediate ones behind it, where there are any. */
+  @Pem()
+  certificate!: string;
+
+  @Pem()
+  private_key!: string;
 }
 
 /** The document of a create and of a full update. */
@@ -46,6 +57,12 @@ export class ProxyInput {
 
   @Whole({ min: 1_000, max: 210_000, optional: true })
   timeout_ms?: number;
+
+  @Nested(() => ClientCertificateInput, { optional: true })
+  client_certificate?: ClientCertificateInput;
+
+  @Text({ max: 200_000, optional: true })
+  certificate_authority?: string;
 }
 
 export interface ProxyResponse extends Stamps {
@@ -62,12 +79,16 @@ export interface ProxyResponse extends Stamps {
   configuration?: Configuration;
   isolation: Isolation;
   timeout_ms?: number;
+  /** The private key is never shown again. */
+  client_certificate?: { certificate: string };
+  certificate_authority?: string;
 }
 
 /** What is sealed in the row. */
 export interface OpenedColumns {
   readonly key: string;
   readonly configuration: Configuration | null;
+  readonly tls: TlsDefinition | null;
 }
 
 interface TransformResponse {
@@ -77,8 +98,16 @@ interface TransformResponse {
 
 /** A document that a PUT would take to leave the proxy as it is: it ignores what is not its own. */
 export function toProxyInput(row: Proxy, opened: OpenedColumns) {
-  const { application_id: id, ...members } = toProxyResponse(row, opened, 'read');
-  return { ...members, application: id === undefined ? undefined : { id } };
+  const {
+    application_id: id,
+    client_certificate: client,
+    ...members
+  } = toProxyResponse(row, opened, 'read');
+  return {
+    ...members,
+    application: id === undefined ? undefined : { id },
+    client_certificate: client && { ...client, private_key: opened.tls?.privateKey },
+  };
 }
 
 export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answer): ProxyResponse {
@@ -96,7 +125,18 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     ...(opened.configuration ? { configuration: opened.configuration } : {}),
     isolation: row.isolation,
     ...(row.timeoutMs === null ? {} : { timeout_ms: row.timeoutMs }),
+    ...(opened.tls ? toTlsMembers(opened.tls) : {}),
     ...toStamps(row, answer),
+  };
+}
+
+function toTlsMembers({
+  certificate,
+  authority,
+}: TlsDefinition): Pick<ProxyResponse, 'client_certificate' | 'certificate_authority'> {
+  return {
+    ...(certificate === null ? {} : { client_certificate: { certificate } }),
+    ...(authority === null ? {} : { certificate_authority: authority }),
   };
 }
 

@@ -10,12 +10,7 @@ import type { Actor } from '@glovebox/vault';
 import { usableApplication } from '../applications/usable-application';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { changeRow } from '../change-row';
-import {
-  openConfiguration,
-  sealConfiguration,
-  toConfiguration,
-  type Configuration,
-} from '../configuration';
+import { openConfiguration, sealConfiguration, toConfiguration } from '../configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
@@ -32,6 +27,7 @@ import {
   type TransformInput,
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from './proxy.entity';
+import { openTls, sealTls, toTls } from './tls-material';
 
 @Injectable()
 export class ProxiesService {
@@ -44,7 +40,7 @@ export class ProxiesService {
     return change(this.ctx, author, 'create', async (manager) => {
       const identity = { id: randomUUID(), tenantId: author.tenantId };
       const key = generateProxyKey();
-      const { columns, configuration } = await this.#decide(manager, identity, input);
+      const { columns, secrets } = await this.#decide(manager, identity, input);
       const proxy = manager.create(Proxy, {
         ...identity,
         ...columns,
@@ -57,8 +53,8 @@ export class ProxiesService {
       });
       await manager.insert(Proxy, proxy);
       return {
-        result: toProxyResponse(proxy, { key, configuration }, 'created'),
-        definitions: [toProxyDefinition(proxy, configuration ?? {})],
+        result: toProxyResponse(proxy, { key, ...secrets }, 'created'),
+        definitions: [toProxyDefinition(proxy, secrets)],
       };
     });
   }
@@ -113,12 +109,12 @@ export class ProxiesService {
     input: ProxyInput,
     keptApplicationId: string | null = null,
   ): Promise<Changed<ProxyResponse>> {
-    const { columns, configuration } = await this.#decide(manager, proxy, input, keptApplicationId);
+    const { columns, secrets } = await this.#decide(manager, proxy, input, keptApplicationId);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
-      result: toProxyResponse(proxy, { key, configuration }, 'read'),
-      definitions: [toProxyDefinition(proxy, configuration ?? {})],
+      result: toProxyResponse(proxy, { key, ...secrets }, 'read'),
+      definitions: [toProxyDefinition(proxy, secrets)],
     };
   }
 
@@ -137,7 +133,8 @@ export class ProxiesService {
     );
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const configuration = input.configuration ? toConfiguration(input.configuration) : null;
-    const place = placeOf(proxy, 'configuration');
+    const tls = toTls(input);
+    const { sealer } = this.ctx;
     const columns = {
       name: input.name,
       destinationUrl: input.destination_url,
@@ -147,21 +144,24 @@ export class ProxiesService {
       responseTransform: toTransformEntry(input.response_transform),
       applicationId,
       configuration:
-        configuration && (await sealConfiguration(this.ctx.sealer, place, configuration)),
+        configuration &&
+        (await sealConfiguration(sealer, placeOf(proxy, 'configuration'), configuration)),
+      tls: tls && (await sealTls(sealer, placeOf(proxy, 'tls'), tls)),
       isolation: input.isolation ?? 'warm',
       timeoutMs: input.timeout_ms ?? null,
     };
-    return { columns, configuration };
+    return { columns, secrets: { configuration, tls } };
   }
 
   async #open(proxy: Proxy): Promise<OpenedColumns> {
     const { sealer } = this.ctx;
-    const [key, configuration] = await Promise.all([
+    const [key, configuration, tls] = await Promise.all([
       sealer.open(placeOf(proxy, 'key'), proxy.key),
       proxy.configuration &&
         openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
+      proxy.tls && openTls(sealer, placeOf(proxy, 'tls'), proxy.tls),
     ]);
-    return { key: key.toString('utf8'), configuration };
+    return { key: key.toString('utf8'), configuration, tls };
   }
 
   #check(input: ProxyInput): void {
@@ -192,7 +192,7 @@ export class ProxiesService {
 
 function placeOf(
   { id, tenantId }: Pick<Proxy, 'id' | 'tenantId'>,
-  column: 'key' | 'configuration',
+  column: 'key' | 'configuration' | 'tls',
 ): Place {
   return { table: 'proxies', column, tenantId, record: id };
 }
@@ -203,7 +203,10 @@ function toTransformEntry(input: TransformInput | undefined): TransformEntry | n
   return { code, ...(runtime === undefined ? {} : { runtime }) };
 }
 
-function toProxyDefinition(proxy: Proxy, configuration: Configuration): ProxyDefinition {
+function toProxyDefinition(
+  proxy: Proxy,
+  { configuration, tls }: Omit<OpenedColumns, 'key'>,
+): ProxyDefinition {
   return {
     kind: 'proxy',
     id: proxy.id,
@@ -215,9 +218,10 @@ function toProxyDefinition(proxy: Proxy, configuration: Configuration): ProxyDef
     requestTransform: toTransformDefinition(proxy.requestTransform),
     responseTransform: toTransformDefinition(proxy.responseTransform),
     applicationId: proxy.applicationId,
-    configuration,
+    configuration: configuration ?? {},
     isolation: proxy.isolation,
     timeoutMs: proxy.timeoutMs,
+    tls,
   };
 }
 

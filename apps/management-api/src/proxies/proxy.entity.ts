@@ -51,6 +51,10 @@ export class Proxy {
   @Column('bytea', { nullable: true })
   configuration!: Buffer | null;
 
+  /** Sealed: client certificate, its private key, authority. */
+  @Column('bytea', { nullable: true })
+  tls!: Buffer | null;
+
   @Column('text')
   isolation!: Isolation;
 

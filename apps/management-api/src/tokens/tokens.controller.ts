@@ -1,9 +1,24 @@
-import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Patch,
+  Post,
+  Res,
+  UseGuards,
+} from '@nestjs/common';
+import type { Response } from 'express';
 import type { Actor, TokenView } from '@glovebox/vault';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller } from '../http/request';
-import { CreateToken } from './tokens.dto';
+import type { Page } from '../listing';
+import type { MergePatch } from '../validation/merge-patch';
+import { TokenGuard } from './token.guard';
+import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
 import { TokensService } from './tokens.service';
 
 /** A token's data may be 1 MiB of JSON, and may come in escaped. */
@@ -13,17 +28,57 @@ const tokenBytesMax = 4 * 1024 * 1024;
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
+  /** 200 where a token with the same fingerprint stands for the one that was sent. */
   @Post()
   @RequirePermission('token:create')
   @BodyBytesMax(tokenBytesMax)
-  @FreeMembers('data')
-  create(@Caller() actor: Actor, @Body() input: CreateToken): Promise<TokenView> {
-    return this.tokens.create(actor, input);
+  @FreeMembers('data', 'mask')
+  async create(
+    @Caller() actor: Actor,
+    @Body() input: CreateToken,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TokenView> {
+    const { view, isNew } = await this.tokens.create(actor, input);
+    if (!isNew) response.status(200);
+    return view;
+  }
+
+  @Get()
+  @RequirePermission('token:read')
+  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenView>> {
+    return this.tokens.list(actor, query);
+  }
+
+  @Post('search')
+  @HttpCode(200)
+  @RequirePermission('token:search')
+  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenView>> {
+    return this.tokens.search(actor, input);
   }
 
   @Get(':id')
   @RequirePermission('token:read')
   get(@Caller() actor: Actor, @Param('id') id: string): Promise<TokenView> {
     return this.tokens.get(actor, id);
+  }
+
+  @Patch(':id')
+  @RequirePermission('token:update')
+  @UseGuards(TokenGuard)
+  @BodyBytesMax(tokenBytesMax)
+  @FreeMembers('data', 'mask')
+  patch(
+    @Caller() actor: Actor,
+    @Param('id') id: string,
+    @Body() patch: MergePatch,
+  ): Promise<TokenView> {
+    return this.tokens.update(actor, id, patch);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequirePermission('token:delete')
+  remove(@Caller() actor: Actor, @Param('id') id: string): Promise<void> {
+    return this.tokens.remove(actor, id);
   }
 }

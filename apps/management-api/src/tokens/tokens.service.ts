@@ -1,30 +1,88 @@
 import { Injectable } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import type { Actor, TokenView } from '@glovebox/vault';
+import type { Sql } from '@glovebox/database';
+import type { Actor, FoundTokens, StoredToken, TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
-import { asSql, inTenant } from '../database/in-tenant';
+import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome } from '../idempotency';
-import type { CreateToken } from './tokens.dto';
+import { toPage, type Page, type PageQuery } from '../listing';
+import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
+/** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
 @Injectable()
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  create(actor: Actor, input: CreateToken): Promise<TokenView> {
-    const { dataSource, sealer, vault } = this.ctx;
-    return inTenant(dataSource, actor.principal.tenantId, async (manager) => {
-      const token = await vault.createToken(asSql(manager), actor, input);
-      await storeOutcome(asSql(manager), sealer, token);
+  create(actor: Actor, input: CreateToken): Promise<StoredToken> {
+    const { sealer, vault } = this.ctx;
+    return this.#transaction(actor, async (sql) => {
+      const token = await vault.createToken(sql, actor, input);
+      await storeOutcome(sql, sealer, token.view, token.isNew ? 201 : 200);
       return token;
     });
   }
 
-  async get(actor: Actor, id: string): Promise<TokenView> {
-    if (!isTokenId(id)) throw new Problem('not_found');
-    const { dataSource, vault } = this.ctx;
-    return inTenant(dataSource, actor.principal.tenantId, (manager) =>
-      vault.readToken(asSql(manager), actor, normalTokenId(id)),
+  get(actor: Actor, id: string): Promise<TokenView> {
+    return this.ctx.vault.readToken(this.#statements(actor), actor, normalId(id));
+  }
+
+  list(actor: Actor, { filter, page, size }: TokenListQuery): Promise<Page<TokenView>> {
+    return this.#page(actor, { page, size }, (sql) =>
+      this.ctx.vault.listTokens(sql, actor, filter, { page, size }),
     );
   }
+
+  search(actor: Actor, { query, page = 1, size = 20 }: SearchTokens): Promise<Page<TokenView>> {
+    return this.#page(actor, { page, size }, (sql) =>
+      this.ctx.vault.searchTokens(sql, actor, query, { page, size }),
+    );
+  }
+
+  update(actor: Actor, id: string, patch: unknown): Promise<TokenView> {
+    return this.#transaction(actor, (sql) =>
+      this.ctx.vault.updateToken(sql, actor, normalId(id), patch),
+    );
+  }
+
+  remove(actor: Actor, id: string): Promise<void> {
+    return this.#transaction(actor, (sql) => this.ctx.vault.deleteToken(sql, actor, normalId(id)));
+  }
+
+  /** As JSON text: Nest would send a document that is a string as that string. */
+  tokenize(actor: Actor, document: unknown): Promise<string> {
+    const { sealer, vault } = this.ctx;
+    return this.#transaction(actor, async (sql) => {
+      const tokens = JSON.stringify(await vault.tokenize(sql, actor, document));
+      await storeOutcome(sql, sealer, tokens);
+      return tokens;
+    });
+  }
+
+  async detokenize(actor: Actor, document: unknown): Promise<string> {
+    return JSON.stringify(await this.ctx.vault.resolve(this.#statements(actor), actor, document));
+  }
+
+  #transaction<Result>({ principal }: Actor, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+    return inTenant(this.ctx.dataSource, principal.tenantId, (manager) => work(asSql(manager)));
+  }
+
+  /** A refusal is recorded, too: the statement that says so is not taken back. */
+  #statements({ principal }: Actor): Sql {
+    return eachInTenant(this.ctx.dataSource, principal.tenantId);
+  }
+
+  async #page(
+    actor: Actor,
+    query: PageQuery,
+    find: (sql: Sql) => Promise<FoundTokens>,
+  ): Promise<Page<TokenView>> {
+    const { total, tokens } = await this.#transaction(actor, find);
+    return toPage(query, total, tokens);
+  }
+}
+
+function normalId(id: string): string {
+  if (!isTokenId(id)) throw new Problem('not_found');
+  return normalTokenId(id);
 }

@@ -68,6 +68,7 @@ describe('POST /tokens', () => {
         type: 'token',
         data,
         containers: ['/general/high/'],
+        fingerprint: text,
         created_by: text,
         created_at: text,
       });

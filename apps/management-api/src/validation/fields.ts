@@ -1,5 +1,6 @@
 import { Expose, Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
+import { isInstant } from '@glovebox/service-host';
 import type { Schema } from '../openapi/schema';
 
 /** A class that a body becomes. */
@@ -181,7 +182,8 @@ export const TextList = (presence: Presence = {}): PropertyDecorator =>
   );
 
 /** Any JSON, null too, as it came. */
-export const Json = (): PropertyDecorator => field(() => undefined, { raw: true }, {});
+export const Json = (presence: Presence = {}): PropertyDecorator =>
+  field(() => undefined, { ...presence, raw: true }, {});
 
 export const Nested = (dto: () => Dto, presence: Presence = {}): PropertyDecorator =>
   field((value) => (isMembers(value) ? undefined : 'must be an object'), presence, {}, dto);
@@ -206,17 +208,6 @@ export function isUuid(value: unknown): value is string {
 
 export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const instant = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/;
-
-export function isInstant(value: unknown): value is string {
-  const parts = typeof value === 'string' ? instant.exec(value) : null;
-  if (!parts) return false;
-  // Date.parse takes the 30th of February for the 2nd of March.
-  const [, year, month, day] = parts.map(Number);
-  const daysInMonth = new Date(Date.UTC(year ?? 0, month ?? 0, 0)).getUTCDate();
-  return (day ?? 0) <= daysInMonth && !Number.isNaN(Date.parse(parts[0]));
 }
 
 function list(words: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { invalid } from '@glovebox/problems';
+import { mergePatch } from '@glovebox/service-host';
 import { isMembers, type Dto, type Members } from './fields';
 import { toDto } from './body.pipe';
 
@@ -22,14 +23,4 @@ export async function patched<Type extends Dto>(
 
 export function touches(patch: MergePatch, member: string): boolean {
   return isMembers(patch) && Object.hasOwn(patch, member);
-}
-
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isMembers(patch)) return patch;
-  const merged = new Map(isMembers(target) ? Object.entries(target) : []);
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(name);
-    else merged.set(name, mergePatch(merged.get(name), value));
-  }
-  return Object.fromEntries(merged);
 }

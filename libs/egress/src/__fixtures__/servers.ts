@@ -7,7 +7,6 @@ import {
   type Socket,
 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Certificate } from './authority';
 
 export interface Listening {
   readonly port: number;
@@ -30,7 +29,7 @@ export async function startHttpServer(answer: RequestListener): Promise<Listenin
 }
 
 export async function startHttpsServer(
-  certificate: Certificate,
+  certificate: { readonly cert: string; readonly key: string },
   answer: RequestListener,
   options: { ca?: string; requestCert?: boolean } = {},
 ): Promise<Listening> {

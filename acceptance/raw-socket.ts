@@ -1,0 +1,79 @@
+import { connect } from 'node:net';
+import { create, reactorOf, type Product } from './product';
+
+/** Where a request goes, with all that it needs to be served there if it is not hostile. */
+export interface Place {
+  readonly path: string;
+  readonly headers: string;
+}
+
+/** A proxy, a reactor and the management API: whatever serves a request. */
+export async function rawPlaces(product: Product, destinationUrl: string) {
+  const { adminKey, privateKey } = product;
+  const proxy = await create(product, '/proxies', { name: 'raw', destination_url: destinationUrl });
+  const reactor = await reactorOf(product, 'module.exports = async () => ({ raw: { ran: true } })');
+  const json = 'Content-Type: application/json\r\n';
+  return {
+    '/proxy': {
+      path: '/proxy/raw',
+      headers: `SVC-API-KEY: ${privateKey}\r\nSVC-PROXY-KEY: ${String(proxy.key)}\r\n`,
+    },
+    '/react': {
+      path: `/reactors/${reactor}/react`,
+      headers: `SVC-API-KEY: ${privateKey}\r\n${json}`,
+    },
+    management: { path: '/reactor-formulas', headers: `SVC-API-KEY: ${adminKey}\r\n${json}` },
+  } satisfies Record<string, Place>;
+}
+
+/** Bytes as they are; all that comes back until the server, not the test, ends the connection. */
+export function talk(baseUrl: string, ...parts: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+    for (const part of parts) socket.write(part, 'latin1');
+  });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** One after the other as their lengths say: a byte too many or too few fails the test. */
+export function answersIn(text: string): Answer[] {
+  const answers: Answer[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const [, head = '', status] = /^(HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n)/.exec(rest) ?? [];
+    if (status === undefined) throw new Error(`no answer: ${rest}`);
+    const { body, bytes } = bodyOf(head, rest.slice(head.length));
+    rest = rest.slice(head.length + bytes);
+    if (status !== '100') answers.push({ status: Number(status), head, body });
+  }
+  return answers;
+}
+
+function bodyOf(head: string, rest: string): { body: string; bytes: number } {
+  if (!/^transfer-encoding: chunked\r$/im.test(head)) {
+    const length = /^content-length: (\d+)\r$/im.exec(head)?.[1];
+    const untilEnd = /^connection: close\r$/im.test(head) ? rest.length : 0;
+    const bytes = length === undefined ? untilEnd : Number(length);
+    return { body: rest.slice(0, bytes), bytes };
+  }
+  let body = '';
+  for (let at = 0; ;) {
+    const [line = '', size = ''] = /^([\da-f]+)\r\n/i.exec(rest.slice(at)) ?? [];
+    const length = parseInt(size, 16);
+    if (Number.isNaN(length)) throw new Error(`no chunk: ${rest.slice(at)}`);
+    body += rest.slice(at + line.length, at + line.length + length);
+    at += line.length + length + 2;
+    if (length === 0) return { body, bytes: at };
+  }
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Problem } from '@glovebox/problems';
+import { describeError } from '@glovebox/service-host';
+import type { GatewayContext } from './context';
+import type { CallTrace } from './tracer';
+
+export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
+
+/**
+ * What is known of one call: made at its start, filled in on its way, observed at its end by metrics,
+ * access log and trace. Holds ids and figures alone, nothing that a caller sent but its trace id.
+ */
+export interface Call {
+  readonly route: RouteName;
+  readonly method: string;
+  readonly startedAt: number;
+  readonly traceId: string;
+  /** Null when nobody collects traces. */
+  readonly trace: CallTrace | null;
+  /** Where a problem stands in the answer. */
+  readonly under: 'proxy_error' | undefined;
+  tenantId: string | undefined;
+  proxyId: string | undefined;
+  reactorId: string | undefined;
+  destinationHost: string | undefined;
+  /** When the destination was asked, and when the head of its answer was there. */
+  askedAt: number | undefined;
+  answeredAt: number | undefined;
+  problem: Problem | undefined;
+}
+
+/** How it ended. */
+export interface Ending {
+  readonly durationMs: number;
+  /** Undefined when the caller left before an answer. */
+  readonly status: number | undefined;
+  /** The caller left before its answer was complete. */
+  readonly left: boolean;
+}
+
+/** Hot path: one record and one listener for each call. */
+export function beginCall(
+  ctx: GatewayContext,
+  route: RouteName,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Call {
+  const traceId = ctx.headers.traceIdOf(req);
+  const call: Call = {
+    route,
+    method: req.method ?? '',
+    startedAt: performance.now(),
+    traceId,
+    trace: ctx.tracer ? ctx.tracer.begin(req, traceId) : null,
+    under: route === 'proxy' ? 'proxy_error' : undefined,
+    tenantId: undefined,
+    proxyId: undefined,
+    reactorId: undefined,
+    destinationHost: undefined,
+    askedAt: undefined,
+    answeredAt: undefined,
+    problem: undefined,
+  };
+  ctx.metrics.begun();
+  res.once('close', () => endCall(ctx, call, res));
+  return call;
+}
+
+function endCall(ctx: GatewayContext, call: Call, res: ServerResponse): void {
+  const ending = {
+    durationMs: performance.now() - call.startedAt,
+    status: res.headersSent ? res.statusCode : undefined,
+    left: !res.writableFinished,
+  };
+  ctx.metrics.ended(call, ending);
+  ctx.accessLog?.add(call, ending);
+  ctx.tracer?.end(call, ending);
+  const { problem, traceId, route } = call;
+  if (problem?.code === 'internal_error') {
+    ctx.logger.error({ error: describeError(problem), traceId, route }, 'a call failed');
+  }
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { startDestination, waitFor, type Destination } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from './spec-gateway';
+
+let gateway: SpecGateway;
+let destination: Destination;
+let headers: Record<string, string>;
+let release: (() => void) | undefined;
+
+beforeEach(async () => {
+  gateway = await startSpecGateway({ STOP_DELAY_MS: '400' });
+  destination = await startDestination((received, response) => {
+    if (received.url === '/slow') release = () => response.end('late');
+    else response.end('ok');
+  });
+  headers = {
+    'SVC-API-KEY': await gateway.application(['token:use']),
+    'SVC-PROXY-KEY': await gateway.proxy(destination.url),
+  };
+});
+
+afterEach(async () => {
+  await destination.close();
+  await gateway.close();
+});
+
+async function call(path: string, agent?: Agent): Promise<[number | undefined, IncomingMessage]> {
+  const outgoing = request(`${gateway.url}${path}`, { headers, ...(agent ? { agent } : {}) }).end();
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  answer.resume();
+  await once(answer, 'end');
+  return [answer.statusCode, answer];
+}
+
+const readiness = async (base: string): Promise<number> =>
+  (await fetch(`${base}/health/ready`)).status;
+
+function accepts(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+/** A caller with one kept connection, which goes elsewhere when it is told that this was the last answer. */
+async function callUntilToldToGo(path: string): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let calls = 1; ; calls += 1) {
+    const [status, answer] = await call(path, agent);
+    expect(status).toBe(200);
+    if (answer.headers.connection !== 'close') continue;
+    agent.destroy();
+    return calls;
+  }
+}
+
+it('no call fails: each kept connection is served until it has been told to go', async () => {
+  const paths = ['/proxy/a', '/proxy/b', '/tokens', '/health/live'];
+  const callers = Array.from({ length: 20 }, (_, n) => callUntilToldToGo(paths[n % 4] ?? ''));
+  await waitFor(() => destination.requests.length > 50);
+  const stopped = gateway.stop();
+  const calls = await Promise.all(callers);
+  expect(calls.every((count) => count > 1)).toBe(true);
+  await stopped;
+});
+
+it('says at once that it is not ready, and goes on serving for STOP_DELAY_MS', async () => {
+  expect(await readiness(gateway.opsUrl)).toBe(200);
+  const stopped = gateway.stop();
+  expect(await readiness(gateway.opsUrl)).toBe(503);
+  expect((await call('/proxy'))[0]).toBe(200);
+  const answer = await fetch(`${gateway.url}/health/ready`);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    503,
+    { components: { gateway: 'stopping' } },
+  ]);
+  await stopped;
+});
+
+it('a call in flight gets its answer, while nothing new is accepted', async () => {
+  const slow = call('/proxy/slow', new Agent({ keepAlive: true }));
+  await waitFor(() => release !== undefined);
+  const stopped = gateway.stop();
+  await waitFor(async () => !(await accepts()));
+  release?.();
+  const [status, { headers: answered }] = await slow;
+  expect([status, answered.connection]).toEqual([200, 'close']);
+  await stopped;
+});

@@ -1,0 +1,183 @@
+import { waitFor } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from './spec-gateway';
+import { RawCaller, startRawServer, type RawServer } from './spec-sockets';
+
+let gateway: SpecGateway;
+let management: RawServer;
+let answer: string;
+const ok = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
+
+beforeAll(async () => {
+  management = await startRawServer((socket, text) => {
+    if (/\r\n\r\n/.test(text) && answer !== '') socket.write(answer);
+  });
+  gateway = await startSpecGateway({
+    MANAGEMENT_URL: management.url,
+    MANAGEMENT_TIMEOUT_MS: '500',
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  await management.close();
+});
+beforeEach(() => {
+  answer = ok;
+});
+afterEach(() => {
+  for (const { socket } of management.connections) socket.destroy();
+  management.connections.length = 0;
+});
+
+/** The caller's side of a request, and what the management API heard. */
+async function ask(head: string, body = ''): Promise<{ caller: RawCaller; heard: string }> {
+  const caller = new RawCaller(
+    gateway.port,
+    `${head}\r\nHost: a.example\r\nConnection: close\r\n\r\n${body}`,
+  );
+  await waitFor(() => caller.ended);
+  return { caller, heard: management.connections.map(({ text }) => text).join('') };
+}
+
+describe('a request on its way to the management API', () => {
+  it('leaves behind what is between two hops, and what the caller says of others', async () => {
+    const gone = [
+      'Keep-Alive',
+      'Proxy-Authorization',
+      'Proxy-Connection',
+      'TE',
+      'Trailer',
+      'Upgrade',
+      'X-Forwarded-For',
+      'X-Forwarded-Host',
+      'Forwarded',
+      'X-Hop',
+    ];
+    const kept = [
+      'Host: a.example',
+      'SVC-API-KEY: k',
+      'SVC-TRACE-ID: t',
+      'Cookie: c',
+      'X-Kept: 1',
+      'X-Kept: 2',
+    ];
+    const { caller, heard } = await ask(
+      [
+        'GET /tokens HTTP/1.1',
+        ...gone.map((name) => `${name}: gone`),
+        ...kept.slice(1),
+        'Connection: x-hop',
+      ].join('\r\n'),
+    );
+    expect(caller.status).toBe(200);
+    const lines = heard.toLowerCase().split('\r\n');
+    for (const line of kept) expect(lines).toContain(line.toLowerCase());
+    expect(heard).not.toMatch(/gone/);
+  });
+
+  it.each(['//a//b/?c=//d&e=%2F', '/%7Ea/./b?x=1?y', '/a?b={c}|"d"', '/http:/a', '/a;b=1//'])(
+    'keeps %s byte for byte',
+    async (url) => {
+      const { heard } = await ask(`GET ${url} HTTP/1.1`);
+      expect(heard.split(' ', 2)[1]).toBe(url);
+    },
+  );
+
+  it.each<[string, string, string, RegExp]>([
+    ['POST', 'Content-Length: 2', '{}', /content-length: 2[^]*\r\n\r\n\{\}$/i],
+    [
+      'POST',
+      'Transfer-Encoding: chunked',
+      '2;x=y\r\n{}\r\n0\r\nX-Trailer: x\r\n\r\n',
+      /transfer-encoding: chunked[^]*\r\n\r\n2\r\n\{\}\r\n0\r\n\r\n$/i,
+    ],
+    ['POST', 'X-A: no body', '', /content-length: 0[^]*\r\n\r\n$/i],
+    ['GET', 'X-A: no body', '', /\r\n\r\n$/],
+    [
+      'DELETE',
+      'Transfer-Encoding: chunked',
+      '2\r\n{}\r\n0\r\n\r\n',
+      /content-length: 2[^]*\r\n\r\n\{\}$/i,
+    ],
+    [
+      'OPTIONS',
+      'Transfer-Encoding: chunked',
+      '2\r\n{}\r\n0\r\n\r\n',
+      /content-length: 2[^]*\r\n\r\n\{\}$/i,
+    ],
+    [
+      'PUT',
+      'Expect: 100-continue\r\nContent-Length: 2',
+      '{}',
+      /content-length: 2[^]*\r\n\r\n\{\}$/i,
+    ],
+  ])('is framed anew: %s with %s', async (method, header, body, pattern) => {
+    const { caller, heard } = await ask(`${method} /tokens HTTP/1.1\r\n${header}`, body);
+    expect(caller.text).toMatch(/HTTP\/1\.1 200 /);
+    expect(heard).toMatch(pattern);
+    expect(heard.match(/content-length|transfer-encoding/gi)?.length ?? 0).toBeLessThan(2);
+    expect(heard).not.toMatch(/expect/i);
+  });
+
+  it('413: a DELETE whose chunks are too many to be read whole', async () => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const { caller, heard } = await ask(
+      'DELETE /tokens/x HTTP/1.1\r\nTransfer-Encoding: chunked',
+      chunk.repeat(20),
+    );
+    expect([caller.status, caller.json, heard]).toMatchObject([
+      413,
+      { code: 'payload_too_large' },
+      '',
+    ]);
+  });
+
+  it('ends when its caller leaves', async () => {
+    answer = '';
+    const caller = new RawCaller(gateway.port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+    await waitFor(() => management.connections.length === 1);
+    caller.socket.destroy();
+    await waitFor(() => management.connections[0]?.ended === true);
+  });
+
+  it('is answered as an ordinary one when it offers a WebSocket', async () => {
+    const { caller, heard } = await ask(
+      'GET /tokens HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket',
+    );
+    expect(caller.status).toBe(200);
+    expect(heard).not.toMatch(/upgrade/i);
+  });
+});
+
+describe('an answer of the management API', () => {
+  it('comes without what is between two hops, and keeps what is ours', async () => {
+    answer =
+      'HTTP/1.1 201 Created\r\nSVC-TRACE-ID: t\r\nTrailer: X-T\r\nUpgrade: h2c\r\nKeep-Alive: timeout=5\r\n' +
+      'Connection: X-Hop, close\r\nX-Hop: 1\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 2\r\n\r\n{}';
+    const { caller } = await ask('POST /tokens HTTP/1.1');
+    expect(caller.text).toMatch(
+      /^HTTP\/1\.1 201 Created\r\nSVC-TRACE-ID: t\r\nSet-Cookie: a\r\nSet-Cookie: b\r\n/,
+    );
+    expect(caller.text).not.toMatch(/trailer|upgrade|timeout|x-hop/i);
+  });
+
+  it.each([
+    ['says nothing', ''],
+    ['is no HTTP', 'nonsense\r\n\r\n'],
+    ['has two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['switches protocols', 'HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+  ])('that %s is 503', async (_, bytes) => {
+    answer = bytes;
+    const { caller } = await ask('GET /tokens HTTP/1.1');
+    expect([caller.status, caller.json]).toMatchObject([503, { code: 'service_unavailable' }]);
+    expect(caller.text).toMatch(/retry-after: 1/i);
+  });
+
+  it('that breaks off is not taken for whole', async () => {
+    answer = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf';
+    const caller = new RawCaller(gateway.port, 'GET /tokens HTTP/1.1\r\nHost: a\r\n\r\n');
+    await waitFor(() => caller.text.endsWith('half'));
+    management.connections[0]?.socket.destroy();
+    await waitFor(() => caller.ended);
+    expect(caller.text).toMatch(/content-length: 9/i);
+  });
+});

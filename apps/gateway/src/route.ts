@@ -1,0 +1,19 @@
+export type Route =
+  | { readonly name: 'proxy' | 'live' | 'ready' | 'management' }
+  | { readonly name: 'react'; readonly reactorId: string };
+
+const reactPath = /^\/reactors\/([^/?]+)\/react\/?(?:\?|$)/;
+const healthPath = /^\/health\/(live|ready)\/?(?:\?|$)/;
+
+export function routeOf(url: string): Route {
+  if (isProxyPath(url)) return { name: 'proxy' };
+  const [, reactorId] = reactPath.exec(url) ?? [];
+  if (reactorId !== undefined) return { name: 'react', reactorId };
+  const [, health] = healthPath.exec(url) ?? [];
+  if (health === 'live' || health === 'ready') return { name: health };
+  return { name: 'management' };
+}
+
+export function isProxyPath(url: string): boolean {
+  return url.startsWith('/proxy') && /^(?:[/?]|$)/.test(url.slice(6));
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A caller's connection: bytes as they are, and all that comes back. */
+export class RawCaller {
+  readonly socket: Socket;
+  text = '';
+  ended = false;
+
+  constructor(port: number, bytes: string) {
+    this.socket = connect(port, '127.0.0.1');
+    this.socket.setNoDelay(true);
+    this.socket.on('data', (chunk) => (this.text += chunk.toString('latin1')));
+    this.socket.on('end', () => (this.ended = true));
+    this.socket.on('error', () => undefined);
+    this.socket.on('close', () => (this.ended = true));
+    this.socket.write(bytes, 'latin1');
+  }
+
+  get status(): number {
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.text)?.[1]);
+  }
+
+  /** The body of an answer that is the only one. */
+  get json(): unknown {
+    return JSON.parse(this.text.slice(this.text.indexOf('\r\n\r\n') + 4));
+  }
+}
+
+export interface RawServer {
+  readonly port: number;
+  readonly url: string;
+  readonly connections: { readonly socket: Socket; text: string; ended: boolean }[];
+  /** The connection on which this was heard: undici opens some before it needs them. */
+  heard(part: string): { readonly socket: Socket; text: string; ended: boolean } | undefined;
+  close(): Promise<void>;
+}
+
+/** A server that says what it likes: is told all that it has heard so far, and what is new of it. */
+export async function startRawServer(
+  onData: (socket: Socket, text: string, chunk: string) => void,
+): Promise<RawServer> {
+  const connections: RawServer['connections'] = [];
+  const server = createServer((socket) => {
+    const connection = { socket, text: '', ended: false };
+    connections.push(connection);
+    socket.on('data', (bytes) => {
+      const chunk = bytes.toString('latin1');
+      onData(socket, (connection.text += chunk), chunk);
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => (connection.ended = true));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    connections,
+    heard: (part) => connections.find(({ text }) => text.includes(part)),
+    async close() {
+      for (const { socket } of connections) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { tokenTypes } from '@glovebox/vault';
+import { TokenChange } from '../tokens/tokens.dto';
+import { page } from './list-queries';
+import type { OperationText } from './operations';
+import { json, oneOf, text } from './schema';
+
+export const tokenOperations: Readonly<Record<string, OperationText>> = {
+  'POST /tokens': {
+    id: 'createToken',
+    summary: 'Create a token',
+    description:
+      'With `deduplicate_token`, a token with the same fingerprint that the caller may read is ' +
+      'answered in place of a new one.',
+    answer: 'CreatedToken',
+    otherwise: {
+      status: 200,
+      description: 'A token with the same fingerprint is there already',
+      answer: 'Token',
+    },
+    body: {
+      type: 'card',
+      data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 },
+      metadata: { order: '7' },
+      search_indexes: ['{{ data.number | last4 }}'],
+    },
+  },
+  'GET /tokens': {
+    id: 'listTokens',
+    summary: 'List the tokens that a permission or rule covers, the newest first',
+    answer: 'TokenPage',
+    query: {
+      ...page,
+      id: { description: 'Only these. Repeat it for several.', schema: text, many: true },
+      type: {
+        description: 'Only those of this type. Repeat it for several.',
+        schema: oneOf(tokenTypes),
+        many: true,
+      },
+      'metadata.NAME': {
+        description: 'Only those whose metadata has this value under NAME.',
+        schema: text,
+      },
+    },
+  },
+  'POST /tokens/search': {
+    id: 'searchTokens',
+    summary: 'Search the tokens that a permission or rule covers, the newest first',
+    description:
+      '`field:value` joined by AND, OR, NOT and parentheses; values with spaces or signs in ' +
+      'quotes. Fields: `data` (what `search_indexes` made of it), `id`, `type`, `fingerprint`, ' +
+      '`container` (with `*` at the end: all below), `metadata.NAME`.',
+    answer: 'TokenPage',
+    body: { query: 'data:4242 AND (type:card OR container:/pci/*)', page: 1, size: 20 },
+  },
+  'GET /tokens/{id}': { id: 'getToken', summary: 'Get a token', answer: 'Token' },
+  'PATCH /tokens/{id}': {
+    id: 'patchToken',
+    summary: 'Change members of a token',
+    description:
+      'Mask, fingerprint and indexes are made anew. To move a token, the permission is needed on ' +
+      'both containers.',
+    patches: TokenChange,
+    answer: 'Token',
+    body: { metadata: { order: null, customer: '12' }, expires_at: '2030-01-31T12:00:00Z' },
+  },
+  'DELETE /tokens/{id}': { id: 'deleteToken', summary: 'Delete a token' },
+  'POST /tokenize': {
+    id: 'tokenize',
+    summary: 'Create tokens of what a document holds, all or none',
+    description:
+      'At most 1,000. Strings, numbers and booleans become ids of tokens, objects with `data` and ' +
+      'a known `type` become tokens; null and the shape of everything else stay.',
+    takes: json,
+    answer: json,
+    body: { name: 'Ada', card: { type: 'card', data: { number: '4242424242424242' } } },
+  },
+  'POST /detokenize': {
+    id: 'detokenize',
+    summary: 'Fill in the expressions of a document, all or none',
+    description:
+      'At most 1,000 expressions with 100 tokens, 10 MiB of JSON, which may expand to as much. What ' +
+      'takes the place of an expression is the data or the mask, as the permission or rule says.',
+    takes: json,
+    answer: json,
+    body: { to: '{{ name }}', last4: '{{ card | json: "$.number" | last4 }}' },
+  },
+};

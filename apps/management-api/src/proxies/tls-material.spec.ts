@@ -1,0 +1,115 @@
+import {
+  createAuthority,
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const authority = createAuthority();
+const { cert, key } = authority.issue('DNS:client.test');
+const other = authority.issue('DNS:other.test');
+const bare = { name: 'Proxy', destination_url: 'https://bank.example.com' };
+const client_certificate = { certificate: cert, private_key: key };
+const full = { ...bare, client_certificate, certificate_authority: authority.ca };
+const stored = { certificate: cert, privateKey: key, authority: authority.ca };
+
+type Proxy = Record<string, unknown> & { id: string };
+
+async function made(input: object = full): Promise<Proxy> {
+  const created = await api.post('/proxies', input);
+  expect(created.status).toBe(201);
+  return created.body as Proxy;
+}
+
+const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id}`)).body as Proxy;
+const inForce = (id: string) =>
+  api.ctx.definitions.follower.fresh()?.find('proxy', api.tenant.tenant_id, id)?.tls;
+
+describe('TLS material of a proxy', () => {
+  it('is shown without the private key, by every operation, and handed to the data plane', async () => {
+    const created = await made();
+    const shown = {
+      client_certificate: { certificate: cert },
+      certificate_authority: authority.ca,
+    };
+    expect(created).toMatchObject(shown);
+    expect(inForce(created.id)).toEqual(stored);
+    const put = await api.put(`/proxies/${created.id}`, full);
+    const list = await api.get('/proxies');
+    for (const answer of [created, await read(created.id), put.body, list.body]) {
+      expect(JSON.stringify(answer)).toContain('BEGIN CERTIFICATE');
+      expect(JSON.stringify(answer)).not.toContain('PRIVATE KEY');
+    }
+  });
+
+  it('is sealed in its row', async () => {
+    const { id } = await made();
+    const rows = await api.ctx.dataSource.transaction(async (manager) => {
+      await manager.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [
+        api.tenant.tenant_id,
+      ]);
+      return manager.query<{ tls: Buffer }[]>('SELECT tls FROM proxies WHERE id = $1', [id]);
+    });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.tls.toString('latin1')).not.toMatch(/PRIVATE|CERTIFICATE/);
+  });
+
+  it('stays under a PATCH of something else, and is removed by null and by a PUT without', async () => {
+    const { id } = await made();
+    expect((await api.patch(`/proxies/${id}`, { name: 'New' })).status).toBe(204);
+    expect(inForce(id)).toEqual(stored);
+    expect((await api.patch(`/proxies/${id}`, { client_certificate: null })).status).toBe(204);
+    expect(inForce(id)).toEqual({ certificate: null, privateKey: null, authority: authority.ca });
+    expect((await api.put(`/proxies/${id}`, bare)).status).toBe(200);
+    expect(inForce(id)).toBeNull();
+    expect(await read(id)).not.toHaveProperty('certificate_authority');
+  });
+
+  it.each([
+    [{ certificate: cert }, { 'client_certificate.private_key': ['is required'] }],
+    [
+      { certificate: cert, private_key: other.key },
+      { 'client_certificate.private_key': ['does not belong to the certificate'] },
+    ],
+    [
+      { certificate: 'x', private_key: 'y' },
+      {
+        'client_certificate.certificate': ['must be a certificate in PEM'],
+        'client_certificate.private_key': ['must be a private key in PEM, not encrypted'],
+      },
+    ],
+  ])('400: %#, a client certificate that could not be used', async (client, errors) => {
+    const refused = await api.post('/proxies', { ...bare, client_certificate: client });
+    expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
+  });
+
+  it('400: an authority that is none; a PATCH that leaves the key of another certificate', async () => {
+    const refused = await api.post('/proxies', { ...bare, certificate_authority: 'x' });
+    expect(refused.body).toMatchObject({
+      status: 400,
+      errors: { certificate_authority: ['must be one or more certificates in PEM'] },
+    });
+    const { id } = await made();
+    const patch = { client_certificate: { certificate: other.cert } };
+    expect((await api.patch(`/proxies/${id}`, patch)).status).toBe(400);
+    expect(inForce(id)).toEqual(stored);
+  });
+});

@@ -1,0 +1,57 @@
+import {
+  dataKeysBelow,
+  replaceWrapped,
+  sealingVersion,
+  type Database,
+  type Sql,
+} from '@glovebox/database';
+import { rewrapDataKey, UnknownMasterKey, type KeyRing } from '@glovebox/seal';
+
+export interface Rewrapped {
+  readonly rewrapped: number;
+  /** Keys that no master key opens: they stay as they are. */
+  readonly damaged: number;
+}
+
+const partSize = 200;
+const beforeAll = '00000000-0000-0000-0000-000000000000';
+
+/** Wraps every data key by the master key that seals now. The data keys, and what they sealed, stay. */
+export async function rewrapDataKeys(database: Database, ring: KeyRing): Promise<Rewrapped> {
+  let after = beforeAll;
+  let done: Rewrapped = { rewrapped: 0, damaged: 0 };
+  for (;;) {
+    const part = await database.transaction((sql) => rewrapPart(sql, ring, after));
+    done = { rewrapped: done.rewrapped + part.rewrapped, damaged: done.damaged + part.damaged };
+    if (part.last === undefined) return done;
+    after = part.last;
+  }
+}
+
+async function rewrapPart(
+  sql: Sql,
+  ring: KeyRing,
+  after: string,
+): Promise<Rewrapped & { last: string | undefined }> {
+  const sealing = await sealingVersion(sql, ring.newestVersion);
+  const keys = await dataKeysBelow(sql, sealing, after, partSize);
+  const replaced = keys.flatMap((key) => {
+    const wrapped = tryToRewrap(ring, sealing, key);
+    return wrapped ? [{ id: key.id, was: key.wrapped, wrapped }] : [];
+  });
+  const rewrapped = await replaceWrapped(sql, sealing, replaced);
+  return { rewrapped, damaged: keys.length - replaced.length, last: keys.at(-1)?.id };
+}
+
+function tryToRewrap(
+  ring: KeyRing,
+  sealing: number,
+  key: Parameters<typeof rewrapDataKey>[2],
+): Buffer | undefined {
+  try {
+    return rewrapDataKey(ring, sealing, key);
+  } catch (error) {
+    if (error instanceof UnknownMasterKey) throw error;
+    return undefined;
+  }
+}

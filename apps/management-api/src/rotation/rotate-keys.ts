@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { raiseSealingVersion, sealedCounts, sealingVersion } from '@glovebox/database';
+import { resealDefinitions } from '@glovebox/definitions';
+import { UnknownMasterKey } from '@glovebox/seal';
+import type { RotationContext } from './context';
+import { describeStatus, isUnused, keyStatus, type KeyStatus } from './key-status';
+import { rewrapDataKeys } from './rewrap-data-keys';
+
+export interface Rotation {
+  readonly status: KeyStatus;
+  readonly rewrapped: number;
+  readonly resealed: number;
+  readonly damaged: number;
+  /** No older key is needed any more, as far as anybody can tell. */
+  readonly complete: boolean;
+}
+
+/**
+ * Makes a version of the ring the one that seals, and seals anew what older ones sealed. Every step
+ * takes up where an interrupted or a concurrent rotation is, so that the whole may be repeated.
+ */
+export async function rotateKeys(
+  ctx: RotationContext,
+  to = ctx.ring.newestVersion,
+): Promise<Rotation> {
+  const { database, definitions, ring } = ctx;
+  await requireRing(ctx, to);
+  // First of all: what is sealed from here on has no need of the older keys.
+  await raiseSealingVersion(database, to);
+  const keys = await rewrapDataKeys(database, ring);
+  const entries = await resealDefinitions(database, ring);
+  definitions.relay.start();
+  const status = await untilRedisFollows(ctx);
+  return {
+    status,
+    rewrapped: keys.rewrapped,
+    resealed: entries.resealed,
+    damaged: keys.damaged + entries.damaged,
+    complete: olderUses(status).every(isUnused),
+  };
+}
+
+/** Throws the same text when older keys are still needed: whoever started it must see to that. */
+export function describeRotation(rotation: Rotation): string {
+  const { status, rewrapped, resealed, damaged, complete } = rotation;
+  const text = [
+    `Version ${status.sealing} seals. Sealed anew: ${rewrapped} data keys, ${resealed} definitions.`,
+    ...(damaged > 0 ? [`${damaged} are damaged: no key opens them. They were left alone.`] : []),
+    describeStatus(status),
+  ].join('\n');
+  if (!complete) throw new Error(`${text}\nOlder keys are still needed: see above.`);
+  return text;
+}
+
+/** Before anything is changed: this ring opens all that there is, and may seal from now on. */
+async function requireRing({ database, ring }: RotationContext, to: number): Promise<void> {
+  const sealing = await sealingVersion(database, ring.newestVersion);
+  const used = (await sealedCounts(database)).map(({ version }) => version);
+  const missing = [to, sealing, ...used].find(
+    (version) => version > 0 && !ring.versions.has(version),
+  );
+  if (missing !== undefined) throw new UnknownMasterKey(missing);
+  if (to < sealing) {
+    throw new Error(`Version ${sealing} seals already. A rotation does not go back to ${to}.`);
+  }
+}
+
+const redisFollowsWithinMs = 10_000;
+
+/** Relays copy the log every 150 ms; one of them runs here. */
+async function untilRedisFollows(ctx: RotationContext): Promise<KeyStatus> {
+  const until = performance.now() + redisFollowsWithinMs;
+  for (;;) {
+    const status = await keyStatus(ctx);
+    // What is damaged stays in both.
+    const behind = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
+    if (!behind || performance.now() > until) return status;
+    await delay(100);
+  }
+}
+
+function olderUses({ sealing, uses }: KeyStatus): KeyStatus['uses'] {
+  return uses.filter(({ version }) => version > 0 && version < sealing);
+}

@@ -1,0 +1,217 @@
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { connectDatabase, type Database } from '@glovebox/database';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let admin: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
+});
+
+afterAll(async () => {
+  await admin.close();
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const everything = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
+const rule = (transform: string, container: string, permissions = everything, priority = 1) => ({
+  priority,
+  container,
+  transform,
+  permissions,
+});
+const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
+const masked = { ...card, number: 'XXXXXXXXXXXX4242' };
+
+async function stored(token: object, key = api.tenant.private_key): Promise<string> {
+  const created = await api.post('/tokens', token, key);
+  expect([created.status, created.text]).toEqual([201, created.text]);
+  return (created.body as { id: string }).id;
+}
+
+async function logged(id: string): Promise<{ operation: string; token_ids?: string[] }[]> {
+  const { body } = await api.get(`/logs?entity_type=token&entity_id=${id}`);
+  return (body as { data: { operation: string; token_ids?: string[] }[] }).data;
+}
+
+describe('what a rule shows', () => {
+  it('reveal: the data; mask: the mask; redact: neither', async () => {
+    const id = await stored({ type: 'card', data: card });
+    for (const [transform, shown] of [
+      ['reveal', card],
+      ['mask', masked],
+      ['redact', undefined],
+    ] as const) {
+      const key = await api.keyWith('private', [], [rule(transform, '/')]);
+      const answers = await Promise.all([
+        api.get(`/tokens/${id}`, key),
+        api.patch(`/tokens/${id}`, {}, key),
+        api.patch(`/tokens/${id}`, { metadata: { seen: transform } }, key),
+        api.post('/tokens', { type: 'card', data: card }, key),
+      ]);
+      for (const { body } of answers) expect([transform, body.data]).toEqual([transform, shown]);
+      const list = await api.get(`/tokens?id=${id}`, key);
+      const search = await api.post('/tokens/search', { query: `id:${id}` }, key);
+      for (const { status, body } of [list, search]) {
+        expect([status, body.data.length, body.data[0]?.data]).toEqual([200, 1, shown]);
+      }
+    }
+  });
+
+  it('plain permissions mask; a token without a mask shows no data', async () => {
+    const plain = api.tenant.private_key;
+    const [withMask, without] = [
+      await stored({ type: 'card', data: card }),
+      await stored({ data: card }),
+    ];
+    expect((await api.get(`/tokens/${withMask}`, plain)).body.data).toEqual(masked);
+    expect((await api.get(`/tokens/${without}`, plain)).body).not.toHaveProperty('data');
+  });
+
+  it('the lowest priority wins, then the most specific container, plain permissions last', async () => {
+    const id = await stored({ type: 'card', data: card });
+    const seenBy = async (rules: object[], permissions: string[] = []): Promise<unknown> => {
+      const key = await api.keyWith('private', permissions, rules);
+      const { body } = await api.get(`/tokens/${id}`, key);
+      return (body as { data?: unknown }).data;
+    };
+    const read = ['token:read'];
+    expect(
+      await seenBy([rule('redact', '/pci/high/', read, 2), rule('reveal', '/', read, 1)]),
+    ).toEqual(card);
+    expect(await seenBy([rule('reveal', '/', read), rule('redact', '/pci/', read)])).toBe(
+      undefined,
+    );
+    expect(await seenBy([rule('redact', '/', read)], read)).toBe(undefined);
+    expect(await seenBy([rule('reveal', '/bank/', read)], read)).toEqual(masked);
+    // A rule that does not list the permission decides nothing.
+    expect(
+      await seenBy([rule('redact', '/', ['token:use']), rule('reveal', '/', read, 9)]),
+    ).toEqual(card);
+  });
+
+  it('a public application gets no data back, whatever its rules say', async () => {
+    const permissions = ['token:create', 'token:update'];
+    const key = await api.keyWith('public', [], [rule('reveal', '/', permissions)]);
+    const created = await api.post('/tokens', { type: 'card', data: card }, key);
+    expect([created.status, created.body.data]).toEqual([201, masked]);
+    const { id } = created.body as { id: string };
+    const changed = await api.patch(`/tokens/${id}`, { metadata: { a: 'b' } }, key);
+    expect([changed.status, changed.body.data]).toEqual([200, masked]);
+    const secret = await api.post('/tokens', { data: 'secret' }, key);
+    expect(secret.text).not.toContain('"data"');
+    const path = `/tokens/${id}`;
+    expect((await api.get(path, key)).status).toBe(403);
+    expect((await api.delete(path, key)).status).toBe(403);
+    expect((await api.post('/detokenize', { a: `{{ ${id} }}` }, key)).status).toBe(403);
+  });
+
+  it('to reveal is to use: the log says so, and to mask is not', async () => {
+    const id = await stored({ data: 'secret' });
+    const reader = await api.keyWith('private', [], [rule('reveal', '/')]);
+    await api.get(`/tokens/${id}`, api.tenant.private_key);
+    await api.get(`/tokens/${id}`, reader);
+    await api.patch(`/tokens/${id}`, { metadata: { a: 'b' } }, reader);
+    const lines = await logged(id);
+    expect(lines).toMatchObject([
+      { operation: 'token.update', token_ids: [id] },
+      { operation: 'token.read', token_ids: [id] },
+      { operation: 'token.create' },
+    ]);
+    await api.get(`/tokens?id=${id}`, reader);
+    await api.post('/tokens/search', { query: `id:${id}` }, reader);
+    const { body } = await api.get(`/logs?entity_id=${api.tenant.tenant_id}&size=2`);
+    expect((body as { data: object[] }).data).toMatchObject([
+      { operation: 'token.search', token_ids: [id] },
+      { operation: 'token.list', token_ids: [id] },
+    ]);
+    expect(JSON.stringify([lines, body])).not.toContain('secret');
+  });
+});
+
+describe('a mask of its own', () => {
+  it('is filled in over the data, when that is written', async () => {
+    const mask = { last: '{{ data.number | last4 }}', month: '{{ data.expiration_month }}', a: 1 };
+    const created = await api.post(
+      '/tokens',
+      { type: 'card', data: card, mask },
+      api.tenant.private_key,
+    );
+    expect(created.body).toMatchObject({ mask, data: { last: '4242', month: 12, a: 1 } });
+    const { id } = created.body as { id: string };
+    const number = '5555555555554444';
+    const changed = await api.patch(`/tokens/${id}`, { data: { number } }, api.tenant.private_key);
+    expect(changed.body).toMatchObject({ mask, data: { last: '4444', month: 12, a: 1 } });
+    const without = await api.patch(`/tokens/${id}`, { mask: null }, api.tenant.private_key);
+    expect(without.body.data).toEqual({ ...card, number: 'XXXXXXXXXXXX4444' });
+    expect(without.body).not.toHaveProperty('mask');
+  });
+
+  it.each([
+    ['an expression over something else', '{{ some-token }}'],
+    ['a path to nothing', { a: '{{ data.nothing }}' }],
+    ['a filter that is none', '{{ data | explode }}'],
+  ])('400: %s, which is not shown', async (_, mask) => {
+    const body = { data: { secret: 'of the customer' }, mask };
+    const refused = await api.post('/tokens', body, api.tenant.private_key);
+    expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, ['mask']]);
+    expect(refused.text).not.toMatch(/customer|some-token|explode/);
+  });
+
+  it('lies sealed, with what it is made of', async () => {
+    const id = await stored({ data: 'open sesame', mask: 'sesame {{ data | last4 }}' });
+    const rows: unknown[] = await api.ctx.dataSource.transaction(async (manager) => {
+      await manager.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [
+        api.tenant.tenant_id,
+      ]);
+      return manager.query(
+        `SELECT encode(mask, 'escape') AS mask, encode(options, 'escape') AS options, t::text
+         FROM tokens t WHERE id = $1`,
+        [id],
+      );
+    });
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain('sesame');
+  });
+});
+
+describe('without an audit log', () => {
+  it('503: nothing is shown, and nothing is stored', async () => {
+    const id = await stored({ data: 'sesame' });
+    const key = await api.keyWith('private', [], [rule('reveal', '/')]);
+    const countTokens = () => admin.query('SELECT count(*) FROM tokens');
+    const before = await countTokens();
+    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_management');
+    try {
+      const answers = [
+        await api.get(`/tokens/${id}`, key),
+        await api.get(`/tokens?id=${id}`, key),
+        await api.post('/tokens/search', { query: `id:${id}` }, key),
+        await api.patch(`/tokens/${id}`, { metadata: { a: 'b' } }, key),
+        await api.post('/tokens', { data: 'x' }, key),
+        await api.post('/tokenize', '"x"', key),
+        await api.post('/detokenize', `"{{ ${id} }}"`, key),
+      ];
+      for (const { status, text } of answers) {
+        expect([status, text.includes('sesame')]).toEqual([503, false]);
+      }
+    } finally {
+      await admin.query('GRANT INSERT ON audit_log TO glovebox_management');
+    }
+    expect(await countTokens()).toEqual(before);
+    expect((await api.get(`/tokens/${id}`, key)).body).not.toHaveProperty('metadata');
+  });
+});

@@ -1,0 +1,26 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import { Context, type ManagementContext } from '../context';
+import { eachInTenant } from '../database/in-tenant';
+import { actorOf, requestOf } from '../http/request';
+
+/** As ResourceGuard for what is a row: is the token of the path there, before the body is read. */
+@Injectable()
+export class TokenGuard implements CanActivate {
+  constructor(@Context() private readonly ctx: ManagementContext) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = requestOf(context);
+    const { id } = request.params;
+    const { tenantId } = actorOf(request).principal;
+    if (typeof id !== 'string' || !isTokenId(id)) throw new Problem('not_found');
+    const found = await eachInTenant(this.ctx.dataSource, tenantId).query(
+      `SELECT 1 FROM tokens
+       WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`,
+      [tenantId, normalTokenId(id)],
+    );
+    if (found.length === 0) throw new Problem('not_found');
+    return true;
+  }
+}

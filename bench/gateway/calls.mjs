@@ -1,0 +1,23 @@
+import { request } from 'node:http';
+
+/** A call on a connection of its own, or of the agent. Faults are for those who ask. */
+export function beginCall(url, options = {}) {
+  const { method = 'GET', headers = {}, contentLength, body, agent = false } = options;
+  const framing = contentLength === undefined ? {} : { 'Content-Length': String(contentLength) };
+  const req = request(url, { method, agent, headers: { ...headers, ...framing } });
+  const answered = new Promise((resolve, reject) => {
+    req.once('response', resolve);
+    req.once('error', reject);
+  });
+  answered.catch(() => undefined);
+  if (contentLength === undefined) req.end();
+  else if (body) req.write(body);
+  return { req, answered };
+}
+
+/** Reads an answer to its end; resolves with its status. */
+export async function statusOf({ answered }) {
+  const res = await answered;
+  for await (const chunk of res) void chunk;
+  return res.statusCode;
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { pin } from '../lib/compare.mjs';
+import { check, until } from './checks.mjs';
+import { startGateway } from './gateways.mjs';
+import { loadSealing, sampleDefinition } from './sample-definitions.mjs';
+import { createProxy } from './setting.mjs';
+
+const definitions = 100_000;
+const perStatement = 1_000;
+const changesPerStatement = 100;
+const changeIntervalMs = 100;
+
+/** P12: what a gateway takes for many definitions, and how long it stands still for them. */
+export async function measureDefinitions(setting) {
+  const { dev, changesSeconds } = setting;
+  const log = await openLog(dev);
+  // The measured gateway has core 0 to itself.
+  pin(dev.pids.gateway, 1);
+  const gateway = await startGateway(setting, { probe: true });
+  pin(gateway.pid, 0);
+  try {
+    const before = (await gateway.ask('memory')).liveBytes;
+    await gateway.ask('pause');
+    for (let done = 0; done < definitions; done += perStatement) await log.append(perStatement);
+    await untilFollowed(setting, gateway);
+    const loading = (await gateway.ask('pause')).longestMs;
+    const bytes = ((await gateway.ask('memory')).liveBytes - before) / definitions;
+    await gateway.ask('pause');
+    await changeFor(changesSeconds * 1_000, log);
+    await untilFollowed(setting, gateway);
+    const changing = (await gateway.ask('pause')).longestMs;
+    const pauses = (what, ms) => check('P12', `longest pause while ${what}`, ms, ['≤', 60], ' ms');
+    return [
+      check('P12', `a definition in memory, of ${definitions}`, bytes / 1_024, ['≤', 1.5], ' KiB'),
+      pauses('they are loaded', loading),
+      pauses('1,000 of them a second change', changing),
+      check('P12', 'start with them until ready', await startUp(setting), undefined, ' s'),
+    ];
+  } finally {
+    await gateway.end();
+    await log.close();
+  }
+}
+
+async function startUp(setting) {
+  const startedAt = performance.now();
+  const gateway = await startGateway(setting);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await gateway.end();
+  return seconds;
+}
+
+/** A definition that comes after all others is served: so are they. */
+async function untilFollowed(setting, gateway) {
+  const { headers } = await createProxy(setting, { destination_url: setting.destination.url });
+  const served = async () => {
+    const answer = await fetch(`${gateway.url}/proxy`, { headers });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  };
+  await until(served, { withinMs: 120_000, what: 'the definitions are followed' });
+}
+
+async function changeFor(ms, log) {
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    await Promise.all([log.change(changesPerStatement), sleep(changeIntervalMs)]);
+  }
+}
+
+/** Writes into the definition log as the management API does, many at once. */
+async function openLog(dev) {
+  const { sealDefinition, parseKeyRing } = await loadSealing();
+  const ring = parseKeyRing(readFileSync(dev.keyRingFile, 'utf8'));
+  const client = new pg.Client(dev.databaseUrl);
+  await client.connect();
+  const known = [];
+  const write = (samples) =>
+    client.query(
+      `WITH head AS (
+         UPDATE definition_head SET version = version + cardinality($1::text[]) RETURNING version
+       )
+       INSERT INTO definition_log (version, kind, id, tenant_id, payload)
+       SELECT head.version - cardinality($1::text[]) + part.place, part.kind, part.id, $4, part.payload
+       FROM head, unnest($1::text[], $2::uuid[], $3::bytea[]) WITH ORDINALITY
+         AS part (kind, id, payload, place)
+       ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, payload = excluded.payload`,
+      [
+        samples.map(({ kind }) => kind),
+        samples.map(({ id }) => id),
+        samples.map((sample) => sealDefinition(ring, ring.newestVersion, sample)),
+        dev.tenantId,
+      ],
+    );
+  return {
+    async append(count) {
+      const samples = Array.from({ length: count }, (_, at) => sampleDefinition(dev.tenantId, at));
+      await write(samples);
+      known.push(...samples);
+    },
+    async change(count) {
+      const from = Math.floor(Math.random() * (known.length - count));
+      await write(known.slice(from, from + count));
+    },
+    close: () => client.end(),
+  };
+}

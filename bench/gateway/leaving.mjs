@@ -1,0 +1,52 @@
+import { check, until } from './checks.mjs';
+import { beginCall, statusOf } from './calls.mjs';
+import { createProxy } from './setting.mjs';
+
+const calls = 1_000;
+const withinMs = 1_000;
+
+/** P10: callers leave while they wait, while they read and while they send. */
+export async function measureLeaving(setting) {
+  const { dev, destination } = setting;
+  const { headers } = await createProxy(setting, { destination_url: destination.url });
+  const proxy = `${dev.baseUrl}/proxy`;
+  const binary = { ...headers, 'Content-Type': 'application/octet-stream' };
+  const half = { method: 'POST', headers: binary, contentLength: 2_000, body: 'x'.repeat(1_000) };
+  const kinds = [
+    () => beginCall(`${proxy}/hang`, { headers }),
+    () => beginCall(`${proxy}/hang/begun`, { headers }),
+    () => beginCall(`${proxy}/hang/reading`, half),
+  ];
+  const begun = Array.from({ length: calls }, (_, at) => kinds[at % kinds.length]());
+  await until(() => destination.waiting === calls, { what: 'the calls have arrived' });
+  destination.givenUpAt = [];
+  const leftAt = performance.now();
+  for (const { req } of begun) req.destroy();
+  await until(() => destination.waiting === 0, { what: 'the calls were given up' }).catch(() => {
+    console.error(`${destination.waiting} calls were never given up`);
+  });
+  const inTime = destination.givenUpAt.filter((at) => at - leftAt <= withinMs).length;
+  const last = Math.max(...destination.givenUpAt) - leftAt;
+  destination.release();
+  return [
+    check('P10', `given up within 1 s, of ${calls} whose caller left`, inTime, ['≥', calls]),
+    check('P10', 'the last one given up after', last, ['≤', withinMs], ' ms'),
+    check('P10', 'calls at once that arrive afterwards', await slots(setting, proxy, headers), [
+      '≥',
+      calls,
+    ]),
+  ];
+}
+
+/** A slot that an abandoned call holds would keep one of these from its destination. */
+async function slots({ destination }, proxy, headers) {
+  const begun = Array.from({ length: calls }, () => beginCall(`${proxy}/hang`, { headers }));
+  await until(() => destination.waiting === calls, { withinMs: 15_000, what: 'slots' }).catch(
+    () => undefined,
+  );
+  const arrived = destination.waiting;
+  destination.release();
+  for (const { req } of arrived < calls ? begun : []) req.destroy();
+  const statuses = await Promise.allSettled(begun.map(statusOf));
+  return statuses.filter(({ value }) => value === 200).length;
+}

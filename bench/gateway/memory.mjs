@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pin, residentMebibytes } from '../lib/compare.mjs';
+import { beginCall, statusOf } from './calls.mjs';
+import { check, until } from './checks.mjs';
+import { startGateway } from './gateways.mjs';
+import { createProxy } from './setting.mjs';
+
+const streamBytes = 500 * 1024 * 1024;
+const blockBytes = 64 * 1024;
+const waiting = 1_000;
+const warmUpCalls = 50;
+
+/** P11: what a gateway takes for a large stream, and for calls that wait. */
+export async function measureMemory(setting) {
+  const { destination } = setting;
+  const { headers } = await createProxy(setting, { destination_url: destination.url });
+  const rows = [];
+  for (const [what, stream] of [
+    ['500 MB down, read a second late: RSS +', readLate],
+    ['500 MB up, taken a second late: RSS +', sendAll],
+  ]) {
+    const growth = await withGateway(setting, headers, (gateway) =>
+      growthDuring(gateway, () => stream(gateway.url, headers)),
+    );
+    rows.push(check('P11', what, growth, ['≤', 50], ' MiB'));
+  }
+  const { idle, busy } = await withGateway(setting, headers, (gateway) =>
+    perWaitingCall(gateway, headers, destination),
+  );
+  const row = (what, figure, bound) => check('P11', what, figure, bound, ' KiB');
+  rows.push(
+    row(`a call that waits, of ${waiting}: RSS +`, busy.resident, ['≤', 12]),
+    row(`a call that waits, of ${waiting}: live in V8 +`, busy.live),
+    row(`a connected caller, of ${waiting}: RSS +`, idle.resident),
+    row(`a connected caller, of ${waiting}: live in V8 +`, idle.live),
+  );
+  return rows;
+}
+
+/** A gateway of its own for each figure: what an earlier one left behind would hide it. */
+async function withGateway(setting, headers, work) {
+  const gateway = await startGateway(setting, { probe: true });
+  try {
+    pin(gateway.pid, 0);
+    await Promise.all(
+      Array.from({ length: warmUpCalls }, () =>
+        statusOf(beginCall(`${gateway.url}/proxy/small`, { headers })),
+      ),
+    );
+    await gateway.ask('memory');
+    return await work(gateway);
+  } finally {
+    await gateway.end();
+  }
+}
+
+async function growthDuring({ pid }, work) {
+  const before = residentMebibytes(pid);
+  let most = before;
+  const watch = setInterval(() => (most = Math.max(most, residentMebibytes(pid))), 10);
+  try {
+    await work();
+  } finally {
+    clearInterval(watch);
+  }
+  return most - before;
+}
+
+async function readLate(url, headers) {
+  const { answered } = beginCall(`${url}/proxy/down/${streamBytes}`, { headers });
+  const res = await answered;
+  await sleep(1_000);
+  let bytes = 0;
+  for await (const chunk of res) bytes += chunk.length;
+  if (bytes !== streamBytes) throw new Error(`${bytes} bytes came down`);
+}
+
+async function sendAll(url, headers) {
+  const binary = { ...headers, 'Content-Type': 'application/octet-stream' };
+  const options = { method: 'POST', headers: binary, contentLength: streamBytes };
+  const { req, answered } = beginCall(`${url}/proxy/up`, options);
+  const block = Buffer.alloc(blockBytes, 'x');
+  for (let sent = 0; sent < streamBytes; sent += blockBytes) {
+    if (!req.write(block)) await once(req, 'drain');
+  }
+  req.end();
+  const res = await answered;
+  let text = '';
+  for await (const chunk of res) text += chunk;
+  if (JSON.parse(text).bytes !== streamBytes) throw new Error(`the destination got ${text}`);
+}
+
+/**
+ * In two steps: callers that are connected and idle, then the same callers waiting for their
+ * destination. The second is what a slow destination costs.
+ */
+async function perWaitingCall(gateway, headers, destination) {
+  const agents = Array.from({ length: waiting }, () => new Agent({ keepAlive: true }));
+  const begin = (path) => (agent) => beginCall(`${gateway.url}/proxy${path}`, { headers, agent });
+  const none = await memoryOf(gateway);
+  for (let at = 0; at < waiting; at += warmUpCalls) {
+    const some = agents.slice(at, at + warmUpCalls);
+    await Promise.all(some.map(begin('/small')).map(statusOf));
+  }
+  const idle = await memoryOf(gateway);
+  const begun = agents.map(begin('/hang'));
+  await until(() => destination.waiting === waiting, { what: 'the calls wait' });
+  const busy = await memoryOf(gateway);
+  destination.release();
+  await Promise.all(begun.map(statusOf));
+  for (const agent of agents) agent.destroy();
+  return { idle: difference(idle, none), busy: difference(busy, idle) };
+}
+
+async function memoryOf(gateway) {
+  const { liveBytes } = await gateway.ask('memory');
+  return { live: liveBytes / 1_024, resident: residentMebibytes(gateway.pid) * 1_024 };
+}
+
+const difference = (after, before) => ({
+  live: (after.live - before.live) / waiting,
+  resident: (after.resident - before.resident) / waiting,
+});

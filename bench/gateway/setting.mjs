@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pin } from '../lib/compare.mjs';
+import { endOnSignal, withProduct } from '../lib/product.mjs';
+import { Children } from '../lib/programs.mjs';
+import { Destination } from './destination.mjs';
+
+/** The real product on core 1, its gateway on core 0, and a destination that does as it is told. */
+export async function withSetting(options, work) {
+  endOnSignal();
+  // What is started inherits it: Postgres's later sessions, too.
+  pin(process.pid, 1);
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-gateway-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const children = new Children();
+  const destination = new Destination();
+  try {
+    await destination.listen();
+    await withProduct({ EGRESS_ALLOW: '127.0.0.1:*' }, async (dev) => {
+      pin(dev.pids.gateway, 0);
+      const setting = { ...options, dev, folder, children, destination };
+      try {
+        await work(setting);
+      } finally {
+        await children.endAll();
+      }
+    });
+  } finally {
+    await destination.close();
+  }
+}
+
+/** A proxy, and what a call of it through any gateway needs. */
+export async function createProxy({ dev }, document) {
+  const proxy = await create(dev, '/proxies', { name: 'bench', ...document }, dev.adminKey);
+  return {
+    id: proxy.id,
+    headers: { 'SVC-API-KEY': dev.privateKey, 'SVC-PROXY-KEY': proxy.key },
+  };
+}
+
+export async function createTokens({ dev }, count) {
+  const ids = [];
+  for (let i = 0; i < count; i += 1) {
+    const data = `a secret of some length, number ${i}`;
+    ids.push((await create(dev, '/tokens', { type: 'token', data }, dev.privateKey)).id);
+  }
+  return ids;
+}
+
+async function create({ managementUrl }, path, document, key) {
+  const answer = await fetch(managementUrl + path, {
+    method: 'POST',
+    headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify(document),
+  });
+  if (answer.status !== 201) {
+    throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
+  }
+  return answer.json();
+}
+
+/** Whether the gateway of this version has the setting. */
+export function knowsSetting(name) {
+  const file = fileURLToPath(new URL('../../apps/gateway/src/config.ts', import.meta.url));
+  return readFileSync(file, 'utf8').includes(`${name}:`);
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
+import { startLine, startRedis, testSeed, waitFor, type Line } from '@glovebox/testing';
+import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
+import { History, randomFrom } from './spec-history';
+import { copyRedis, putBack, startStage, type RedisCopy, type Stage } from './spec-stage';
+
+const lastsMs = 8_000;
+const seed = testSeed();
+const random = randomFrom(seed);
+const between = (least: number, most: number): number => least + random() * (most - least);
+const pick = <Item>(items: readonly Item[]): Item => {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+};
+
+/** A process with its own ways to the stores. */
+interface Node {
+  readonly relays: boolean;
+  readonly connection: DefinitionConnection;
+  readonly lines: readonly [postgres: Line, redis: Line];
+}
+
+let stage: Stage;
+let raw: Redis;
+let ended = false;
+const nodes: Node[] = [];
+const databases: Database[] = [];
+const history = new History();
+const ids = Array.from({ length: 6 }, () => randomUUID());
+let written = 0;
+
+async function startNode(options: { relays: boolean; writes: boolean }): Promise<Node> {
+  const lines = [
+    await startLine(stage.database.dataUrl),
+    await startLine(stage.redis.url),
+  ] as const;
+  const connection = stage.connect({
+    ...options,
+    databaseUrl: lines[0].url,
+    redisUrl: lines[1].url,
+    postgresAwayMaxMs: 60_000,
+  });
+  await connection.start();
+  const node = { relays: options.relays, connection, lines };
+  nodes.push(node);
+  return node;
+}
+
+beforeAll(async () => {
+  stage = await startStage();
+  raw = new Redis(stage.redis.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
+  raw.on('error', () => undefined);
+});
+
+afterAll(async () => {
+  raw.disconnect();
+  await Promise.all(nodes.flatMap(({ lines }) => lines.map((line) => line.close())));
+  await Promise.all(databases.map((database) => database.close()));
+  await stage.close();
+});
+
+/** Changes resources as the management API does: commits, announces, and then answers. */
+async function keepWriting({ connection, lines: [line] }: Node): Promise<void> {
+  const url = new URL(line.url);
+  const { username, password } = new URL(stage.database.managementUrl);
+  Object.assign(url, { username, password });
+  const database = connectDatabase({
+    url: url.href,
+    app: 'history',
+    connectionsMax: 2,
+    statementTimeoutMs: 800,
+  });
+  databases.push(database);
+  while (!ended) {
+    const id = pick(ids);
+    written += 1;
+    const value = random() < 0.4 ? undefined : `state ${written}`;
+    await change(database, id, value)
+      .then(async (state) => {
+        await connection.relay.announce(state.version);
+        history.acknowledged(id, state);
+      })
+      .catch(() => undefined);
+    await delay(between(5, 80));
+  }
+}
+
+async function change(database: Database, id: string, value: string | undefined) {
+  const { tenantId, ring } = stage;
+  return database.transaction(async (sql) => {
+    await enterTenant(sql, tenantId);
+    const version = await (value === undefined
+      ? appendDeletion(sql, { kind: 'reactor', id, tenantId })
+      : appendDefinition(sql, ring, stage.reactor(id, { value })));
+    history.wrote(id, { version, value });
+    return { version, value };
+  });
+}
+
+const copies: RedisCopy[] = [];
+
+let restarting = false;
+async function restartRedis(): Promise<void> {
+  if (restarting) return;
+  restarting = true;
+  const { port } = stage.redis;
+  await stage.redis.kill();
+  await delay(between(0, 1_200));
+  stage.redis = await startRedis({ port });
+  restarting = false;
+}
+
+async function breakFor(lines: readonly Line[], how: 'cut' | 'stall'): Promise<void> {
+  await Promise.all(lines.map(async (line) => line[how]()));
+  await delay(between(50, 2_200));
+  await Promise.all(lines.map((line) => line.restore()));
+}
+
+const ofPostgres = (): Line[] => nodes.map(({ lines: [line] }) => line);
+const ofRedis = (): Line[] => nodes.map(({ lines: [, line] }) => line);
+const ofRelays = (): Line[] =>
+  nodes.filter(({ relays }) => relays).map(({ lines: [, line] }) => line);
+const some = (lines: readonly Line[]): Line[] => lines.filter(() => random() < 0.5);
+
+const faults: readonly (() => Promise<unknown>)[] = [
+  () => raw.client('KILL', 'TYPE', 'PUBSUB'),
+  () => raw.flushall(),
+  async () => copies.push(await copyRedis(raw)),
+  async () => copies.length > 0 && putBack(raw, pick(copies)),
+  restartRedis,
+  () => breakFor(some(ofRedis()), 'stall'),
+  () => breakFor(some(ofRedis()), 'cut'),
+  () => breakFor(some(ofPostgres()), 'stall'),
+  () => breakFor(some(ofPostgres()), 'cut'),
+  () => breakFor(ofPostgres(), 'cut'),
+  // Nobody brings Redis news, and changes are acknowledged all the same.
+  () => breakFor(ofRelays(), 'cut'),
+  () => breakFor(ofRelays(), 'stall'),
+  () => breakFor([...some(ofPostgres()), ...some(ofRedis())], pick(['cut', 'stall'])),
+];
+
+async function keepBreaking(): Promise<void> {
+  while (!ended) {
+    await pick(faults)();
+    await delay(between(0, 400));
+  }
+}
+
+async function keepChecking(check: () => void): Promise<void> {
+  while (!ended) {
+    check();
+    await delay(10);
+  }
+}
+
+it('no follower is ever a second behind an acknowledgement, and none goes back', async () => {
+  const writers = [
+    await startNode({ relays: true, writes: true }),
+    await startNode({ relays: true, writes: true }),
+  ];
+  await startNode({ relays: true, writes: false });
+  const gateways = [
+    await startNode({ relays: false, writes: false }),
+    await startNode({ relays: false, writes: false }),
+    await startNode({ relays: false, writes: false }),
+  ];
+  const checks = gateways.map(({ connection }, place) =>
+    history.watch(`follower ${place}`, connection.follower, stage.tenantId),
+  );
+  const atWork = [
+    ...writers.map(keepWriting),
+    ...checks.map(keepChecking),
+    keepBreaking(),
+    // Two at once: what one fault breaks, another must not mend.
+    keepBreaking(),
+  ];
+  await delay(lastsMs);
+  ended = true;
+  await Promise.all(atWork);
+  await Promise.all([...ofPostgres(), ...ofRedis()].map((line) => line.restore()));
+
+  expect({ seed, violations: history.violations.slice(0, 5) }).toEqual({ seed, violations: [] });
+  expect(history.acknowledgements).toBeGreaterThan(20);
+  expect(history.checks).toBeGreaterThan(100);
+  await expectOneTruth(gateways);
+}, 60_000);
+
+async function expectOneTruth(gateways: readonly Node[]): Promise<void> {
+  const version = await stage.write(stage.reactor(randomUUID()));
+  await waitFor(
+    async () => {
+      await Promise.all(gateways.map(({ connection }) => connection.follower.current()));
+      return gateways.every(({ connection }) => connection.follower.head?.version === version);
+    },
+    { timeoutMs: 20_000 },
+  );
+}

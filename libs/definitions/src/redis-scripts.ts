@@ -1,0 +1,110 @@
+export const changeChannel = '{glovebox}:definitions:changed';
+
+/** One hash tag, so that every key of the log lives in one slot. */
+export const keys = {
+  head: '{glovebox}:definitions:head',
+  /** `kind:id:tenant` → sealed payload, and → version. */
+  entries: '{glovebox}:definitions:entries',
+  order: '{glovebox}:definitions:order',
+  /** Follower → the newest ticket that it drew. */
+  tickets: '{glovebox}:definitions:tickets',
+  /** What a relay says after it read Postgres: `head`, and follower → the ticket drawn before. */
+  answers: '{glovebox}:definitions:answers',
+  /** Who may acknowledge a change → rounds of the other relays since it last spoke. */
+  writers: '{glovebox}:definitions:writers',
+  /** `writer follower` → the ticket after which Postgres refused the writer. */
+  refusals: '{glovebox}:definitions:refusals',
+};
+
+/** Who ended without a farewell is forgotten then. No promise rests on it, nor on any clock here. */
+const forgottenAfterMs = 600_000;
+/** A writer that was killed is forgotten after so many rounds of others that reach Postgres. */
+const roundsOfSilence = 200;
+
+const prelude = `
+local head = redis.call('GET', KEYS[1]) or ''
+-- Somebody deleted or evicted one of the keys: what is left is no prefix of the log.
+local entries, order = redis.call('HLEN', KEYS[2]), redis.call('ZCARD', KEYS[3])
+local version = tonumber(string.match(head, ':(%d+)$'))
+local sound = version and entries == order and (entries > 0 or version == 0)
+local function forgetLater(key)
+  if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, ${forgottenAfterMs}) end
+end
+`;
+
+/** A relay, before it reads Postgres: where is Redis, and which tickets are there? */
+export const surveyScript = `${prelude}
+if ARGV[1] ~= '' then redis.call('HSET', KEYS[6], ARGV[1], 0) end
+return { head, sound and 'sound' or '', redis.call('HGETALL', KEYS[4]) }
+`;
+
+/**
+ * A relay, after it read Postgres. Moves Redis from one version to a later one, if that is where it
+ * is: a late writer, a replay or a second relay changes nothing. What is no prefix of this log is
+ * replaced from its beginning: another log, or one that lost keys and needs repair. A complete part comes with the
+ * tickets that were there before the read: Postgres's head was this after they were drawn.
+ */
+export const applyScript = `${prelude}
+local before, to, mode, announce, relay, tickets = unpack(ARGV, 1, 6)
+local fits = mode == 'replace' or (sound and mode == 'continue') or (not sound and mode == 'repair')
+local applied = false
+if head == before and fits and (head ~= to or mode == 'repair') then
+  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3]) end
+  for i = 7 + 2 * tickets, #ARGV, 3 do
+    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
+    redis.call('ZADD', KEYS[3], ARGV[i + 1], ARGV[i])
+  end
+  redis.call('SET', KEYS[1], to)
+  head = to
+  applied = true
+end
+if tonumber(tickets) > 0 then
+  redis.call('DEL', KEYS[5])
+  redis.call('HSET', KEYS[5], 'head', to)
+  for i = 7, 5 + 2 * tickets, 2 do redis.call('HSET', KEYS[5], ARGV[i], ARGV[i + 1]) end
+  forgetLater(KEYS[5])
+  for _, writer in ipairs(redis.call('HKEYS', KEYS[6])) do
+    if writer ~= relay and redis.call('HINCRBY', KEYS[6], writer, 1) > ${roundsOfSilence} then
+      redis.call('HDEL', KEYS[6], writer)
+    end
+  end
+end
+local receivers = 0
+if applied or announce ~= '' then receivers = redis.call('PUBLISH', '${changeChannel}', head) end
+return { head, receivers }
+`;
+
+/**
+ * A writer, when Postgres refuses it: after these tickets it was so, and whatever this writer has
+ * acknowledged is here. It does not say so of a Redis that has less than the writer knows of.
+ */
+export const refuseScript = `${prelude}
+local writer, epoch, known = unpack(ARGV, 1, 3)
+if not sound or string.match(head, '^(.*):') ~= epoch or version < tonumber(known) then return 0 end
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[7], writer .. ' ' .. ARGV[i], ARGV[i + 1]) end
+forgetLater(KEYS[7])
+return 1
+`;
+
+/** A follower: draws a ticket, hears which of its tickets were answered, and takes what is new. */
+export const lookScript = `${prelude}
+local follower, ticket, after, limit = unpack(ARGV, 1, 4)
+redis.call('HSET', KEYS[4], follower, ticket)
+forgetLater(KEYS[4])
+if not sound then return { '' } end
+local answered = redis.call('HMGET', KEYS[5], 'head', follower)
+local refused
+for _, writer in ipairs(redis.call('HKEYS', KEYS[6])) do
+  local said = tonumber(redis.call('HGET', KEYS[7], writer .. ' ' .. follower) or 0)
+  refused = math.min(refused or said, said)
+end
+local answer = { head, answered[1] or '', answered[2] or '', tostring(refused or 0) }
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. after, '+inf', 'LIMIT', 0, limit)) do
+  local payload = redis.call('HGET', KEYS[2], name)
+  if not payload then return { '' } end
+  answer[#answer + 1] = name
+  answer[#answer + 1] = redis.call('ZSCORE', KEYS[3], name)
+  answer[#answer + 1] = payload
+end
+return answer
+`;

@@ -1,0 +1,104 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { parseKeyRing } from '@glovebox/seal';
+import { createTestDatabase, startRedis } from '@glovebox/testing';
+import {
+  appendDefinition,
+  appendDeletion,
+  connectDefinitions,
+  type DefinitionConnection,
+  type ReactorDefinition,
+} from './index';
+import { keys } from './redis-scripts';
+
+type Options = Parameters<typeof connectDefinitions>[0];
+
+/** A database and a Redis of its own, a writer, and processes that follow. */
+export async function startStage() {
+  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+  const tenantId = randomUUID();
+  const database = await createTestDatabase();
+  const redis = await startRedis();
+  const management: Database = connectDatabase({
+    url: database.managementUrl,
+    app: 'spec',
+    connectionsMax: 20,
+  });
+  const opened = new Set<DefinitionConnection>();
+
+  const reactor = (id: string, configuration: Record<string, string> = {}): ReactorDefinition => ({
+    kind: 'reactor',
+    id,
+    tenantId,
+    formulaId: randomUUID(),
+    applicationId: null,
+    configuration,
+    isolation: 'warm',
+  });
+  /** As the management API writes: in a transaction that has entered the tenant. */
+  const asTenant = (work: (sql: Sql) => Promise<number>): Promise<number> =>
+    management.transaction(async (sql) => {
+      await enterTenant(sql, tenantId);
+      return work(sql);
+    });
+
+  return {
+    ring,
+    tenantId,
+    database,
+    redis,
+    management,
+    reactor,
+    asTenant,
+    write: (definition: ReactorDefinition) =>
+      asTenant((sql) => appendDefinition(sql, ring, definition)),
+    remove: (id: string) =>
+      asTenant((sql) => appendDeletion(sql, { kind: 'reactor', id, tenantId })),
+    find: ({ follower }: DefinitionConnection, id: string) =>
+      follower.fresh()?.find('reactor', tenantId, id),
+    connect(options: Partial<Options> = {}): DefinitionConnection {
+      const connection = connectDefinitions({
+        app: 'spec',
+        databaseUrl: database.dataUrl,
+        redisUrl: redis.url,
+        ring,
+        relays: false,
+        onFault: () => undefined,
+        ...options,
+      });
+      opened.add(connection);
+      return {
+        ...connection,
+        close() {
+          return opened.delete(connection) ? connection.close() : Promise.resolve();
+        },
+      };
+    },
+    async disconnect(): Promise<void> {
+      const all = [...opened];
+      opened.clear();
+      await Promise.all(all.map((connection) => connection.close()));
+    },
+    async close(): Promise<void> {
+      await this.disconnect();
+      await management.close();
+      await this.redis.stop();
+      await database.drop();
+    },
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** What Redis holds of the log, to put it back later: as a replica that lost writes would. */
+export type RedisCopy = readonly (readonly [key: string, value: Buffer | null])[];
+
+export const copyRedis = async (redis: Redis): Promise<RedisCopy> =>
+  Promise.all(Object.values(keys).map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+
+export async function putBack(redis: Redis, copy: RedisCopy): Promise<void> {
+  const transaction = redis.multi().flushall();
+  for (const [key, value] of copy) if (value) transaction.restore(key, 0, value);
+  await transaction.exec();
+}

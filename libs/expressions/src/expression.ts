@@ -1,0 +1,124 @@
+import { Problem } from '@glovebox/problems';
+import { makeChange, type Argument, type Change } from './filters';
+import { readSteps, valueAt } from './json-path';
+import { limits, type Budget } from './limits';
+import { quoted, Reader, unquote } from './reader';
+import { isTokenId, normalTokenId } from './token-id';
+
+/** What stands between `{{` and `}}`: whose value, and what is made of it. */
+export interface Expression {
+  readonly tokenId: string;
+  /** As it was read: equal sources have equal results. */
+  readonly source: string;
+  evaluate(value: unknown, budget: Budget): unknown;
+}
+
+/** What an expression begins with: the id of a token, or a path of the data at hand. */
+export type Head = 'token' | 'data';
+
+/** The request is refused by position, never with an echo: what stands there may be confidential. */
+export function malformed(position: number, why = 'is not valid'): Problem {
+  return new Problem('invalid_expression', {
+    detail: `The expression at character ${position} ${why}.`,
+  });
+}
+
+interface NamedChange {
+  readonly name: string;
+  readonly change: Change;
+}
+
+export function tooLong(position: number): Problem {
+  return malformed(position, `is longer than ${limits.expressionBytes} bytes`);
+}
+
+interface Found {
+  /** As it stands in the request, with its braces. */
+  readonly marked: string;
+  /** What a reader of the context sees between the braces; undefined if that is broken. */
+  readonly inner: string | undefined;
+  readonly position: number;
+  readonly head: Head;
+}
+
+export function readExpression({ marked, inner, position, head }: Found): Expression {
+  if (Buffer.byteLength(marked) > limits.expressionBytes) throw tooLong(position);
+  if (inner === undefined) throw malformed(position);
+  return parse(inner, position, head);
+}
+
+function parse(source: string, position: number, head: Head): Expression {
+  const reader = new Reader(source);
+  const start = head === 'token' ? readTokenId(reader) : readDataPath(reader);
+  if (!start) throw malformed(position);
+  const changes = [...start.changes];
+  while (!reader.isAtEnd) changes.push(readFilter(reader, position));
+  return {
+    tokenId: start.tokenId,
+    source,
+    evaluate: (value, budget) => evaluate(value, changes, budget, position),
+  };
+}
+
+interface Start {
+  readonly tokenId: string;
+  readonly changes: readonly NamedChange[];
+}
+
+function readTokenId(reader: Reader): Start | undefined {
+  const id = reader.take(/[^|]*/y)?.[0].trim() ?? '';
+  return isTokenId(id) ? { tokenId: normalTokenId(id), changes: [] } : undefined;
+}
+
+function readDataPath(reader: Reader): Start | undefined {
+  if (!reader.take(/\s*data/y)) return undefined;
+  const path = readSteps(reader);
+  if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
+  const change: Change = (value, budget) => valueAt(value, path, budget);
+  return { tokenId: 'data', changes: [{ name: 'json', change }] };
+}
+
+function readFilter(reader: Reader, position: number): NamedChange {
+  const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
+  if (name === undefined) throw malformed(position);
+  const args = reader.take(/:/y) ? readArguments(reader) : [];
+  if (!args || !reader.take(/\s*(?=\||$)/y)) throw malformed(position);
+  const change = makeChange(name, args);
+  if (!change) throw malformed(position, 'uses a filter that is unknown or has wrong arguments');
+  return { name, change };
+}
+
+function readArguments(reader: Reader): Argument[] | undefined {
+  const args: Argument[] = [];
+  do {
+    reader.take(/\s*/y);
+    const argument = readArgument(reader);
+    if (argument === undefined) return undefined;
+    args.push(argument);
+  } while (reader.take(/\s*,/y));
+  return args;
+}
+
+function readArgument(reader: Reader): Argument | undefined {
+  const text = reader.take(quoted);
+  if (text) return unquote(text);
+  const word = reader.take(/true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y)?.[0];
+  if (word === undefined) return undefined;
+  return word === 'true' || word === 'false' ? word === 'true' : Number(word);
+}
+
+function evaluate(
+  value: unknown,
+  changes: readonly NamedChange[],
+  budget: Budget,
+  position: number,
+): unknown {
+  let result = value;
+  for (const { name, change } of changes) {
+    result = change(result, budget);
+    if (result === undefined) {
+      throw malformed(position, `has a value that the filter ${name} cannot take`);
+    }
+  }
+  return result;
+}

@@ -1,0 +1,97 @@
+import type { Budget } from './limits';
+import { quoted, Reader, unquote } from './reader';
+
+type Selector =
+  | { readonly kind: 'member'; readonly name: string }
+  | { readonly kind: 'item'; readonly index: number }
+  | { readonly kind: 'every' };
+
+interface Step {
+  readonly selector: Selector;
+  /** `..`: of the value and of all that is below it. */
+  readonly isRecursive: boolean;
+}
+
+export type JsonPath = readonly Step[];
+
+export function parseJsonPath(text: string): JsonPath | undefined {
+  const reader = new Reader(text);
+  if (!reader.take(/\$/y)) return undefined;
+  const path = readSteps(reader);
+  return path && reader.isAtEnd ? path : undefined;
+}
+
+/** Steps as far as there are any; undefined if one of them is broken. */
+export function readSteps(reader: Reader): JsonPath | undefined {
+  const steps: Step[] = [];
+  for (;;) {
+    const isRecursive = reader.take(/\.(?=\.)/y) !== null;
+    const isNamed = reader.take(/\./y) !== null;
+    const isBracketed = (isRecursive || !isNamed) && reader.take(/\[\s*/y) !== null;
+    if (!isNamed && !isBracketed) return steps;
+    const selector = isBracketed ? readBracket(reader) : readName(reader);
+    if (!selector) return undefined;
+    steps.push({ selector, isRecursive });
+  }
+}
+
+function readName(reader: Reader): Selector | undefined {
+  if (reader.take(/\*/y)) return { kind: 'every' };
+  const name = reader.take(/[^\s.[\]'"*|]+/y);
+  return name ? { kind: 'member', name: name[0] } : undefined;
+}
+
+function readBracket(reader: Reader): Selector | undefined {
+  const selector = readBracketed(reader);
+  return reader.take(/\s*\]/y) ? selector : undefined;
+}
+
+function readBracketed(reader: Reader): Selector | undefined {
+  if (reader.take(/\*/y)) return { kind: 'every' };
+  const index = reader.take(/-?\d{1,9}/y);
+  if (index) return { kind: 'item', index: Number(index[0]) };
+  const name = reader.take(quoted);
+  return name ? { kind: 'member', name: unquote(name) } : undefined;
+}
+
+/** The one value that a path leads to; undefined if it leads to none or to several. */
+export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
+  const found: unknown[] = [];
+  find(value, path, found, budget);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function find(value: unknown, path: JsonPath, found: unknown[], budget: Budget): void {
+  const [step, ...rest] = path;
+  if (!step) {
+    found.push(value);
+    return;
+  }
+  for (const child of selected(value, step.selector, budget)) {
+    if (found.length < 2) find(child, rest, found, budget);
+  }
+  if (!step.isRecursive) return;
+  for (const child of childrenOf(value, budget)) {
+    if (found.length < 2) find(child, path, found, budget);
+  }
+}
+
+function selected(value: unknown, selector: Selector, budget: Budget): readonly unknown[] {
+  if (selector.kind === 'every') return childrenOf(value, budget);
+  if (typeof value !== 'object' || value === null) return [];
+  if (selector.kind === 'item') {
+    if (!Array.isArray(value)) return [];
+    const index = selector.index < 0 ? value.length + selector.index : selector.index;
+    return index in value ? [value[index]] : [];
+  }
+  if (Array.isArray(value) || !Object.hasOwn(value, selector.name)) return [];
+  return [(value as Record<string, unknown>)[selector.name]];
+}
+
+/** Each visit is paid for: recursive steps over a large value could otherwise go on and on. */
+function childrenOf(value: unknown, budget: Budget): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const children: unknown[] = Object.values(value);
+  budget.work(children.length * 16);
+  return children;
+}

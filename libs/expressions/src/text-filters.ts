@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto';
+import { fromEnd, fromStart, lengthOf } from './code-points';
+import type { Argument, Change } from './filters';
+import { limits } from './limits';
+
+type TextChange = (text: string) => string | undefined;
+
+/** Strings as they are, numbers and booleans as their text; nothing else. */
+export function scalarText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+export function ofText(change: TextChange): Change {
+  return (value) => {
+    const text = scalarText(value);
+    return text === undefined ? undefined : change(text);
+  };
+}
+
+function isCount(value: Argument | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isCharacter(value: Argument): value is string {
+  return typeof value === 'string' && lengthOf(value) === 1;
+}
+
+/** The first and the last characters stay, each between them becomes `character`. */
+export function reveal(
+  first?: Argument,
+  last: Argument = 0,
+  character: Argument = '*',
+): Change | undefined {
+  if (!isCount(first) || !isCount(last) || !isCharacter(character)) return undefined;
+  return ofText((text) => {
+    const begin = fromStart(text, first);
+    const end = Math.max(begin, fromEnd(text, last));
+    const hidden = character.repeat(lengthOf(text.slice(begin, end)));
+    return text.slice(0, begin) + hidden + text.slice(end);
+  });
+}
+
+export function revealLast(count?: Argument, character?: Argument): Change | undefined {
+  return isCount(count) ? reveal(0, count, character) : undefined;
+}
+
+export function last4(): Change {
+  return ofText((text) => text.slice(fromEnd(text, 4)));
+}
+
+export function padLeft(length?: Argument, character?: Argument): Change | undefined {
+  return pad(length, character, (text, padding) => padding + text);
+}
+
+export function padRight(length?: Argument, character?: Argument): Change | undefined {
+  return pad(length, character, (text, padding) => text + padding);
+}
+
+function pad(
+  length: Argument | undefined,
+  character: Argument = ' ',
+  join: (text: string, padding: string) => string,
+): Change | undefined {
+  if (!isCount(length) || length > limits.padding || !isCharacter(character)) return undefined;
+  return ofText((text) => join(text, character.repeat(Math.max(0, length - lengthOf(text)))));
+}
+
+/** A negative start counts from the end. */
+export function slice(
+  start?: Argument,
+  length: Argument = Number.MAX_SAFE_INTEGER,
+): Change | undefined {
+  if (typeof start !== 'number' || !Number.isSafeInteger(start) || !isCount(length)) {
+    return undefined;
+  }
+  return ofText((text) => {
+    const rest = text.slice(start < 0 ? fromEnd(text, -start) : fromStart(text, start));
+    return rest.slice(0, fromStart(rest, length));
+  });
+}
+
+/** The length is known before the text is made: a short text in place of each letter explodes. */
+export function replace(search?: Argument, replacement?: Argument): Change | undefined {
+  if (typeof search !== 'string' || typeof replacement !== 'string' || search === '') {
+    return undefined;
+  }
+  return ofText((text) => {
+    let count = 0;
+    let at = text.indexOf(search);
+    for (; at >= 0; at = text.indexOf(search, at + search.length)) count += 1;
+    const length = text.length + count * (replacement.length - search.length);
+    if (length > limits.textLength) return undefined;
+    return text.replaceAll(search, () => replacement);
+  });
+}
+
+export function append(suffix?: Argument): Change | undefined {
+  return typeof suffix === 'string' ? ofText((text) => text + suffix) : undefined;
+}
+
+export function prepend(prefix?: Argument): Change | undefined {
+  return typeof prefix === 'string' ? ofText((text) => prefix + text) : undefined;
+}
+
+const algorithms = ['sha256', 'sha384', 'sha512', 'sha1'];
+
+export function hmac(algorithm?: Argument, key?: Argument): Change | undefined {
+  if (typeof algorithm !== 'string' || typeof key !== 'string' || key === '') return undefined;
+  const name = algorithm.toLowerCase();
+  if (!algorithms.includes(name)) return undefined;
+  return ofText((text) => createHmac(name, key).update(text, 'utf8').digest('hex'));
+}

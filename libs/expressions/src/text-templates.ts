@@ -1,0 +1,84 @@
+import { Problem } from '@glovebox/problems';
+import { formSyntax, overBytes, pathSyntax } from './encoded-syntax';
+import { JsonScanner } from './json-scanner';
+import { Budget, Tally } from './limits';
+import type { Piece } from './pieces';
+import { renderEach, writeEncoded, writeJson, writeText, type Write } from './render';
+import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
+import { tokenIdsOf, type Template } from './template';
+
+/**
+ * A JSON document as text, changed only where expressions stand: a string that is exactly one
+ * expression makes room for an object or array, everything else is text inside the string.
+ */
+export function jsonTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(new JsonScanner(tally).write(text, true), writeJson);
+}
+
+/** Text of no known structure, such as text/plain or XML: values are put in as they are. */
+export function textTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(spansOf(text, plainSyntax, tally), writeText);
+}
+
+/** application/x-www-form-urlencoded. Names of fields are expanded like their values. */
+export function formTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(spansOf(text, formSyntax, tally), writeEncoded);
+}
+
+/** What follows the `?`. */
+export function queryTemplate(text: string, tally = new Tally()): Template<string> {
+  return formTemplate(text, tally);
+}
+
+/**
+ * A path without its query. A value keeps to its segment, since its slashes are encoded; but one that
+ * is `..` makes a segment that climbs: the result must be checked like any path of a caller.
+ */
+export function pathTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(spansOf(text, pathSyntax, tally), writeEncoded);
+}
+
+/** Name, value, name, value, as Node.js reads them: one character a byte. Names are not expanded. */
+export function headerTemplate(
+  rawHeaders: readonly string[],
+  tally = new Tally(),
+): Template<string[]> {
+  const lines = rawHeaders.map((text, i) =>
+    i % 2 === 1 && text.includes('{{') ? spansOf(text, overBytes(plainSyntax), tally) : [text],
+  );
+  return {
+    tokenIds: tokenIdsOf(lines.flat()),
+    render: (values, budget = new Budget()) =>
+      lines.map((pieces) => {
+        const parts = renderEach(pieces, values, budget, writeHeader);
+        return parts
+          .map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)))
+          .join('');
+      }),
+  };
+}
+
+function writeHeader(value: unknown): string {
+  const text = writeText(value, false);
+  if (/\p{Cc}/u.test(text)) {
+    throw new Problem('invalid_request', {
+      detail: 'A value for a header holds a control character.',
+    });
+  }
+  return text;
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function spansOf(text: string, syntax: Syntax, tally: Tally): Piece[] {
+  return new SpanScanner(syntax, tally).write(text, true);
+}
+
+function fromPieces(pieces: readonly Piece[], write: Write): Template<string> {
+  return {
+    tokenIds: tokenIdsOf(pieces),
+    render: (values, budget = new Budget()) => renderEach(pieces, values, budget, write).join(''),
+  };
+}

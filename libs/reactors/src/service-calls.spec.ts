@@ -1,0 +1,153 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AccessRule, Permission, Principal } from '@glovebox/access';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { Vault, type TokenView } from '@glovebox/vault';
+import { serviceCalls } from './service-calls';
+
+const tenantId = randomUUID();
+let testDatabase: TestDatabase;
+let database: Database;
+let vault: Vault;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 5 });
+  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+  vault = new Vault(new Sealer(ring, dataKeyTable(database)));
+});
+
+afterAll(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+
+const everything: Permission[] = ['token:create', 'token:read', 'token:update', 'token:delete'];
+
+/** What code may call as an application with these permissions, which see the data. */
+function svcOf(
+  permissions: Permission[],
+  container = '/',
+): (name: string, ...params: unknown[]) => Promise<unknown> {
+  const rule: AccessRule = {
+    description: '',
+    priority: 1,
+    container,
+    transform: 'reveal',
+    permissions,
+  };
+  const application: Principal = {
+    applicationId: randomUUID(),
+    tenantId,
+    type: 'private',
+    permissions: [],
+    rules: [rule],
+  };
+  return (name, ...params) =>
+    serviceCalls({ database, vault }, application, 'trace')(`svc.${name}`, params);
+}
+
+const svc = svcOf(everything);
+const create = async (token: object): Promise<TokenView> =>
+  (await svc('tokens.create', token)) as TokenView;
+
+it('a token from its creation to its end', async () => {
+  const { id } = await create({ type: 'token', data: { a: 1 }, metadata: { run: 'life' } });
+  expect(await svc('tokens.retrieve', id)).toMatchObject({ id, data: { a: 1 } });
+  expect(await svc('tokens.update', id, { data: { b: 2 } })).toMatchObject({
+    data: { a: 1, b: 2 },
+  });
+  expect(await svc('tokens.list', { metadata: { run: 'life' } })).toMatchObject({
+    pagination: { total_items: 1, page_number: 1, page_size: 20, total_pages: 1 },
+    data: [{ id, data: { a: 1, b: 2 } }],
+  });
+  expect(await svc('tokens.list', { id: [id], type: 'card' })).toMatchObject({ data: [] });
+  expect(await svc('tokens.delete', id)).toBeUndefined();
+  await expect(svc('tokens.retrieve', id)).rejects.toMatchObject({ status: 404 });
+});
+
+it('tokenize and detokenize documents', async () => {
+  const tokens = (await svc('tokenize', { a: 'x', b: [null, 7] })) as { a: string; b: string[] };
+  const back = await svc('detokenize', { a: `<{{ ${tokens.a} }}>`, b: `{{ ${tokens.b[1]} }}` });
+  expect(back).toEqual({ a: '<x>', b: 7 });
+  expect(await svc('detokenize', ['plain', null])).toEqual(['plain', null]);
+});
+
+it.each<[string, object]>([
+  ['expires_at', { data: 1, expires_at: '2099-02-30T00:00:00Z' }],
+  ['expires_at', { data: 1, expires_at: 4_102_444_800_000 }],
+  ['data.number', { type: 'card', data: { number: '4242424242424241' } }],
+  ['type', { type: 'constructor', data: 1 }],
+  ['metadata', { data: 1, metadata: { a: 1 } }],
+  ['id', { data: 1, id: 7 }],
+  ['mask', { data: 1, mask: '{{ other }}' }],
+  ['search_indexes', { data: 1, search_indexes: [1] }],
+  ['deduplicate_token', { data: 1, deduplicate_token: 'yes' }],
+  ['data', {}],
+])('the rules are those of HTTP: %s', async (member, token) => {
+  await expect(svc('tokens.create', token)).rejects.toMatchObject({
+    status: 400,
+    data: { code: 'validation_failed', errors: { [member]: [expect.any(String)] } },
+  });
+});
+
+it.each<[string, unknown[]]>([
+  ['tokens.list', [{ size: 101 }]],
+  ['tokens.list', [{ page: '1' }]],
+  ['tokens.list', [{ id: [7] }]],
+  ['tokens.list', [{ metadata: { a: 1 } }]],
+  ['tokens.list', [{ metadata: { a: '\0' } }]],
+  ['detokenize', [{ a: '{{ nobody-knows-me }}' }]],
+  ['tokenize', [{ type: 'card', data: 1 }]],
+])('400: %s %j', async (name, params) => {
+  await expect(svc(name, ...params)).rejects.toMatchObject({ status: 400 });
+});
+
+it('400: what is nested deeper than a body of HTTP may be', async () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}1${']'.repeat(100_000)}`);
+  const { id } = await create({ data: 1 });
+  for (const [name, ...params] of [
+    ['tokenize', deep],
+    ['detokenize', deep],
+    ['tokens.create', { data: deep }],
+    ['tokens.create', { data: 1, mask: deep }],
+    ['tokens.update', id, { data: deep }],
+  ] as const) {
+    await expect(svc(name, ...params)).rejects.toMatchObject({ status: 400 });
+  }
+});
+
+it('each needs its permission, and for the container of the token', async () => {
+  const { id } = await create({ data: 1 });
+  const calls: [Permission, string, unknown[]][] = [
+    ['token:create', 'tokenize', ['x']],
+    ['token:read', 'detokenize', [`{{ ${id} }}`]],
+    ['token:create', 'tokens.create', [{ data: 1 }]],
+    ['token:read', 'tokens.retrieve', [id]],
+    ['token:update', 'tokens.update', [id, {}]],
+    ['token:delete', 'tokens.delete', [id]],
+  ];
+  for (const [permission, name, params] of calls) {
+    const others = everything.filter((one) => one !== permission);
+    for (const refused of [svcOf(others), svcOf([permission], '/pci/')]) {
+      await expect(refused(name, ...params)).rejects.toMatchObject({ status: 403 });
+    }
+    await svcOf([permission])(name, ...params);
+  }
+  await expect(svcOf(['token:create'])('tokens.list')).rejects.toMatchObject({ status: 403 });
+});
+
+it('an id that is none, and a call that is none, are 404', async () => {
+  for (const id of [undefined, 7, '', 'a b', '../x', randomUUID()]) {
+    await expect(svc('tokens.retrieve', id)).rejects.toMatchObject({ status: 404 });
+    await expect(svc('tokens.update', id, {})).rejects.toMatchObject({ status: 404 });
+    await expect(svc('tokens.delete', id)).rejects.toMatchObject({ status: 404 });
+  }
+  await expect(svc('constructor')).rejects.toMatchObject({ status: 404 });
+});
+
+it('without an application each is 401', async () => {
+  const call = serviceCalls({ database, vault }, null, 'trace');
+  await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({ status: 401 });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+
+const sweepMs = 100;
+/** Who keeps a connection hears with its next answer that it was the last one; so long may that take. */
+const graceMs = 1_000;
+/** The longest run of a reactor is 210 s. */
+export const callsMayTakeMs = 215_000;
+
+interface Open {
+  readonly sockets: Set<Socket>;
+  readonly answers: Set<ServerResponse>;
+  closing: boolean;
+}
+
+const openOf = new WeakMap<Server, Open>();
+
+/**
+ * Notes what is open on a server, so that closeServer() can tell each of them: to be called before
+ * the server listens, and after its listeners are there. Upgraded connections count as well, which
+ * http itself forgets.
+ */
+export function watchServer(server: Server): void {
+  openOf.set(server, watch(server));
+}
+
+function watch(server: Server): Open {
+  const open: Open = { sockets: new Set(), answers: new Set(), closing: false };
+  server.on('connection', (socket: Socket) => {
+    open.sockets.add(socket);
+    socket.once('close', () => open.sockets.delete(socket));
+  });
+  const note = (_req: unknown, res: ServerResponse): void => {
+    if (open.closing) res.shouldKeepAlive = false;
+    open.answers.add(res);
+    res.once('close', () => open.answers.delete(res));
+  };
+  server.prependListener('request', note);
+  // A listener for it where there is none would take the request away from `request`.
+  if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', note);
+  return open;
+}
+
+/**
+ * Stops accepting and waits for what is under way. Callers that keep their connection are told with
+ * their next answer that it is the last one; those that say nothing more are disconnected. What
+ * was upgraded ends when no call is left, and whatever is still open at the limit is cut off.
+ */
+export async function closeServer(
+  server: Server,
+  { limitMs = callsMayTakeMs }: { limitMs?: number } = {},
+): Promise<void> {
+  if (!server.listening) return;
+  const open = openOf.get(server) ?? watch(server);
+  const closed = once(server, 'close');
+  open.closing = true;
+  for (const res of open.answers) res.shouldKeepAlive = false;
+  // http's own close() would cut off at once who is just about to ask on a connection it keeps.
+  NetServer.prototype.close.call(server);
+
+  const begunAt = performance.now();
+  let quietSince = begunAt;
+  const sweeping = setInterval(() => {
+    const now = performance.now();
+    if (open.answers.size > 0) quietSince = now;
+    if (now - begunAt > graceMs) server.closeIdleConnections();
+    if (now - quietSince > 2 * graceMs || now - begunAt > limitMs) {
+      for (const socket of open.sockets) socket.destroy();
+    }
+  }, sweepMs);
+  await closed;
+  clearInterval(sweeping);
+}

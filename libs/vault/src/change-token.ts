@@ -1,0 +1,131 @@
+import { record, type Sql } from '@glovebox/database';
+import { invalid, Problem } from '@glovebox/problems';
+import type { Sealer } from '@glovebox/seal';
+import { mergePatch } from '@glovebox/service-host';
+import { refuseDeep } from './depth';
+import { KeyedHashes } from './fingerprints';
+import { columns, openJson, openOptions, showTokens } from './shown-tokens';
+import { requireGrant } from './store-tokens';
+import type { Actor, TokenInput, TokenOptions, TokenRow, TokenView } from './token';
+import { replaceRow, sealRow } from './token-rows';
+import { validateToken } from './valid-token';
+
+interface LockedRow extends TokenRow {
+  readonly data: Buffer;
+  readonly options: Buffer | null;
+}
+
+const changeable = [
+  'data',
+  'mask',
+  'containers',
+  'metadata',
+  'search_indexes',
+  'fingerprint_expression',
+  'expires_at',
+] as const;
+
+/**
+ * RFC 7386 on the token as it is now; what is made of its data is made anew. To move a token takes
+ * a grant on the container that it leaves and on the one that it enters.
+ */
+export async function updateToken(
+  sql: Sql,
+  sealer: Sealer,
+  actor: Actor,
+  id: string,
+  patch: unknown,
+): Promise<TokenView> {
+  const { tenantId, applicationId } = actor.principal;
+  const row = await lockToken(sql, tenantId, id);
+  requireGrant(actor, 'token:update', row.container);
+  const changes = changesOf(patch, row);
+  const isChange = Object.keys(changes).length > 0;
+  if (isChange) {
+    const token = validateToken(mergePatch(await documentOf(sealer, row), changes) as TokenInput);
+    requireGrant(actor, 'token:update', token.container);
+    const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
+    await replaceRow(sql, { tenantId, modifiedBy: applicationId }, sealed);
+  }
+  const look = {
+    permission: 'token:update',
+    operation: 'token.update',
+    entityType: 'token',
+    entityId: id,
+    isRecorded: isChange,
+  } as const;
+  const [shown] = await showTokens(sql, sealer, actor, look, [id]);
+  if (!shown) throw new Problem('not_found');
+  return shown.view;
+}
+
+export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<void> {
+  const { tenantId, applicationId: actorId } = actor.principal;
+  const row = await lockToken(sql, tenantId, id);
+  requireGrant(actor, 'token:delete', row.container);
+  await sql.query(`DELETE FROM tokens WHERE tenant_id = $1 AND id = $2`, [tenantId, id]);
+  await record(sql, {
+    tenantId,
+    actorId,
+    operation: 'token.delete',
+    entityType: 'token',
+    entityId: id,
+    outcome: 'success',
+    traceId: actor.traceId,
+  });
+}
+
+/** Held against every other writer until the end of the transaction. */
+async function lockToken(sql: Sql, tenantId: string, id: string): Promise<LockedRow> {
+  const [row] = await sql.query<LockedRow>(
+    `SELECT ${columns}, data, options FROM tokens
+     WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())
+     FOR UPDATE`,
+    [tenantId, id],
+  );
+  if (!row) throw new Problem('not_found');
+  return row;
+}
+
+/** The members of a patch that mean something. Id and type may be repeated, never changed. */
+function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw invalid({ '': ['must be a JSON object'] });
+  }
+  refuseDeep(patch);
+  refuseReservedNames(patch);
+  const given = patch as Record<string, unknown>;
+  const errors: Record<string, string[]> = {};
+  if (Object.hasOwn(given, 'type') && given.type !== row.type) errors.type = ['cannot be changed'];
+  if (Object.hasOwn(given, 'id') && given.id !== row.id) errors.id = ['cannot be changed'];
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const known = changeable.filter((name) => Object.hasOwn(given, name));
+  return Object.fromEntries(known.map((name) => [name, given[name]]));
+}
+
+const reserved = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Never merged, wherever they stand (contract 1), though data that is sent whole may have them. */
+function refuseReservedNames(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (reserved.has(name)) {
+      throw new Problem('invalid_json', { detail: 'The patch has a member with a reserved name.' });
+    }
+    refuseReservedNames(member);
+  }
+}
+
+/** What a create would take to make the token as it is. */
+async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
+  const options: TokenOptions = await openOptions(sealer, row);
+  return {
+    id: row.id,
+    type: row.type,
+    data: await openJson(sealer, row, 'data', row.data),
+    ...options,
+    containers: [row.container],
+    metadata: row.metadata ?? {},
+    ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
+  };
+}

@@ -1,0 +1,113 @@
+import { grantsFor, type Permission } from '@glovebox/access';
+import type { Sql } from '@glovebox/database';
+import type { Sealer } from '@glovebox/seal';
+import { KeyedHashes } from './fingerprints';
+import type { Condition } from './search-query';
+import { showTokens } from './shown-tokens';
+import type { Actor, TokenView } from './token';
+
+export interface FoundTokens {
+  readonly total: number;
+  readonly tokens: readonly TokenView[];
+}
+
+export interface TokenPage {
+  readonly page: number;
+  readonly size: number;
+}
+
+/** Values of one statement; a condition names them by their place. */
+class Values {
+  readonly all: unknown[];
+
+  constructor(...first: unknown[]) {
+    this.all = first;
+  }
+
+  place(value: unknown): string {
+    return `$${this.all.push(value)}`;
+  }
+}
+
+/**
+ * One page of the tokens that the caller's grants cover, the newest first: counted and leafed
+ * through in an index, then shown as each grant says.
+ */
+export async function findTokens(
+  sql: Sql,
+  sealer: Sealer,
+  actor: Actor,
+  {
+    condition,
+    permission,
+    page,
+    size,
+  }: TokenPage & {
+    readonly condition: Condition;
+    readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
+  },
+): Promise<FoundTokens> {
+  const { tenantId } = actor.principal;
+  const values = new Values(tenantId);
+  const containers = grantsFor(actor.principal, permission).map(({ container }) => container);
+  const where = [
+    't.tenant_id = $1',
+    '(t.expires_at IS NULL OR t.expires_at > now())',
+    containers.includes('/') ? 'true' : startsWithAny(values.place(containers)),
+    await conditionSql(condition, values, new KeyedHashes(sealer), tenantId),
+  ].join(' AND ');
+  const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
+    `SELECT count(*)::int AS total FROM tokens t WHERE ${where}`,
+    values.all,
+  );
+  if ((page - 1) * size >= total) return { total, tokens: [] };
+  const rows = await sql.query<{ id: string }>(
+    `SELECT t.id FROM tokens t WHERE ${where} ORDER BY t.created_at DESC, t.id
+     LIMIT ${values.place(size)} OFFSET ${values.place((page - 1) * size)}`,
+    values.all,
+  );
+  const look = {
+    permission,
+    operation: permission === 'token:read' ? 'token.list' : 'token.search',
+    entityType: 'tenant',
+    entityId: tenantId,
+  } as const;
+  const ids = rows.map(({ id }) => id);
+  const shown = await showTokens(sql, sealer, actor, look, ids);
+  return { total, tokens: shown.map(({ view }) => view) };
+}
+
+const startsWithAny = (prefixes: string): string =>
+  `EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS prefix WHERE starts_with(t.container, prefix))`;
+
+/** What a query says, over the row `t`; values are never part of the text. */
+async function conditionSql(
+  condition: Condition,
+  values: Values,
+  hashes: KeyedHashes,
+  tenantId: string,
+): Promise<string> {
+  const each = (conditions: readonly Condition[]): Promise<string[]> =>
+    Promise.all(conditions.map((one) => conditionSql(one, values, hashes, tenantId)));
+  const hasTerm = (term: string): string =>
+    `t.id IN (SELECT token_id FROM token_terms
+       WHERE tenant_id = $1 AND term = ${values.place(term)})`;
+  switch (condition.kind) {
+    case 'all':
+      return condition.of.length === 0 ? 'true' : `(${(await each(condition.of)).join(' AND ')})`;
+    case 'any':
+      return `(${(await each(condition.of)).join(' OR ')})`;
+    case 'not':
+      return `NOT coalesce(${(await each([condition.of])).join('')}, false)`;
+    case 'equals':
+      return `t.${condition.column} = ANY (${values.place(condition.values)}::text[])`;
+    case 'container':
+      return condition.isPrefix
+        ? `starts_with(t.container, ${values.place(condition.value)})`
+        : `t.container = ${values.place(condition.value)}`;
+    case 'data':
+      return hasTerm(await hashes.dataTerm(tenantId, condition.value));
+    case 'metadata':
+      return hasTerm(await hashes.metadataTerm(tenantId, condition.name, condition.value));
+  }
+}

@@ -1,0 +1,121 @@
+import { grantsFor, type Permission, type Principal } from '@glovebox/access';
+import { decidingGrant, recorded, type Grant, type Sql } from '@glovebox/database';
+import type { Sealer } from '@glovebox/seal';
+import {
+  placeOf,
+  toTokenView,
+  type Actor,
+  type TokenOptions,
+  type TokenRow,
+  type TokenView,
+} from './token';
+
+/** A look at tokens: under which permission, and what it is called in the audit log. */
+export interface Look {
+  readonly permission: Permission;
+  readonly operation: string;
+  readonly entityType: 'token' | 'tenant';
+  readonly entityId: string;
+  /** Recorded even where nothing is revealed: a change, say. */
+  readonly isRecorded?: boolean;
+}
+
+/** What a caller gets to see of a token. */
+export interface Shown {
+  readonly view: TokenView;
+  /** Null: no grant covers the token. */
+  readonly transform: Grant['transform'] | null;
+}
+
+interface ShownRow extends TokenRow {
+  readonly options: Buffer | null;
+  readonly transform: Grant['transform'] | null;
+  readonly sealed: Buffer | null;
+}
+
+/** Public applications write and never read: what would be revealed to others is masked for them. */
+export function showingGrants(principal: Principal, permission: Permission): Grant[] {
+  return grantsFor(principal, permission).map(({ container, transform }) => ({
+    container,
+    transform: principal.type === 'public' && transform === 'reveal' ? 'mask' : transform,
+  }));
+}
+
+/**
+ * Tokens as the caller's grants show them, those that are gone left out. To reveal is to use: the
+ * record of it is written by the same statement.
+ */
+export async function showTokens(
+  sql: Sql,
+  sealer: Sealer,
+  { principal, traceId }: Actor,
+  look: Look,
+  tokenIds: readonly string[],
+): Promise<Shown[]> {
+  if (tokenIds.length === 0) return [];
+  const { tenantId, applicationId } = principal;
+  const grants = showingGrants(principal, look.permission);
+  const rows = await recorded(
+    sql.query<ShownRow>(statement, [
+      tenantId,
+      tokenIds,
+      grants.map(({ container }) => container),
+      grants.map(({ transform }) => transform),
+      applicationId,
+      look.operation,
+      look.entityType,
+      look.entityId,
+      traceId,
+      look.isRecorded ?? false,
+    ]),
+  );
+  return Promise.all(rows.map((row) => open(sealer, row)));
+}
+
+async function open(sealer: Sealer, row: ShownRow): Promise<Shown> {
+  const { transform, sealed } = row;
+  const view = toTokenView(row, await openOptions(sealer, row), 'read');
+  if (sealed === null) return { view, transform };
+  const column = transform === 'reveal' ? 'data' : 'mask';
+  return { view: { ...view, data: await openJson(sealer, row, column, sealed) }, transform };
+}
+
+export async function openOptions(
+  sealer: Sealer,
+  row: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
+): Promise<TokenOptions> {
+  if (row.options === null) return {};
+  return (await openJson(sealer, row, 'options', row.options)) as TokenOptions;
+}
+
+export async function openJson(
+  sealer: Sealer,
+  { tenantId, id }: Pick<TokenRow, 'tenantId' | 'id'>,
+  column: 'data' | 'mask' | 'options',
+  sealed: Buffer,
+): Promise<unknown> {
+  const opened = await sealer.open(placeOf(tenantId, id, column), sealed);
+  return JSON.parse(opened.toString('utf8')) as unknown;
+}
+
+export const columns = `id, tenant_id AS "tenantId", type, container, metadata, fingerprint,
+  expires_at AS "expiresAt", created_by AS "createdBy", created_at AS "createdAt",
+  modified_by AS "modifiedBy", modified_at AS "modifiedAt"`;
+
+const statement = `
+WITH shown AS (
+  SELECT t.*, g.transform,
+    CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END AS sealed
+  FROM tokens t
+  LEFT JOIN ${decidingGrant('$3', '$4')} ON true
+  WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
+    AND (t.expires_at IS NULL OR t.expires_at > now())
+), recorded AS (
+  INSERT INTO audit_log
+    (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids)
+  SELECT $1, $5, $6, $7, $8, 'success', $9,
+    array_agg(id ORDER BY id) FILTER (WHERE transform = 'reveal')
+  FROM shown HAVING $10 OR bool_or(transform = 'reveal')
+)
+SELECT ${columns}, options, transform, sealed FROM shown
+ORDER BY array_position($2::text[], id)`;

@@ -1,0 +1,145 @@
+import { grantFor, grantsFor, type Permission } from '@glovebox/access';
+import { recordEach, type Sql } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
+import type { Sealer } from '@glovebox/seal';
+import { KeyedHashes } from './fingerprints';
+import { showingGrants, showTokens } from './shown-tokens';
+import { toTokenView, type Actor, type TokenRow, type TokenView } from './token';
+import { insertRows, sealRow, type SealedRow } from './token-rows';
+import type { ValidToken } from './valid-token';
+
+/** A token as its creator sees it; not new where a token with the same fingerprint stands for it. */
+export interface StoredToken {
+  readonly view: TokenView;
+  readonly isNew: boolean;
+}
+
+/** Stores tokens all or none, in a transaction of the caller's. The answers are in the same order. */
+export async function storeTokens(
+  sql: Sql,
+  sealer: Sealer,
+  actor: Actor,
+  tokens: readonly ValidToken[],
+): Promise<StoredToken[]> {
+  const { tenantId } = actor.principal;
+  for (const { container } of tokens) requireGrant(actor, 'token:create', container);
+  const hashes = new KeyedHashes(sealer);
+  const sealed = await Promise.all(
+    tokens.map(async (token, at) => {
+      const row = await sealRow(sealer, hashes, tenantId, token);
+      // Tokens of one name are one token.
+      return { row, name: token.deduplicate ? row.fingerprint : String(at) };
+    }),
+  );
+  const wanted = sealed.flatMap(({ name }, at) => (tokens[at]?.deduplicate ? [name] : []));
+  const existing = await findDuplicates(sql, sealer, actor, [...new Set(wanted)]);
+  const fresh = new Map<string, SealedRow>();
+  for (const { row, name } of sealed) {
+    if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
+  }
+  const views = await insert(sql, actor, [...fresh.values()], tokens);
+  return sealed.map(({ row, name }) => {
+    const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
+    if (!view) throw new Error('A token was neither stored nor found');
+    return { view, isNew: fresh.get(name) === row };
+  });
+}
+
+async function insert(
+  sql: Sql,
+  actor: Actor,
+  rows: readonly SealedRow[],
+  tokens: readonly ValidToken[],
+): Promise<Map<string, TokenView>> {
+  if (rows.length === 0) return new Map();
+  const { tenantId, applicationId } = actor.principal;
+  const stored = await insertRows(sql, { tenantId, createdBy: applicationId }, rows);
+  if (stored.length < rows.length) {
+    throw new Problem('conflict', { detail: 'A token with this id exists already.' });
+  }
+  await recordEach(
+    sql,
+    {
+      tenantId,
+      actorId: applicationId,
+      operation: 'token.create',
+      entityType: 'token',
+      outcome: 'success',
+      traceId: actor.traceId,
+    },
+    rows.map(({ id }) => id),
+  );
+  const valid = new Map(tokens.map((token) => [token.id, token]));
+  const views = stored.map(
+    (row) => [row.id, toCreatedView(actor, row, valid.get(row.id))] as const,
+  );
+  return new Map(views);
+}
+
+/** With the data or the mask, as the grant to create shows it: the caller has just sent it. */
+function toCreatedView(
+  { principal }: Actor,
+  row: TokenRow,
+  token: ValidToken | undefined,
+): TokenView {
+  const grants = showingGrants(principal, 'token:create');
+  const grant = grants.find(({ container }) => row.container.startsWith(container));
+  const shown = { reveal: token?.data, mask: token?.mask, redact: undefined };
+  const data = grant && shown[grant.transform];
+  const view = toTokenView(row, token?.options ?? {}, 'created');
+  return data === undefined ? view : { ...view, data };
+}
+
+/**
+ * By fingerprint, tokens that stand for those to be deduplicated: live ones that the caller may
+ * read. Who stores the same data at the same time waits here for the other to be done; locks are
+ * taken in one order, and their number is bounded, since all locks of the server share one table.
+ */
+async function findDuplicates(
+  sql: Sql,
+  sealer: Sealer,
+  actor: Actor,
+  fingerprints: readonly string[],
+): Promise<Map<string, TokenView>> {
+  if (fingerprints.length === 0) return new Map();
+  const { tenantId } = actor.principal;
+  await sql.query(
+    `SELECT pg_advisory_xact_lock(hashtext($1), bucket) FROM (
+       SELECT DISTINCT hashtext(fingerprint) & 63 AS bucket
+       FROM unnest($2::text[]) AS fingerprint ORDER BY 1) buckets`,
+    [tenantId, fingerprints],
+  );
+  const containers = grantsFor(actor.principal, 'token:read').map(({ container }) => container);
+  const found = await sql.query<{ id: string; fingerprint: string }>(
+    `SELECT DISTINCT ON (fingerprint) fingerprint, id FROM tokens
+     WHERE tenant_id = $1 AND fingerprint = ANY ($2::text[])
+       AND (expires_at IS NULL OR expires_at > now())
+       AND EXISTS (SELECT FROM unnest($3::text[]) AS prefix WHERE starts_with(container, prefix))
+     ORDER BY fingerprint, created_at, id`,
+    [tenantId, fingerprints, containers],
+  );
+  const look = {
+    permission: 'token:read',
+    operation: 'token.read',
+    entityType: found.length === 1 ? 'token' : 'tenant',
+    entityId: found.length === 1 ? (found[0]?.id ?? '') : tenantId,
+  } as const;
+  const ids = found.map(({ id }) => id);
+  const shown = await showTokens(sql, sealer, actor, look, ids);
+  const fingerprintOf = new Map(found.map(({ id, fingerprint }) => [id, fingerprint]));
+  return new Map(shown.map(({ view }) => [fingerprintOf.get(view.id) ?? '', view]));
+}
+
+export function requireGrant(
+  { principal }: Actor,
+  permission: Permission,
+  container: string,
+): void {
+  if (!grantFor(principal, permission, container)) throw outOfBounds(permission);
+}
+
+export function outOfBounds(permission: Permission): Problem {
+  return new Problem('permission_denied', {
+    detail: `The permission ${permission} is needed for the container of the token.`,
+  });
+}

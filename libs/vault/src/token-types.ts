@@ -1,0 +1,123 @@
+import { isAbaRoutingNumber, lastFour, passesLuhn } from './numbers';
+
+/** Property path within the data → what is wrong there. */
+type Faults = Readonly<Record<string, readonly string[]>>;
+
+export interface TokenType {
+  readonly container: string;
+  /** What is wrong with data of this type; nothing if it may be stored. */
+  readonly faultsOf: (data: unknown) => Faults;
+  /** What is shown in place of the data where nobody has said otherwise; undefined shows nothing. */
+  readonly maskOf: (data: unknown) => unknown;
+}
+
+const anything: Omit<TokenType, 'container'> = {
+  faultsOf: () => ({}),
+  maskOf: () => undefined,
+};
+
+/** A string that passes a test; all but its last four digits are hidden. */
+function digits(isRight: (text: string) => boolean, must: string): Omit<TokenType, 'container'> {
+  return {
+    faultsOf: (data) => (typeof data === 'string' && isRight(data) ? {} : { data: [must] }),
+    maskOf: (data) => lastFour(String(data)),
+  };
+}
+
+const mustBeCardNumber = 'must be a string of 12 to 19 digits with a right check digit';
+const mustBeAccount = 'must be a string of 3 to 17 digits';
+const mustBeRouting = 'must be a string of 9 digits with a right check digit';
+const mustBeNine = 'must be a string of 9 digits; dashes may stand between them';
+
+const isCardNumber = (text: string): boolean => /^\d{12,19}$/.test(text) && passesLuhn(text);
+const isAccountNumber = (text: string): boolean => /^\d{3,17}$/.test(text);
+const isNineDigits = (text: string): boolean => /^(?:\d-?){8}\d$/.test(text);
+
+const card = {
+  faultsOf: members({
+    number: [isText(isCardNumber), mustBeCardNumber],
+    'expiration_month?': [isMonth, 'must be a whole number from 1 to 12'],
+    'expiration_year?': [isYear, 'must be a year of 4 digits'],
+    'cvc?': [isText((text) => /^\d{3,4}$/.test(text)), 'must be a string of 3 or 4 digits'],
+  }),
+  maskOf: (data: unknown) => {
+    const { number, expiration_month, expiration_year } = membersOf(data);
+    return {
+      number: lastFour(String(number)),
+      ...(expiration_month === undefined ? {} : { expiration_month }),
+      ...(expiration_year === undefined ? {} : { expiration_year }),
+    };
+  },
+};
+
+const bank = {
+  faultsOf: members({
+    routing_number: [isText(isAbaRoutingNumber), mustBeRouting],
+    account_number: [isText(isAccountNumber), mustBeAccount],
+  }),
+  maskOf: (data: unknown) => {
+    const { routing_number, account_number } = membersOf(data);
+    return { routing_number, account_number: lastFour(String(account_number)) };
+  },
+};
+
+const types = new Map<unknown, TokenType>(
+  Object.entries({
+    token: { container: '/general/high/', ...anything },
+    card: { container: '/pci/high/', ...card },
+    bank: { container: '/bank/high/', ...bank },
+    card_number: { container: '/pci/high/', ...digits(isCardNumber, mustBeCardNumber) },
+    us_bank_account_number: { container: '/bank/high/', ...digits(isAccountNumber, mustBeAccount) },
+    us_bank_routing_number: {
+      container: '/bank/low/',
+      ...digits(isAbaRoutingNumber, mustBeRouting),
+    },
+    social_security_number: { container: '/pii/high/', ...digits(isNineDigits, mustBeNine) },
+    employer_id_number: { container: '/pii/high/', ...digits(isNineDigits, mustBeNine) },
+  }),
+);
+
+export const tokenTypes: readonly string[] = [...types.keys()].map(String);
+
+/** Undefined for whatever is not the name of a type. */
+export const tokenType = (name: unknown): TokenType | undefined => types.get(name);
+
+type Check = readonly [isRight: (value: unknown) => boolean, must: string];
+
+/** An object whose named members pass; `?` behind a name: it may be left out. Others may be there. */
+function members(checks: Readonly<Record<string, Check>>): (data: unknown) => Faults {
+  return (data) => {
+    if (!isObject(data)) return { data: ['must be an object'] };
+    const wrong = Object.entries(checks).flatMap(([key, [isRight, must]]) => {
+      const name = key.replace('?', '');
+      const value = Object.hasOwn(data, name) ? data[name] : undefined;
+      if (value === undefined || value === null) {
+        return key === name ? [[`data.${name}`, ['is required']] as const] : [];
+      }
+      return isRight(value) ? [] : [[`data.${name}`, [must]] as const];
+    });
+    return Object.fromEntries(wrong);
+  };
+}
+
+function isText(isRight: (text: string) => boolean): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && isRight(value);
+}
+
+/** As numbers, or as the texts that forms give. */
+function isMonth(value: unknown): boolean {
+  if (typeof value === 'string') return /^(?:0?[1-9]|1[0-2])$/.test(value);
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12;
+}
+
+function isYear(value: unknown): boolean {
+  return (typeof value === 'string' || Number.isInteger(value)) && /^\d{4}$/.test(String(value));
+}
+
+function membersOf(data: unknown): Record<string, unknown> {
+  return isObject(data) ? data : {};
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

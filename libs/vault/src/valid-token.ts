@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
+import { invalid, type ProblemErrors } from '@glovebox/problems';
+import { isInstant } from '@glovebox/service-host';
+import { isShallow } from './depth';
+import { derive, type Derived } from './derived';
+import type { NewToken, TokenInput, TokenOptions } from './token';
+import { tokenType } from './token-types';
+
+/** What is to be stored, once nothing is wrong with it. */
+export interface ValidToken extends Derived {
+  readonly id: string;
+  readonly type: string;
+  readonly container: string;
+  readonly data: unknown;
+  /** The data as JSON: what is sealed. */
+  readonly text: string;
+  readonly options: TokenOptions;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly expiresAt: Date | null;
+  readonly deduplicate: boolean;
+}
+
+const bytesMax = 1024 * 1024;
+const indexesMax = 20;
+const metadataMax = 100;
+
+/** Looks at everything: tokens come from callers, and from customers' code as well. */
+export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
+  const errors: Record<string, readonly string[]> = {};
+  const given = withoutNulls(input);
+  const { id, type = 'token', data, containers = [], metadata = {} } = given;
+  const kind = tokenType(type);
+  if (!kind) throw invalid({ type: ['is not a known token type'] });
+  if (id !== undefined && !isTokenIdText(id)) {
+    errors.id = [
+      'must be 3 to 400 characters without white space and # / \\ + ? [ ] | & = % < > { } ^',
+    ];
+  }
+  const text = textOf(data, 'data', errors);
+  if (text !== undefined) Object.assign(errors, kind.faultsOf(data));
+  const container = containerOf(containers, kind.container, errors);
+  if (!isMetadata(metadata)) {
+    errors.metadata = [
+      `must be an object of at most ${metadataMax} strings, without NUL, at most 64 KiB in all`,
+    ];
+  }
+  const expiresAt = expiryOf(given.expires_at, errors);
+  const { deduplicate_token: deduplicate = false } = given;
+  if (typeof deduplicate !== 'boolean') errors.deduplicate_token = ['must be true or false'];
+  const options = optionsOf(given, errors);
+  refuse(errors);
+  const derived = derive(kind, data, options, errors, budget);
+  refuse(errors);
+  return {
+    id: typeof id === 'string' ? normalTokenId(id) : randomUUID(),
+    type: String(type),
+    container,
+    data,
+    text: text ?? 'null',
+    options,
+    metadata: metadata as Record<string, string>,
+    expiresAt,
+    deduplicate: deduplicate === true,
+    ...derived,
+  };
+}
+
+function refuse(errors: ProblemErrors): void {
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+}
+
+/** Optional members that are null count as absent (contract 1); null is fine as data. */
+function withoutNulls(input: TokenInput): TokenInput {
+  const given = Object.entries(input).filter(([name, value]) => value !== null || name === 'data');
+  return Object.fromEntries(given) as { [Name in keyof NewToken]?: unknown };
+}
+
+function isTokenIdText(value: unknown): value is string {
+  return typeof value === 'string' && isTokenId(value);
+}
+
+type Errors = Record<string, readonly string[]>;
+
+/** The value as JSON, unless it is missing, too large or too deep. */
+function textOf(value: unknown, name: string, errors: Errors): string | undefined {
+  if (value === undefined) {
+    errors[name] = ['is required'];
+    return undefined;
+  }
+  if (!isShallow(value)) {
+    errors[name] = ['is nested too deep'];
+    return undefined;
+  }
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) errors[name] = ['must be JSON'];
+  else if (Buffer.byteLength(text) > bytesMax) errors[name] = ['must be at most 1 MiB as JSON'];
+  return errors[name] ? undefined : text;
+}
+
+/** `/a/b/`: segments between slashes, one at each end. */
+function isContainer(text: unknown): text is string {
+  return typeof text === 'string' && /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
+}
+
+function containerOf(value: unknown, fallback: string, errors: Errors): string {
+  const list = Array.isArray(value) ? (value as unknown[]) : [null];
+  const [first = fallback] = list;
+  if (list.length > 1) errors.containers = ['must name at most one container'];
+  else if (isContainer(first)) return first.toLowerCase();
+  else errors.containers = ['must be a path of letters, digits, _ and -, such as /pci/high/'];
+  return fallback;
+}
+
+/** Postgres keeps neither NUL nor half a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+function isMetadata(value: unknown): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const members = Object.entries(value);
+  const fits = members.every(
+    ([name, member]) =>
+      name !== '' && typeof member === 'string' && isStorable(name) && isStorable(member),
+  );
+  return fits && members.length <= metadataMax && JSON.stringify(value).length <= 64 * 1024;
+}
+
+function expiryOf(value: unknown, errors: Errors): Date | null {
+  if (value === undefined) return null;
+  const at = new Date(isInstant(value) ? value : Number.NaN);
+  if (!(at.getTime() > Date.now())) {
+    errors.expires_at = ['must be an ISO 8601 time in the future, with an offset or Z'];
+  }
+  return at;
+}
+
+function optionsOf(given: TokenInput, errors: Errors): TokenOptions {
+  const { mask, search_indexes: indexes, fingerprint_expression: expression } = given;
+  if (mask !== undefined) textOf(mask, 'mask', errors);
+  const isList = Array.isArray(indexes) && indexes.every((one) => typeof one === 'string');
+  if (indexes !== undefined && !(isList && indexes.length <= indexesMax)) {
+    errors.search_indexes = [`must be a list of at most ${indexesMax} strings`];
+  }
+  if (expression !== undefined && typeof expression !== 'string') {
+    errors.fingerprint_expression = ['must be a string'];
+  }
+  return {
+    ...(mask === undefined ? {} : { mask }),
+    ...(isList && indexes.length > 0 ? { search_indexes: indexes as string[] } : {}),
+    ...(typeof expression === 'string' ? { fingerprint_expression: expression } : {}),
+  };
+}
