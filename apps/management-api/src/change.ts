@@ -73,7 +73,7 @@ export async function change<Result>(
     }
     return { result, version };
   });
-  if (version !== undefined) await ctx.definitions.relay.announce(version);
+  if (version !== undefined) await ctx.definitions.announce(version);
   return result;
 }
 

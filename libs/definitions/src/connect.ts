@@ -10,6 +10,8 @@ export interface DefinitionConnection {
   readonly relay: DefinitionRelay;
   /** For single quick commands: answers or fails within 200 ms. */
   readonly redis: Redis;
+  /** Tells every process of a change that was committed here; this one has it without Redis, too. */
+  announce(version: number): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,6 +75,10 @@ export function connectDefinitions(options: {
     follower,
     relay,
     redis,
+    async announce(version) {
+      await relay.announce(version);
+      await follower.reach(version);
+    },
     async start() {
       await follower.start();
       if (options.relays) relay.start();

@@ -100,6 +100,14 @@ export class DefinitionFollower {
     return renewed;
   }
 
+  /** Has a version that Postgres has: what keeps it from that is left to the lease. */
+  async reach(version: number): Promise<void> {
+    // A reading under way may have begun before the version was written: then one more is needed.
+    for (let tries = 0; tries < 2 && (this.head?.version ?? 0) < version; tries += 1) {
+      await this.#read().catch(this.#onFault);
+    }
+  }
+
   get head(): Head | undefined {
     return this.#replica.head;
   }

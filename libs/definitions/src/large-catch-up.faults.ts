@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { connectDatabase, type Database } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { sealDefinition } from './codec';
 import { startStage, type Stage } from './spec-stage';
@@ -11,16 +11,20 @@ const bytesEachMax = 1_500;
 const blockedMsMax = 300;
 
 let stage: Stage;
-let admin: Client;
+let admin: Database;
 
 beforeAll(async () => {
   stage = await startStage();
-  admin = new Client({ connectionString: stage.database.adminUrl });
-  await admin.connect();
+  admin = connectDatabase({
+    url: stage.database.adminUrl,
+    app: 'spec',
+    connectionsMax: 1,
+    statementTimeoutMs: 60_000,
+  });
 });
 
 afterAll(async () => {
-  await admin.end();
+  await admin.close();
   await stage.close();
 });
 
@@ -120,10 +124,10 @@ it('100,000 definitions at once come to an end, let others work, and take 1.5 KB
      UPDATE definition_log SET version = definition_log.version + $1`,
     [count],
   );
-  const { rows } = await admin.query<{ version: string }>('SELECT version FROM definition_head');
+  const [head] = await admin.query<{ version: string }>('SELECT version FROM definition_head');
   await measure('change all', () =>
     waitFor(
-      () => gateway.follower.fresh() && gateway.follower.head?.version === Number(rows[0]?.version),
+      () => gateway.follower.fresh() && gateway.follower.head?.version === Number(head?.version),
       { timeoutMs: 60_000 },
     ),
   );

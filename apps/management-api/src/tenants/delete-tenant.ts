@@ -47,5 +47,5 @@ export async function deleteTenant(ctx: ManagementContext, author: Author): Prom
     await sql.query(`DELETE FROM data_keys WHERE tenant_id = $1`, [tenantId]);
     return appendTenantDeletion(sql, tenantId);
   });
-  await ctx.definitions.relay.announce(version);
+  await ctx.definitions.announce(version);
 }
