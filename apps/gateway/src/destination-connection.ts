@@ -1,4 +1,4 @@
-import { Client, type buildConnector, type Dispatcher } from 'undici';
+import { Client, errors, type buildConnector, type Dispatcher } from 'undici';
 import type { Breaker } from './breaker';
 
 export type Connector = buildConnector.connector;
@@ -32,8 +32,10 @@ export class Connection extends Client {
           breaker.connected();
           this.used = false;
           this.broken = false;
-          socket.once('error', () => {
+          // Ahead of undici's own listener.
+          socket.once('error', (cause) => {
             this.broken = true;
+            countAsSent(cause);
           });
           callback(null, socket);
         }),
@@ -43,5 +45,16 @@ export class Connection extends Client {
   override dispatch(options: Dispatcher.DispatchOptions, call: Carried): boolean {
     call.carriedBy(this);
     return super.dispatch(options, call);
+  }
+}
+
+/**
+ * With this error undici ends the connection of a call that it has aborted, and by its code it takes the
+ * call for one still to be sent: it would connect anew for it and let that connection idle. With this
+ * other code the call ends with its connection, and one that waits behind it goes on as before.
+ */
+function countAsSent(error: Error): void {
+  if (error instanceof errors.InformationalError && error.message === 'aborted') {
+    Object.assign(error, { code: 'UND_ERR_SOCKET' });
   }
 }

@@ -1,8 +1,12 @@
 import { createServer as createHttpsServer } from 'node:https';
 import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { generateProxyKey } from '@glovebox/access';
 import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/testing';
+import { Destinations, type Destination } from './destinations';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
+import { startRawServer } from './spec-sockets';
 
 let gateway: SpecGateway;
 let key: string;
@@ -38,8 +42,9 @@ describe('a destination with as many calls as it may have', () => {
       held.push(() => response.end('late'));
     });
     const quick = await startDestination();
-    const slowKey = await gateway.proxy(slow.url);
-    const quickKey = await gateway.proxy(quick.url);
+    const [slowKey = '', quickKey = ''] = await Promise.all(
+      [slow, quick].map(({ url }) => gateway.proxy(url)),
+    );
     try {
       const first = [call(slowKey), call(slowKey)];
       await waitFor(() => held.length === 2);
@@ -116,9 +121,11 @@ describe('connections', () => {
       response.end();
     });
     const other = crypto.randomUUID();
-    const otherKey = await gateway.application(['token:use'], other);
-    const own = await gateway.proxy(server.url);
-    const foreign = await gateway.proxy(server.url, { tenantId: other });
+    const [otherKey, own, foreign] = await Promise.all([
+      gateway.application(['token:use'], other),
+      gateway.proxy(server.url),
+      gateway.proxy(server.url, { tenantId: other }),
+    ]);
     try {
       for (let n = 0; n < 3; n += 1) expect((await call(own)).status).toBe(200);
       expect(ports.size).toBe(1);
@@ -130,19 +137,75 @@ describe('connections', () => {
   });
 });
 
+describe('destinations that nobody uses', () => {
+  it('are closed with their connections, and those in use stay', async () => {
+    const hours = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 0\r\n\r\n';
+    const server = await startRawServer((socket) => socket.write(hours));
+    const destinations = new Destinations(gateway.ctx.egress, { callsMax: 2, idleMs: 50 });
+    try {
+      const used = destinations.of('a', server.url, null);
+      used.enter();
+      const idle = destinations.of('b', server.url, null);
+      await callOver(idle);
+      expect(server.connections[0]?.ended).toBe(false);
+      await waitFor(() => server.connections[0]?.ended === true && destinations.size === 1);
+      expect(destinations.of('a', server.url, null)).toBe(used);
+      used.leave();
+      await waitFor(() => destinations.size === 0);
+      await callOver(destinations.of('b', server.url, null));
+      expect(server.connections).toHaveLength(2);
+    } finally {
+      await destinations.close();
+      await server.close();
+    }
+  });
+
+  function callOver(destination: Destination): Promise<void> {
+    destination.enter();
+    return new Promise<void>((resolve, reject) => {
+      destination.dispatch(
+        { method: 'GET', path: '/' },
+        {
+          carriedBy: () => undefined,
+          onConnect: () => undefined,
+          onHeaders: () => true,
+          onData: () => true,
+          onComplete: () => resolve(),
+          onError: reject,
+        },
+      );
+    }).finally(() => destination.leave());
+  }
+});
+
 describe('a destination with TLS', () => {
   const authority = createAuthority();
-  const client = authority.issue('DNS:client.test');
+  const [client, successor] = [authority.issue('DNS:a.test'), authority.issue('DNS:b.test')];
+  const peers: string[] = [];
   const server = createHttpsServer(
     { ...authority.issue('IP:127.0.0.1'), ca: authority.ca, requestCert: true },
-    (_, response) => response.end('for known clients'),
+    ({ socket }, response) => {
+      peers.push((socket as TLSSocket).getPeerCertificate().subjectaltname ?? '');
+      response.end('for known clients');
+    },
   );
+  const own = { certificate: client.cert, privateKey: client.key };
+  const id = crypto.randomUUID();
+  const proxyKey = generateProxyKey();
   let url: string;
+  let keys: Record<'known' | 'anonymous' | 'untrusting' | 'mistaken', string>;
 
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const [known, anonymous, untrusting, mistaken] = await Promise.all([
+      proxyWith({ ...own, authority: authority.ca }),
+      proxyWith({ authority: authority.ca }),
+      proxyWith(own),
+      proxyWith({ ...own, authority: createAuthority().ca }),
+    ]);
+    keys = { known, anonymous, untrusting, mistaken };
   });
   afterAll(() => {
     server.closeAllConnections();
@@ -151,29 +214,40 @@ describe('a destination with TLS', () => {
 
   const proxyWith = (
     tls: Partial<{ certificate: string; privateKey: string; authority: string }>,
+    changes: object = {},
   ) =>
-    gateway.proxy(url, { tls: { certificate: null, privateKey: null, authority: null, ...tls } });
-  const own = { certificate: client.cert, privateKey: client.key };
+    gateway.proxy(url, {
+      tls: { certificate: null, privateKey: null, authority: null, ...tls },
+      ...changes,
+    });
 
   it('is reached with the client certificate and the authority of the proxy', async () => {
-    const answer = await call(await proxyWith({ ...own, authority: authority.ca }));
+    const answer = await call(keys.known);
     expect([answer.status, await answer.text()]).toEqual([200, 'for known clients']);
   });
 
   it('502: without a client certificate where one is asked for', async () => {
-    const answer = await call(await proxyWith({ authority: authority.ca }));
-    expect(await codeOf(answer)).toEqual([502, 'destination_unreachable']);
+    expect(await codeOf(await call(keys.anonymous))).toEqual([502, 'destination_unreachable']);
   });
 
   it('502: without the authority, and with another one', async () => {
-    for (const ca of [null, createAuthority().ca]) {
-      const proxyKey = await proxyWith({ ...own, ...(ca === null ? {} : { authority: ca }) });
+    for (const proxyKey of [keys.untrusting, keys.mistaken]) {
       expect(await codeOf(await call(proxyKey))).toEqual([502, 'destination_unreachable']);
     }
   });
 
   it('does not lend its connections to a proxy without the certificate', async () => {
-    expect((await call(await proxyWith({ ...own, authority: authority.ca }))).status).toBe(200);
-    expect((await call(await proxyWith({ authority: authority.ca }))).status).toBe(502);
+    expect((await call(keys.known)).status).toBe(200);
+    expect((await call(keys.anonymous)).status).toBe(502);
+  });
+
+  it('hears the certificate that took the place of another one', async () => {
+    peers.length = 0;
+    const same = { id, keyHash: gateway.ctx.keyHash(proxyKey) };
+    for (const { cert, key: privateKey } of [client, successor]) {
+      await proxyWith({ certificate: cert, privateKey, authority: authority.ca }, same);
+      for (const _ of [1, 2]) expect((await call(proxyKey)).status).toBe(200);
+    }
+    expect(peers).toEqual(['DNS:a.test', 'DNS:a.test', 'DNS:b.test', 'DNS:b.test']);
   });
 });

@@ -171,7 +171,7 @@ describe('502 destination_unreachable and nothing of the answer', () => {
   ])('a destination that %s', async (_, behaviour) => {
     const { proxyKey, open } = destination(behaviour, 2_000);
     expect(await call(proxyKey)).toMatchObject(refused(502, 'destination_unreachable'));
-    await waitFor(() => open.size === 0, { timeoutMs: 20_000 });
+    await waitFor(() => open.size === 0);
   });
 });
 
@@ -184,7 +184,7 @@ describe('504 destination_timeout', () => {
   ])('a destination that %s', async (_, behaviour) => {
     const { proxyKey, open } = destination(behaviour, 300);
     expect(await call(proxyKey)).toMatchObject(refused(504, 'destination_timeout'));
-    await waitFor(() => open.size === 0, { timeoutMs: 20_000 });
+    await waitFor(() => open.size === 0);
   });
 
   it('a destination that takes nothing of the body', async () => {
@@ -223,7 +223,7 @@ describe('half an answer is never taken for a whole one', () => {
   ])('of a destination that %s', async (_, behaviour) => {
     const { proxyKey, open } = destination(behaviour);
     expect(await call(proxyKey)).toMatchObject({ whole: false });
-    await waitFor(() => open.size === 0, { timeoutMs: 20_000 });
+    await waitFor(() => open.size === 0);
   });
 
   it('by a caller who speaks HTTP/1.0 either: it sees a reset, not an end', async () => {
@@ -378,28 +378,6 @@ describe('a streamed body', () => {
     agent.destroy();
   });
 
-  it.each(['DELETE', 'OPTIONS', 'POST'])(
-    '%s with chunks arrives as it was sent',
-    async (method) => {
-      let arrived = '';
-      const { proxyKey } = destination((socket, request) => {
-        const take = (text: string): void => {
-          arrived += text;
-          if (arrived.includes('GET /smuggled')) socket.write(ok('x', 'Connection: close\r\n'));
-        };
-        socket.on('data', (chunk) => take(chunk.toString('latin1')));
-        take(request);
-      });
-      const headers = { ...binary, 'Transfer-Encoding': 'chunked' };
-      expect(await call(proxyKey, { method, headers, body: 'GET /smuggled' })).toMatchObject({
-        status: 200,
-      });
-      expect(arrived).toMatch(
-        /(?:transfer-encoding: chunked|content-length: 13)\r\n[^]*GET \/smuggled/i,
-      );
-    },
-  );
-
   it('shorter than its length completes no request; 408 when the rest does not come', async () => {
     const { proxyKey } = destination(() => undefined);
     const outgoing = httpRequest(`${gateway.url}/proxy`, {
@@ -411,6 +389,6 @@ describe('a streamed body', () => {
     const outcome = await outcomeOf(outgoing);
     expect(outcome).toMatchObject(refused(408, 'invalid_request'));
     expect(raw.requests[0]).toMatch(/content-length: 10\r\n\r\n12345$/i);
-    await waitFor(() => raw.open.size === 0, { timeoutMs: 20_000 });
+    await waitFor(() => raw.open.size === 0);
   });
 });
