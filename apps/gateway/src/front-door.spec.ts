@@ -38,6 +38,19 @@ async function ask(head: string, body = ''): Promise<{ caller: RawCaller; heard:
   return { caller, heard: management.connections.map(({ text }) => text).join('') };
 }
 
+it('that broke off is answered once, although the management API answers, too', async () => {
+  const caller = new RawCaller(
+    gateway.port,
+    'POST /tokens HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nZZ\r\n',
+  );
+  await waitFor(() => caller.ended);
+  expect(caller.text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  expect(caller.status).toBe(400);
+  // An answer that nobody waits for would end the process.
+  await waitFor(() => management.connections.every(({ ended }) => ended));
+  expect((await ask('GET /tokens HTTP/1.1')).caller.status).toBe(200);
+});
+
 describe('a request on its way to the management API', () => {
   it('leaves behind what is between two hops, and what the caller says of others', async () => {
     const gone = [

@@ -34,9 +34,8 @@ export function createFrontDoor({
     outgoing.path = req.url ?? '/';
     // It leaves the request to the management API running when the caller goes away.
     if (res.destroyed) outgoing.destroy();
-    res.once('close', () => {
-      if (!res.writableFinished) outgoing.destroy();
-    });
+    // Also where the caller got another answer than that of the management API, which is yet to come.
+    res.once('close', () => outgoing.destroy());
     // A switch that nobody asked for is no answer, and Node would tell nobody of it.
     outgoing.once('upgrade', (_answer, socket) => {
       socket.destroy();
@@ -46,6 +45,7 @@ export function createFrontDoor({
   // Passed on by ourselves: http-proxy would pass on hop-by-hop headers too, and a Trailer among
   // them throws where nobody catches; and of an answer that breaks off it never tells.
   proxy.on('proxyRes', (answer, req, res) => {
+    if (res.headersSent || res.destroyed) return void answer.destroy();
     res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders));
     answer.pipe(res);
     answer.once('close', () => {
