@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toProblem, type Problem } from '@glovebox/problems';
+import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import type { Call } from './call';
 import { endConnection } from './caller-connection';
 import { hasBody } from './intake';
 
@@ -19,19 +20,12 @@ export function sendJson(
   res.end(text);
 }
 
-/** Of a call, what an error needs: `Call` in full. */
-interface Answering {
-  readonly traceId: string;
-  readonly under?: 'proxy_error' | undefined;
-  problem?: Problem | undefined;
-}
-
 /** Any throw ends here: as the common error, or under `proxy_error` for a proxy call. */
 export function sendProblem(
   req: IncomingMessage,
   res: ServerResponse,
   thrown: unknown,
-  call: Answering,
+  call: Call,
 ): void {
   const problem = toProblem(thrown);
   call.problem = problem;

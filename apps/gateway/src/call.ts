@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import type { GatewayContext } from './context';
+import type { Route } from './route';
 import type { CallTrace } from './tracer';
 
-export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
+export type RouteName = Route['name'];
 
 /**
  * What is known of one call: made at its start, filled in on its way, observed at its end by metrics,
@@ -38,6 +39,13 @@ export interface Ending {
   readonly left: boolean;
 }
 
+const calls = new WeakMap<ServerResponse, Call>();
+
+/** Of a response that is under way. */
+export function callOf(res: ServerResponse): Call | undefined {
+  return calls.get(res);
+}
+
 /** Hot path: one record and one listener for each call. */
 export function beginCall(
   ctx: GatewayContext,
@@ -61,6 +69,7 @@ export function beginCall(
     answeredAt: undefined,
     problem: undefined,
   };
+  calls.set(res, call);
   ctx.metrics.begun();
   res.once('close', () => endCall(ctx, call, res));
   return call;
@@ -70,7 +79,8 @@ function endCall(ctx: GatewayContext, call: Call, res: ServerResponse): void {
   const ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,
-    left: !res.writableFinished,
+    // Of an upgraded connection the answer is never finished: it has become something else.
+    left: !res.writableFinished && res.statusCode !== 101,
   };
   ctx.metrics.ended(call, ending);
   ctx.accessLog?.add(call, ending);

@@ -117,3 +117,29 @@ it('a caller that leaves within its body leaves nothing at the destination', asy
   caller.socket.destroy();
   await waitFor(() => destination.heard('/leaves')?.ended === true);
 });
+
+describe('pipelined calls whose turn never comes', () => {
+  const inFlight = async (): Promise<number> => {
+    const metric = gateway.ctx.registry.getSingleMetric('glovebox_gateway_requests_in_flight');
+    return (await metric?.get())?.values[0]?.value ?? Number.NaN;
+  };
+
+  it('end with their caller', async () => {
+    const before = await inFlight();
+    const waiting = `GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`;
+    const caller = call(waiting + waiting);
+    await waitFor(async () => (await inFlight()) === before + 2);
+    caller.socket.destroy();
+    await waitFor(async () => (await inFlight()) === before);
+    await waitFor(() => destination.connections.every(({ ended }) => ended));
+  });
+
+  it('are not kept when they stand behind an answer that ends the connection', async () => {
+    const before = await inFlight();
+    const two = 'GET /proxy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+    const caller = call(two + `GET /proxy/now HTTP/1.1\r\n${keys}\r\n`.repeat(3));
+    await waitFor(() => caller.ended);
+    await waitFor(async () => (await inFlight()) === before);
+    expect(destination.heard('/now')).toBeUndefined();
+  });
+});

@@ -13,6 +13,7 @@ const latest = new WeakMap<Duplex, ServerResponse>();
  */
 export function maySpeak(req: IncomingMessage, res: ServerResponse): boolean {
   const before = latest.get(req.socket);
+  if (before && !before.writableFinished) closeWith(req.socket, res);
   if (before && !before.shouldKeepAlive) {
     endConnection(before);
     return false;
@@ -21,6 +22,17 @@ export function maySpeak(req: IncomingMessage, res: ServerResponse): boolean {
   // Of an offer that is not taken up, Node drops what came with it: nothing can be read behind it.
   if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   return true;
+}
+
+/** A response whose turn never comes is told of no end by Node, and neither is who waits for it. */
+function closeWith(socket: Duplex, res: ServerResponse): void {
+  const close = (): void => {
+    if (res.socket) return;
+    res.destroyed = true;
+    res.emit('close');
+  };
+  socket.once('close', close);
+  res.once('close', () => socket.off('close', close));
 }
 
 /** Is an earlier request of this connection still waiting for its answer? */

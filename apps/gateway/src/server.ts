@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
-import { beginCall, type Call } from './call';
+import { beginCall, callOf, type Call } from './call';
 import { maySpeak, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
@@ -37,9 +37,8 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     });
   };
   const refuse = (res: ServerResponse, thrown: unknown): void => {
-    const traceId = ctx.headers.traceIdOf(res.req);
-    const isProxy = routeOf(res.req.url ?? '').name === 'proxy';
-    sendProblem(res.req, res, thrown, { traceId, ...(isProxy ? { under: 'proxy_error' } : {}) });
+    const call = callOf(res);
+    if (call) sendProblem(res.req, res, thrown, call);
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
