@@ -27,7 +27,7 @@ export class Destinations {
     private readonly limits: DestinationLimits,
   ) {
     this.#idleMs = limits.idleMs ?? 60_000;
-    this.#sweeper = setInterval(() => this.#closeIdle(), this.#idleMs);
+    this.#sweeper = setInterval(() => this.#closeIdle(this.#idleMs), this.#idleMs);
     this.#sweeper.unref();
   }
 
@@ -37,6 +37,7 @@ export class Destinations {
     const known = this.#known.get(key);
     if (known) return known;
     const connector = tls ? this.egress.connectorWith(materialOf(tls)) : this.egress.connector;
+    this.#makeRoom();
     const destination = new Destination(origin, connector, this.limits.callsMax);
     this.#known.set(key, destination);
     return destination;
@@ -52,14 +53,24 @@ export class Destinations {
     this.#known.clear();
   }
 
-  #closeIdle(): void {
+  /** Callers may name their destinations by themselves, each time another one. */
+  #makeRoom(): void {
+    if (this.#known.size >= knownMax) this.#closeIdle(0);
+    if (this.#known.size >= knownMax)
+      throw new Problem('destination_busy', { retryAfterSeconds: 1 });
+  }
+
+  #closeIdle(idleMs: number): void {
     for (const [key, destination] of this.#known) {
-      if (!destination.isIdle(this.#idleMs)) continue;
+      if (!destination.isIdle(idleMs)) continue;
       this.#known.delete(key);
       void destination.destroy();
     }
   }
 }
+
+/** A destination takes about 20 KB, besides its connections. */
+const knownMax = 5_000;
 
 /** The connections of one tenant to one origin, and what keeps them from harming other calls. */
 export class Destination {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import { EgressUnreachable } from '@glovebox/egress';
-import { Problem } from '@glovebox/problems';
+import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import type { Call } from './call';
 import type { Carried, Connection } from './destination-connection';
@@ -129,13 +129,17 @@ class Exchange implements Carried {
   }
 
   onUpgrade(status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
-    const { tunnels } = this.request;
-    if (!tunnels || !agreesToWebSocket(raw ?? [])) {
+    try {
+      const { tunnels } = this.request;
+      if (!tunnels || !agreesToWebSocket(raw ?? [])) throw new Problem('destination_unreachable');
+      const headers = this.#headersOf(status, raw ?? []);
+      tunnels.open(this.#res, headers, socket, () => this.destination.leave());
+    } catch (thrown) {
       socket.destroy();
-      return this.onError(new Problem('destination_unreachable'));
+      return this.onError(toProblem(thrown));
     }
+    this.answering.call.answeredAt = performance.now();
     this.#end();
-    tunnels.open(this.#res, this.#headersOf(status, raw ?? []), socket);
     this.resolve();
   }
 
@@ -186,6 +190,7 @@ class Exchange implements Carried {
       this.#res.addTrailers(answeredTrailers(raw, this.answering.ours));
     }
     this.#end();
+    this.destination.leave();
     this.#res.end();
     this.resolve();
   }
@@ -196,6 +201,7 @@ class Exchange implements Carried {
     if (this.#isBodiless()) return this.onComplete(null);
     if (this.#mayRepeat(error)) return this.#repeat();
     this.#end();
+    this.destination.leave();
     if (this.#res.headersSent || this.#res.destroyed) {
       breakOff(this.#res);
       this.resolve();
@@ -247,7 +253,6 @@ class Exchange implements Carried {
     clearTimeout(this.#timer);
     this.#res.off('close', this.#onLeft).off('drain', this.#onDrain);
     this.#body?.destroy();
-    this.destination.leave();
   }
 }
 

@@ -24,6 +24,7 @@ function speak(socket: Socket, text: string, chunk: string): void {
     refuse: `HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Why: so\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`,
     ordinary: 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok',
     other: 'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+    coded: `${agreed}Transfer-Encoding: gzip\r\n\r\n`,
     silent: 'HTTP/1.1 101 X\r\n\r\n',
     wait: '',
     socket:
@@ -175,6 +176,7 @@ describe('a WebSocket is refused, and the connection ends', () => {
   it.each([
     [502, 'destination_unreachable', 'hangs up', '/proxy/reset'],
     [502, 'destination_unreachable', 'switches to something else', '/proxy/other'],
+    [502, 'destination_unreachable', 'codes what has no body', '/proxy/coded'],
     [502, 'destination_unreachable', 'switches to nothing', '/proxy/silent'],
     [400, 'invalid_request', 'would be climbed to', '/proxy/%2e%2e/echo'],
   ])('%d %s: a destination that %s', (status, code, _, path) => refused(call(path), status, code));
@@ -236,4 +238,33 @@ describe('an offer that is not taken up is an ordinary request', () => {
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject({ proxy_error: { code: 'destination_unreachable' } });
   });
+});
+
+it('503: a tunnel holds its place at the destination until it ends', async () => {
+  const narrow = await startSpecGateway({ DESTINATION_CALLS_MAX: '1' });
+  try {
+    const open = await narrow.proxy(destination.url, { requireAuth: false });
+    const ask = (): RawCaller =>
+      new RawCaller(
+        narrow.port,
+        `GET /proxy/echo HTTP/1.1\r\nHost: a\r\nSVC-PROXY-KEY: ${open}\r\n${offer}\r\n`,
+      );
+    const first = ask();
+    await waitFor(() => first.status === 101);
+    const second = ask();
+    await waitFor(() => second.ended);
+    expect([second.status, second.json]).toMatchObject([
+      503,
+      { proxy_error: { code: 'destination_busy' } },
+    ]);
+    first.socket.destroy();
+    await waitFor(async () => {
+      const third = ask();
+      await waitFor(() => !Number.isNaN(third.status));
+      third.socket.destroy();
+      return third.status === 101;
+    });
+  } finally {
+    await narrow.close();
+  }
 });

@@ -83,8 +83,13 @@ export class Tunnels {
   readonly #open = new Set<Duplex>();
   #ended = false;
 
-  /** The destination has agreed: 101 to the caller, and from then on bytes both ways. */
-  open(res: ServerResponse, headers: readonly string[], destination: Duplex): void {
+  /** The destination has agreed: 101 to the caller, and from then on bytes both ways, until `closed`. */
+  open(
+    res: ServerResponse,
+    headers: readonly string[],
+    destination: Duplex,
+    closed: () => void,
+  ): void {
     const caller = res.req.socket;
     res.writeHead(101, [...framelessly(headers), 'Connection', 'Upgrade', 'Upgrade', 'websocket']);
     res.flushHeaders();
@@ -93,7 +98,7 @@ export class Tunnels {
     const close = (): void => {
       caller.destroySoon();
       destination.destroy();
-      this.#open.delete(destination);
+      if (this.#open.delete(destination)) closed();
     };
     this.#open.add(destination);
     pipeline(caller, destination, close);
