@@ -204,6 +204,24 @@ describe('what stops a call before anything is forwarded', () => {
   });
 });
 
+it('401: a key that was revoked while the body came gets no data', async () => {
+  const id = await gateway.token('x');
+  const { key: leaving, revoke } = await gateway.revocable(['token:use']);
+  const outgoing = httpRequest(`${gateway.url}/proxy`, {
+    method: 'POST',
+    headers: { ...json, 'SVC-API-KEY': leaving, 'SVC-PROXY-KEY': proxyKey, Expect: '100-continue' },
+  });
+  outgoing.flushHeaders();
+  await once(outgoing, 'continue');
+  outgoing.write('{"a":');
+  await revoke();
+  outgoing.end(`"{{${id}}}"}`);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  expect(answer.statusCode).toBe(401);
+  answer.resume();
+  expect(destination.requests).toEqual([]);
+});
+
 describe('a body above PROXY_BUFFER_MAX', () => {
   const filler = JSON.stringify('x'.repeat(bufferMax));
 

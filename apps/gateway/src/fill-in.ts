@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import type { Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import {
   bodyTemplate,
@@ -14,6 +13,8 @@ import {
   type BodyContext,
   type Template,
 } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import type { ProxyCall } from './caller';
 import type { GatewayContext } from './context';
 import { hasBody, isJson, mediaType, readAtMost } from './intake';
 import { RequestBody, type OutgoingBody } from './request-body';
@@ -39,14 +40,18 @@ export async function fillIn(
   ctx: GatewayContext,
   req: IncomingMessage,
   head: Head,
-  caller: Principal,
+  identify: () => Promise<ProxyCall>,
   use: Use,
 ): Promise<Outgoing> {
   const tally = new Tally();
   const budget = new Budget();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
-  const resolve = (ids: readonly string[]): Promise<Values> =>
-    ctx.vault.detokenize(ctx.database, caller, use, ids);
+  const resolve = async (ids: readonly string[]): Promise<Values> => {
+    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
+    const { caller } = await identify();
+    if (!caller) throw new Problem('invalid_api_key');
+    return ctx.vault.detokenize(ctx.database, caller, use, ids);
+  };
   const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally);
 
   const { tokenIds } = tally;

@@ -4,7 +4,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
-import { findProxy, type InvokedProxy } from './caller';
+import { findProxy, type InvokedProxy, type ProxyCall } from './caller';
 import type { GatewayContext } from './context';
 import { destinationHostOf, destinationOf } from './destination-url';
 import { asSent, fillIn, type Outgoing } from './fill-in';
@@ -29,14 +29,15 @@ export async function handleProxy(
 ): Promise<void> {
   try {
     const { suffix, query, key } = readTarget(ctx, req);
-    const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-    const { proxy, caller } = findProxy(ctx, req, definitions, key);
+    const identify = async (): Promise<ProxyCall> =>
+      findProxy(ctx, req, ctx.follower.fresh() ?? (await ctx.follower.current()), key);
+    const { proxy, caller } = await identify();
     call.tenantId = proxy.tenantId;
     call.proxyId = proxy.id ?? undefined;
     call.destinationHost = destinationHostOf(proxy.destinationUrl);
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, proxy, caller, call, suffix, query });
+    const outgoing = await prepare(ctx, { req, res, proxy, caller, identify, call, suffix, query });
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await forward(
       ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
@@ -101,12 +102,13 @@ async function prepare(
     res: ServerResponse;
     proxy: InvokedProxy;
     caller: Principal | null;
+    identify: () => Promise<ProxyCall>;
     call: Call;
     suffix: string;
     query: string;
   },
 ): Promise<Outgoing> {
-  const { req, res, proxy, caller, call, suffix, query } = asked;
+  const { req, res, proxy, caller, identify, call, suffix, query } = asked;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   passTraceOn(head.headers, call);
   if (hasBody(req)) admitBody(req, res);
@@ -119,5 +121,5 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  return caller && proxy.detokenize ? fillIn(ctx, req, head, caller, use) : asSent(req, head);
+  return caller && proxy.detokenize ? fillIn(ctx, req, head, identify, use) : asSent(req, head);
 }

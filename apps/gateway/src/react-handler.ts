@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission } from '@glovebox/access';
+import { requirePermission, type Principal } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   findReactor,
@@ -29,16 +29,10 @@ export async function handleReact(
 ): Promise<void> {
   const { traceId } = call;
   try {
-    const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-    const caller = authenticate(ctx, req, definitions);
-    call.tenantId = caller.tenantId;
-    requirePermission(caller, 'token:use');
-    requireJson(req);
-    const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
-    call.reactorId = known.reactor.id;
+    await identify(ctx, req, reactorId, call);
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
-
-    const invocation = { ...known, caller, args, traceId };
+    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
+    const invocation = { ...(await identify(ctx, req, reactorId, call)), args, traceId };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -53,6 +47,23 @@ export async function handleReact(
   } catch (thrown) {
     sendProblem(req, res, thrown, call);
   }
+}
+
+/** Who calls, may they, can the body be understood, which reactor. */
+async function identify(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  reactorId: string,
+  call: Call,
+): Promise<ReturnType<typeof findReactor> & { readonly caller: Principal }> {
+  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  const caller = authenticate(ctx, req, definitions);
+  call.tenantId = caller.tenantId;
+  requirePermission(caller, 'token:use');
+  requireJson(req);
+  const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
+  call.reactorId = known.reactor.id;
+  return { ...known, caller };
 }
 
 async function runNow(

@@ -96,6 +96,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       tenant = tenantId,
       rules: readonly AccessRule[] = [],
     ): Promise<string> {
+      return (await this.revocable(permissions, tenant, rules)).key;
+    },
+
+    async revocable(
+      permissions: Permission[],
+      tenant = tenantId,
+      rules: readonly AccessRule[] = [],
+    ): Promise<{ readonly key: string; revoke(): Promise<void> }> {
       const key = generateApiKey();
       const definition: ApplicationDefinition = {
         kind: 'application',
@@ -108,7 +116,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         keys: [{ id: randomUUID(), hash: keyHash(key) }],
       };
       await define(definition);
-      return key;
+      return { key, revoke: () => define({ ...definition, keys: [] }) };
     },
 
     /** A proxy of the tenant; its key. */
