@@ -1,8 +1,7 @@
 import { Problem } from '@glovebox/problems';
 
-export interface Destination {
+export interface DestinationUrl {
   readonly origin: string;
-  readonly host: string;
   readonly path: string;
 }
 
@@ -10,13 +9,17 @@ export interface Destination {
  * Where a call goes: the stored URL, then what followed /proxy, then the caller's query, all byte
  * for byte. Nothing that the caller appends may climb out of the stored path.
  */
-export function destinationOf(destinationUrl: string, suffix: string, query: string): Destination {
-  const { origin, host, path, ownQuery } = partsOf(destinationUrl);
+export function destinationOf(
+  destinationUrl: string,
+  suffix: string,
+  query: string,
+): DestinationUrl {
+  const { origin, path, ownQuery } = partsOf(destinationUrl);
   refuseClimbing(suffix);
   const fullPath = suffix === '' ? path : path.replace(/\/+$/, '') + suffix;
   const queries = [ownQuery, query].filter((part) => part !== '');
   const search = queries.length > 0 ? `?${queries.join('&')}` : '';
-  return { origin, host, path: (fullPath === '' ? '/' : fullPath) + search };
+  return { origin, path: (fullPath === '' ? '/' : fullPath) + search };
 }
 
 export function destinationHostOf(destinationUrl: string): string {

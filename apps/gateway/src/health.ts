@@ -17,8 +17,30 @@ export async function gatewayReadiness(ctx: GatewayContext): Promise<Readiness> 
   return { ready, components: { definitions, keys, redis, postgres } };
 }
 
-/** The whole product, as the public base URL answers for it. */
+const shared = new WeakMap<
+  GatewayContext,
+  { readonly at: number; readonly state: Promise<State> }
+>();
+
+/**
+ * The whole product, as the public base URL answers for it. Whoever asks: stores and apps are asked
+ * once a second.
+ */
 export async function productReadiness(ctx: GatewayContext): Promise<Readiness> {
+  const known = shared.get(ctx);
+  const isFresh = known && performance.now() - known.at < within;
+  const state = isFresh ? known.state : askAll(ctx);
+  if (!isFresh) shared.set(ctx, { at: performance.now(), state });
+  const { gateway, ...others } = await state;
+  const components = { gateway: ctx.stopping.aborted ? 'stopping' : gateway, ...others };
+  return { ready: Object.values(components).every((part) => part === 'up'), components };
+}
+
+type State = Readonly<
+  Record<'gateway' | 'management-api' | 'worker' | 'runner' | 'postgres' | 'redis', string>
+>;
+
+async function askAll(ctx: GatewayContext): Promise<State> {
   const [own, management, worker, runner] = await Promise.all([
     gatewayReadiness(ctx),
     up(() => answersAt(ctx.config.MANAGEMENT_URL)),
@@ -27,15 +49,14 @@ export async function productReadiness(ctx: GatewayContext): Promise<Readiness> 
       if (!(await ctx.runner.ready())) throw new Error('no runner answers');
     }),
   ]);
-  const components = {
-    gateway: ctx.stopping.aborted ? 'stopping' : own.ready ? 'up' : 'down',
+  return {
+    gateway: own.ready ? 'up' : 'down',
     'management-api': management,
     worker,
     runner,
     postgres: own.components.postgres ?? 'down',
     redis: own.components.redis ?? 'down',
   };
-  return { ready: Object.values(components).every((state) => state === 'up'), components };
 }
 
 async function workerBeats(ctx: GatewayContext): Promise<void> {

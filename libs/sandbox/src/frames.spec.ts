@@ -44,9 +44,9 @@ describe('the wire format', () => {
   it('carries a frame of many megabytes in time that is linear', () => {
     const text = 'x'.repeat(20 * 1024 * 1024);
     const startedAt = performance.now();
-    const [frame] = decode(encodeFrame('RESULT', { text }), 65_536);
+    const [frame] = decode(encodeFrame('RESULT', { text }), 4_096);
     expect(frame).toMatchObject({ type: 'RESULT', body: { text } });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });
 
