@@ -20,8 +20,6 @@ export async function useEverything(
   await throwInReactor(product, secrets, planted, receiver);
 }
 
-type Options = Parameters<typeof call>[2] & { form?: string };
-
 async function useProxies(
   { baseUrl }: Product,
   secrets: PlantedSecrets,
@@ -64,7 +62,7 @@ async function useVault(
 ): Promise<void> {
   const { baseUrl } = product;
   const ask = async (method: string, path: string, value: string, body?: unknown) => {
-    const options: Options = body === undefined ? { key } : { key, body };
+    const options = body === undefined ? { key } : { key, body };
     const answer = await call(method, `${baseUrl}${path}`, options);
     requireStatus(answer.status, 200, answer.text);
     if (!answer.text.includes(value)) throw new Error(`${path} gave nothing out`);
@@ -145,6 +143,13 @@ async function webhooks(receiver: Receiver, count: number, since = 0): Promise<v
   }
 }
 
+/** A body that is a text is sent as it is. */
+type Refused = (
+  method: string,
+  path: string,
+  options: { key: string; headers?: Record<string, string>; body?: unknown },
+) => Promise<void>;
+
 /** Calls that are refused, each for something that holds a secret; what was answered to them. */
 export async function refuseEverything(
   { baseUrl, adminKey }: Product,
@@ -153,11 +158,18 @@ export async function refuseEverything(
   receiverUrl: string,
 ): Promise<Place[]> {
   const refusals: Place[] = [];
-  const refused = async (method: string, path: string, options: Options): Promise<void> => {
-    const { status, text, headers } = await call(method, `${baseUrl}${path}`, options);
+  const refused: Refused = async (method, path, { key: by, headers, body }) => {
+    const answer = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { 'SVC-API-KEY': by, 'Content-Type': 'application/json', ...headers },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const [{ status }, text] = [answer, await answer.text()];
     if (status < 400) throw new Error(`${method} ${path} was not refused: ${status} ${text}`);
     const place = `${method} ${path.replace(/planted\w+/g, '…')} ${status}`;
-    refusals.push([place, Buffer.from([...headers].join('\n') + text)]);
+    refusals.push([place, Buffer.from([...answer.headers].join('\n') + text)]);
   };
   const throughProxy = { 'SVC-PROXY-KEY': proxyKey };
   const malformed = [
@@ -220,11 +232,7 @@ export async function refuseEverything(
   return refusals;
 }
 
-async function refuseValues(
-  refused: (method: string, path: string, options: Options) => Promise<void>,
-  secrets: PlantedSecrets,
-  key: string,
-): Promise<void> {
+async function refuseValues(refused: Refused, secrets: PlantedSecrets, key: string): Promise<void> {
   const wrongCard = `${secrets.digits('number that is no card', 17)}${secrets.text('no digits')}`;
   await refused('POST', '/tokens', { key, body: { type: 'card', data: { number: wrongCard } } });
   await refused('POST', '/tokens', {
@@ -245,12 +253,9 @@ async function refuseValues(
   });
   const headers = { 'Content-Type': 'text/plain' };
   await refused('POST', '/tokens', { key, headers, body: secrets.text('text for a token') });
-  const twice = secrets.text('member twice');
-  await refused('POST', '/tokens', {
-    key,
-    headers: { 'Content-Type': 'application/json; charset=utf-16' },
-    body: { data: twice },
-  });
+  await refused('POST', '/tokens', { key, body: `{"data":"${secrets.text('no JSON')}"` });
+  const twice = `"${secrets.text('name of a member that is there twice')}":1`;
+  await refused('POST', '/tokens', { key, body: `{"data":{${twice},${twice}}}` });
 }
 
 function requireStatus(status: number, expected: number, text: string): void {
