@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
@@ -21,16 +21,23 @@ export async function postgresPlaces(url: string): Promise<Place[]> {
     );
     const places: Place[] = [];
     for (const { name } of rows) {
-      const table = await client.query<(string | null)[]>({
-        text: `SELECT * FROM ${name}`,
-        rowMode: 'array',
-      });
-      const values = table.rows.flat().filter((value) => value !== null);
-      places.push([name, joined(values.map(bytesOfColumn))]);
+      places.push([name, joined(await valuesOfTable(client, name))]);
     }
     return places;
   } finally {
     await client.end();
+  }
+}
+
+async function valuesOfTable(client: Client, name: string): Promise<Buffer[]> {
+  const query = { text: `SELECT * FROM ${name}`, rowMode: 'array' } as const;
+  try {
+    const { rows } = await client.query<(string | null)[]>(query);
+    return rows.flat().flatMap((value) => (value === null ? [] : [bytesOfColumn(value)]));
+  } catch (error) {
+    // Another spec has made it and taken it away again.
+    if ((error as { code?: unknown }).code === '42P01') return [];
+    throw error;
   }
 }
 
@@ -138,18 +145,18 @@ export function foldersOf(product: Product): string[] {
 
 /** Every file, one by one: together they are large. */
 export function* filePlaces(folder: string): Generator<Place> {
-  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const bytes = contentOf(path);
+  for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filePlaces(path);
+    const bytes = entry.isFile() ? unlessGone(() => readFileSync(path)) : undefined;
     if (bytes) yield [path, bytes];
   }
 }
 
 /** Undefined: removed since it was listed. */
-function contentOf(path: string): Buffer | undefined {
+function unlessGone<Result>(read: () => Result): Result | undefined {
   try {
-    return statSync(path).size === 0 ? undefined : readFileSync(path);
+    return read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,4 +1,6 @@
-import { basename } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Client } from 'pg';
 import {
   filePlaces,
   foldersOf,
@@ -12,7 +14,7 @@ import { PlantedSearch, type Find } from './planted-search';
 import { PlantedSecrets } from './planted-secrets';
 import { plantEverything, type Planted } from './planted-resources';
 import { refuseEverything, useEverything } from './planted-uses';
-import { runningProduct, until } from './product';
+import { call, devFile, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -41,7 +43,7 @@ beforeAll(async () => {
   await useEverything(product, secrets, planted, receiver, lookAtProcesses);
   refusals = await refuseEverything(product, secrets, planted, receiver.url);
   lookAtProcesses();
-  await until(() => Promise.resolve(monitor.saw(planted.proxyId)));
+  await allIsWritten();
   asked = monitor.end();
   search = new PlantedSearch(secrets.all);
 }, 60_000);
@@ -50,6 +52,25 @@ afterAll(async () => {
   monitor.end();
   await receiver.close();
 });
+
+/** Redis was told, the last line is in the log, and the webhook that nobody takes was tried. */
+async function allIsWritten(): Promise<void> {
+  const { headers } = await call('GET', `${product.baseUrl}/proxy`, { key: planted.key });
+  const traceId = headers.get('svc-trace-id') ?? '';
+  const log = join(dirname(devFile()), 'logs', 'gateway.log');
+  await until(() => Promise.resolve(readFileSync(log).includes(traceId)));
+  await until(() => Promise.resolve(monitor.saw(planted.proxyId)));
+  const postgres = new Client({ connectionString: product.databaseUrl });
+  await postgres.connect();
+  await until(async () => {
+    const tried = await postgres.query(
+      `SELECT 1 FROM webhook_deliveries d JOIN reactor_runs r ON r.id = d.run_id
+       WHERE r.reactor_id = $1 AND d.status = 'pending' AND d.attempts > 0`,
+      [planted.reactorId],
+    );
+    return tried.rows.length > 0;
+  }).finally(() => postgres.end());
+}
 
 function findsIn(places: Iterable<Place>): Find[] {
   const found: Find[] = [];
