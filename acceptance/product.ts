@@ -22,7 +22,7 @@ export function scriptEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, GLOVEBOX_DIR: dirname(devFile()) };
 }
 
-function devFile(): string {
+export function devFile(): string {
   const file = process.env.ACCEPTANCE_DEV_JSON;
   if (!file) throw new Error('Run these specs with `npm test`: they need a running product');
   return file;

@@ -183,6 +183,9 @@ export class TestRun {
       GLOVEBOX_DIR: folder,
       GATEWAY_PORT: '0',
       MANAGEMENT_PORT: '0',
+      // A secret in a line that is seldom written is one too.
+      LOG_LEVEL: 'debug',
+      ACCESS_LOG: 'true',
     };
     // Its tests receive on ports of their own.
     productEnv.EGRESS_ALLOW = [process.env.EGRESS_ALLOW, '127.0.0.1:*'].filter(Boolean).join(',');
