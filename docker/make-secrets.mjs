@@ -1,43 +1,56 @@
-// node docker/make-secrets.mjs: the secrets that docker/compose.yaml mounts, made once.
+// node docker/make-secrets.mjs: the secrets that docker/compose.yaml mounts, each made once.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = join(import.meta.dirname, 'secrets');
-const draft = `${folder}.new`;
+const isUpgrade = existsSync(folder);
 
 if (process.argv.includes('--help')) {
   console.log(`usage: node docker/make-secrets.mjs
 
-Writes new random passwords, URLs and a key ring to ${folder}.
-Refuses to replace what is there: without its key ring, stored data cannot be opened again.`);
+Writes random passwords, URLs and a key ring to ${folder}.
+What is there is left as it is; what a newer release needs besides is added.`);
   process.exit(0);
 }
-if (existsSync(folder)) {
-  console.error(`${folder} exists and is left as it is.`);
+
+const fail = (message) => {
+  console.error(`Nothing was written. ${message}`);
   process.exit(1);
+};
+const known = (name) => {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+};
+const passwordIn = (urlName) => {
+  const url = known(urlName);
+  if (url === undefined) return undefined;
+  if (!URL.canParse(url)) fail(`${join(folder, urlName)} is not a URL.`);
+  return decodeURIComponent(new URL(url).password);
+};
+const random = () => randomBytes(24).toString('hex');
+
+if (isUpgrade && known('key_ring') === undefined) {
+  fail(`${folder} has no key_ring: put it back. Stored data cannot be opened with a new one.`);
 }
 
-const password = () => randomBytes(24).toString('hex');
-const admin = password();
-const owner = password();
-const management = password();
-const data = password();
-const rotation = password();
-const redis = password();
-const database = (user, secret) => `postgres://${user}:${secret}@postgres:5432/glovebox`;
+/** A password and the URL that holds it: either tells the other. */
+const login = (user, passwordName, urlName) => {
+  const password = known(passwordName) ?? passwordIn(urlName) ?? random();
+  const url = `postgres://${user}:${encodeURIComponent(password)}@postgres:5432/glovebox`;
+  return { [passwordName]: password, [urlName]: url };
+};
+const redis =
+  passwordIn('redis_url') ??
+  /^requirepass (\S+)$/m.exec(known('redis_conf') ?? '')?.[1] ??
+  random();
 
 const files = {
-  postgres_password: admin,
-  owner_password: owner,
-  management_password: management,
-  data_password: data,
-  rotation_password: rotation,
-  admin_database_url: database('postgres', admin),
-  owner_database_url: database('glovebox_owner', owner),
-  management_database_url: database('glovebox_management', management),
-  data_database_url: database('glovebox_data', data),
-  rotation_database_url: database('glovebox_rotation', rotation),
+  ...login('postgres', 'postgres_password', 'admin_database_url'),
+  ...login('glovebox_owner', 'owner_password', 'owner_database_url'),
+  ...login('glovebox_management', 'management_password', 'management_database_url'),
+  ...login('glovebox_data', 'data_password', 'data_database_url'),
+  ...login('glovebox_rotation', 'rotation_password', 'rotation_database_url'),
   redis_conf: [
     'bind * -::*',
     'dir /data',
@@ -46,17 +59,26 @@ const files = {
     'maxmemory-policy noeviction',
     `requirepass ${redis}`,
   ].join('\n'),
-  redis_url: `redis://:${redis}@redis:6379`,
+  redis_url: `redis://:${encodeURIComponent(redis)}@redis:6379`,
   key_ring: `1:${randomBytes(32).toString('base64')}`,
-  runner_secret: password(),
+  runner_secret: random(),
 };
+const missing = Object.keys(files).filter((name) => known(name) === undefined);
 
-// Nobody but the owner may enter the folder. The files in it are readable to all, because
-// containers see them mounted one by one and run under other uids.
+// Whole or not at all: a new folder, or each file that is added to one. Nobody but the owner may enter
+// it. The files are readable to all, because containers see them mounted one by one and run under
+// other uids.
+const draft = `${folder}.new`;
 rmSync(draft, { recursive: true, force: true });
 mkdirSync(draft, { mode: 0o700 });
-for (const [name, text] of Object.entries(files)) {
-  writeFileSync(join(draft, name), `${text}\n`, { mode: 0o644 });
+for (const name of missing) {
+  writeFileSync(join(draft, name), `${files[name]}\n`, { mode: 0o644 });
 }
-renameSync(draft, folder);
-console.log(`Secrets written to ${folder}`);
+if (!isUpgrade) renameSync(draft, folder);
+else {
+  for (const name of missing) renameSync(join(draft, name), join(folder, name));
+  rmSync(draft, { recursive: true });
+}
+console.log(
+  missing.length > 0 ? `Written to ${folder}: ${missing.join(', ')}` : `${folder} is complete.`,
+);

@@ -1,5 +1,5 @@
 import type { Sql } from './database';
-import { sealingVersion } from './sealing-version';
+import { neededOf, sealingVersion } from './sealing-version';
 
 interface DataKeyRow {
   id: string;
@@ -27,6 +27,7 @@ export function dataKeyTable(sql: Sql): {
   byId(id: string): Promise<DataKeyRow | undefined>;
   claim(candidate: Candidate): Promise<DataKeyRow>;
   sealingVersion(newestVersion: number): Promise<number>;
+  neededOf(masterVersions: readonly number[]): Promise<number[]>;
 } {
   return {
     async byId(id) {
@@ -45,6 +46,7 @@ export function dataKeyTable(sql: Sql): {
     },
 
     sealingVersion: (newestVersion) => sealingVersion(sql, newestVersion),
+    neededOf: (masterVersions) => neededOf(sql, masterVersions),
   };
 }
 

@@ -18,6 +18,17 @@ export async function raiseSealingVersion(sql: Sql, version: number): Promise<vo
   await sql.query(`SELECT raise_sealing_version($1)`, [version]);
 }
 
+/** Of these master keys, those that seal something in Postgres now. */
+export async function neededOf(sql: Sql, masterVersions: readonly number[]): Promise<number[]> {
+  const rows = await sql.query<{ master: number }>(
+    `SELECT master FROM unnest($1::int[]) AS asked (master)
+     WHERE EXISTS (SELECT 1 FROM data_keys WHERE master_version = master)
+        OR EXISTS (SELECT 1 FROM definition_log WHERE master_version_of(payload) = master)`,
+    [masterVersions],
+  );
+  return rows.map(({ master }) => master);
+}
+
 /** How much each master key seals, in Postgres. Version 0: damaged, no ring opens it. */
 export interface SealedCount {
   readonly version: number;

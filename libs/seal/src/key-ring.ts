@@ -5,8 +5,8 @@ import { Problem } from '@glovebox/problems';
 export interface KeyRing {
   readonly versions: ReadonlySet<number>;
   readonly newestVersion: number;
-  /** Versions that something was sealed with and that are not in this ring. */
-  readonly missing: ReadonlySet<number>;
+  /** Versions that this ring has not and that something says it was sealed with, damaged or not. */
+  readonly missing: Set<number>;
   /** A key for one purpose and tenant, derived from the master key of that version. */
   derive(version: number, purpose: string, tenantId: string): Buffer;
 }

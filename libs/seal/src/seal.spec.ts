@@ -30,6 +30,8 @@ function keysInMemory(sealing?: number): DataKeyStore {
       return Promise.resolve(key);
     },
     sealingVersion: (newestVersion) => Promise.resolve(sealing ?? newestVersion),
+    neededOf: (versions) =>
+      Promise.resolve(versions.filter((v) => keys.some((key) => key.masterVersion === v))),
   };
 }
 
@@ -164,13 +166,31 @@ describe('the key ring', () => {
     expect(await early.masterKeys(1_000)).toBe('down');
   });
 
-  it('is ready in spite of a damaged version, and while the store is away or slow', async () => {
+  it('is ready again when nothing needs the older key any more', async () => {
     const store = keysInMemory(1);
-    const damaged = sealWithRing(ring, 1, place, card);
-    damaged[1] = 0x7f;
-    const own = parseKeyRing(`1:${first}`);
-    expect(() => openWithRing(own, place, damaged)).toThrow(UnknownMasterKey);
-    expect(await new Sealer(own, store).masterKeys(1_000)).toBe('up');
+    const sealed = await new Sealer(newer, store).seal(place, card);
+    const younger = parseKeyRing(`2:${masterKey()}`);
+    const needed = { ...store, sealingVersion: () => Promise.resolve(2) };
+    await expect(new Sealer(younger, needed).open(place, sealed)).rejects.toThrow(UnknownMasterKey);
+    expect(await new Sealer(younger, needed).masterKeys(1_000)).toBe('down');
+    const rotated = { ...needed, neededOf: () => Promise.resolve([]) };
+    expect(await new Sealer(younger, rotated).masterKeys(1_000)).toBe('up');
+    expect(younger.missing.size).toBe(0);
+  });
+
+  it.each([0, 1, 2, 4, 0x7f000001, 0xffffffff])(
+    'is ready in spite of a damaged header that says %d',
+    async (version) => {
+      const third = parseKeyRing(`3:${first}`);
+      const damaged = sealWithRing(third, 3, place, card);
+      damaged.writeUInt32BE(version, 1);
+      expect(() => openWithRing(third, place, damaged)).toThrow(UnknownMasterKey);
+      expect(await new Sealer(third, keysInMemory(3)).masterKeys(1_000)).toBe('up');
+    },
+  );
+
+  it('is ready while the store is away or slow', async () => {
+    const store = keysInMemory(1);
     const away = { ...store, sealingVersion: () => Promise.reject(new Error('away')) };
     expect(await new Sealer(ring, away).masterKeys(1_000)).toBe('up');
     const slow = { ...store, sealingVersion: () => new Promise<number>(() => undefined) };

@@ -27,6 +27,8 @@ export interface DataKeyStore {
   claim(candidate: DataKeyCandidate): Promise<WrappedDataKey>;
   /** The master key that seals, for all processes; in a new installation the newest of who asks. */
   sealingVersion(newestVersion: number): Promise<number>;
+  /** Of these master keys, those that something which is stored now names. */
+  neededOf(masterVersions: readonly number[]): Promise<readonly number[]>;
 }
 
 /** Key of the installation itself: no tenant owns it. */
@@ -64,14 +66,17 @@ export class Sealer {
     return (await this.#currentKey(systemTenantId, name)).key;
   }
 
-  /** Throws when the master key that seals is not in the ring, or one that was met while opening. */
+  /** Throws when the master key that seals is not in the ring, or an older one that is needed still. */
   async requireMasterKeys(): Promise<void> {
     const { newestVersion, versions, missing } = this.ring;
     const sealing = await this.store.sealingVersion(newestVersion);
     if (!versions.has(sealing)) throw new UnknownMasterKey(sealing);
-    // A version that never sealed anything is a damaged header, not a key that somebody forgot.
-    const met = [...missing].find((version) => version < sealing);
-    if (met !== undefined) throw new UnknownMasterKey(met);
+    // What was met may be a damaged header, which says anything: that is no key that somebody forgot.
+    const met = [...missing].filter((version) => version > 0 && version < sealing);
+    if (met.length === 0) return;
+    const [needed] = await this.store.neededOf(met);
+    if (needed !== undefined) throw new UnknownMasterKey(needed);
+    for (const version of met) missing.delete(version);
   }
 
   /** For health: down only if the ring is known to be wrong. That the store is away says nothing of it. */

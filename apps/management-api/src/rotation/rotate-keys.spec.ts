@@ -1,4 +1,4 @@
-import { connectDatabase, type Database } from '@glovebox/database';
+import { connectDatabase, raiseSealingVersion, type Database } from '@glovebox/database';
 import {
   createTestDatabase,
   startRedis,
@@ -11,6 +11,7 @@ import { managementReadiness } from '../health';
 import { createTenant, type NewTenant } from '../tenants/create-tenant';
 import { openWebhookSecrets } from '../tenants/webhook-secrets';
 import { describeStatus, keyStatus, mayBeTakenOut } from './key-status';
+import { rewrapDataKeys } from './rewrap-data-keys';
 import { rotateKeys } from './rotate-keys';
 import { asRotation, ringOf, startProcess } from './spec-rotation';
 
@@ -236,6 +237,32 @@ it('a process without the key that seals is not ready, refuses to seal, and serv
   const renewed = await start(1, 2);
   expect((await managementReadiness(renewed)).ready).toBe(true);
   await expectAllOpen(renewed, [made]);
+});
+
+it('a definition with a damaged header is unreadable, and every process stays ready', async () => {
+  const ctx = await start(1);
+  const made = await createTenant(ctx, { name: 'T', demo: true });
+  await rotate(1, 2);
+  await admin.query(
+    `WITH head AS (UPDATE definition_head SET version = version + 1 RETURNING version)
+     UPDATE definition_log l SET version = head.version, payload = set_byte(payload, 4, 0)
+     FROM head WHERE kind = 'tenant'`,
+  );
+  const renewed = await start(2);
+  await expectAllOpen(renewed, [made]);
+  expect(await managementReadiness(renewed)).toMatchObject({ ready: true });
+});
+
+it('a process without an older key that is needed is not ready until nothing needs it', async () => {
+  await createTenant(await start(1, 2), { name: 'T', demo: true });
+  await asRotation(stores, ringOf(1, 2), async ({ database, ring }) => {
+    await raiseSealingVersion(database, 2);
+    await rewrapDataKeys(database, ring);
+  });
+  const early = await start(2);
+  await waitFor(async () => (await managementReadiness(early)).components.keys === 'down');
+  await rotate(1, 2);
+  await waitFor(async () => (await managementReadiness(early)).ready);
 });
 
 it('a process from which an old key was taken too early does not start', async () => {
