@@ -2,11 +2,12 @@ import { record, type Sql } from '@glovebox/database';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { mergePatch } from '@glovebox/service-host';
+import { refuseToLearn } from './change-limits';
 import { refuseDeep } from './depth';
 import { KeyedHashes } from './fingerprints';
 import { columns, openJson, openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './store-tokens';
-import type { Actor, TokenInput, TokenOptions, TokenRow, TokenView } from './token';
+import type { Actor, TokenOptions, TokenRow, TokenView } from './token';
 import { replaceRow, sealRow } from './token-rows';
 import { validateToken } from './valid-token';
 
@@ -42,7 +43,9 @@ export async function updateToken(
   const changes = changesOf(patch, row);
   const isChange = Object.keys(changes).length > 0;
   if (isChange) {
-    const token = validateToken(mergePatch(await documentOf(sealer, row), changes) as TokenInput);
+    const merged = mergePatch(await documentOf(sealer, row), changes) as Record<string, unknown>;
+    refuseToLearn(actor.principal, row.container, changes, merged);
+    const token = validateToken(merged);
     requireGrant(actor, 'token:update', token.container);
     const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
     await replaceRow(sql, { tenantId, modifiedBy: applicationId }, sealed);

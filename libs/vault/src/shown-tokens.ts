@@ -41,6 +41,16 @@ export function showingGrants(principal: Principal, permission: Permission): Gra
   }));
 }
 
+/** How the data of a token in this container is shown, if a grant covers it. */
+export function shownIn(
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): Grant['transform'] | undefined {
+  const grants = showingGrants(principal, permission);
+  return grants.find((grant) => container.startsWith(grant.container))?.transform;
+}
+
 /**
  * Tokens as the caller's grants show them, those that are gone left out. To reveal is to use: the
  * record of it is written by the same statement.

@@ -3,7 +3,7 @@ import { recordEach, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
-import { showingGrants, showTokens } from './shown-tokens';
+import { shownIn, showTokens } from './shown-tokens';
 import { toTokenView, type Actor, type TokenRow, type TokenView } from './token';
 import { insertRows, sealRow, type SealedRow } from './token-rows';
 import type { ValidToken } from './valid-token';
@@ -82,10 +82,9 @@ function toCreatedView(
   row: TokenRow,
   token: ValidToken | undefined,
 ): TokenView {
-  const grants = showingGrants(principal, 'token:create');
-  const grant = grants.find(({ container }) => row.container.startsWith(container));
+  const transform = shownIn(principal, 'token:create', row.container);
   const shown = { reveal: token?.data, mask: token?.mask, redact: undefined };
-  const data = grant && shown[grant.transform];
+  const data = transform && shown[transform];
   const view = toTokenView(row, token?.options ?? {}, 'created');
   return data === undefined ? view : { ...view, data };
 }

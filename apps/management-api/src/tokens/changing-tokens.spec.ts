@@ -142,7 +142,7 @@ describe('PATCH /tokens/{id}', () => {
   ])('400: %s', async (member, patch) => {
     const path = await stored(member === 'data' ? { data: 1 } : { type: 'card', data: card });
     const before = (await api.get(path, revealing)).body as object;
-    const refused = await change(path, patch);
+    const refused = await change(path, patch, revealing);
     expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, [member]]);
     expect((await api.get(path, revealing)).body).toEqual(before);
   });
@@ -174,6 +174,44 @@ describe('PATCH /tokens/{id}', () => {
       'application/merge-patch+json; charset=utf-8',
     );
     expect(patched.status).toBe(200);
+  });
+
+  it.each([
+    ['mask', { mask: '{{ data }}' }],
+    ['mask', { mask: { a: ['{{ data.number | last4 }}'] }, data: {} }],
+    ['search_indexes', { search_indexes: ['{{ data.nothing }}'] }],
+    ['search_indexes', { search_indexes: ['{{ data.number }}'], data: { cvc: '123' } }],
+    ['fingerprint_expression', { fingerprint_expression: "{{ data | json: '$.cvc' }}" }],
+  ])('403: what nobody reveals is not learnt through %s: %j', async (member, patch) => {
+    const path = await stored({ type: 'card', data: card });
+    const before = (await api.get(path, revealing)).body as object;
+    const [update, all] = ['token:update', 'token:read'];
+    for (const key of [
+      api.tenant.private_key,
+      await api.keyWith('public', [update]),
+      await api.keyWith('public', [], [reveal('/', [update])]),
+      await api.keyWith('private', [], [{ ...reveal('/', [update]), transform: 'redact' }]),
+      await api.keyWith('private', [update], [reveal('/', [all]), reveal('/bank/', [update])]),
+    ]) {
+      const { status, body, text: answer } = await change(path, patch, key);
+      expect([status, body.code, answer.includes(member)]).toEqual([
+        403,
+        'permission_denied',
+        true,
+      ]);
+      expect(answer).not.toContain('4242');
+    }
+    expect((await api.get(path, revealing)).body).toEqual(before);
+  });
+
+  it('200: a literal mask, and anything over data that replaces the old', async () => {
+    const path = await stored({ data: 'old', mask: '{{ data }}' });
+    const key = await api.keyWith('public', ['token:update']);
+    const patches = [{ mask: 'hidden' }, { data: 'newer', mask: '{{ data | last4 }}' }];
+    for (const [at, data] of ['hidden', 'ewer'].entries()) {
+      const changed = await change(path, patches[at], key);
+      expect([changed.status, changed.body.data]).toEqual([200, data]);
+    }
   });
 
   it('403: a token moves only between containers that the caller may both update', async () => {

@@ -1,0 +1,38 @@
+import type { Principal } from '@glovebox/access';
+import { Problem } from '@glovebox/problems';
+import { shownIn } from './shown-tokens';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const madeOfData = ['mask', 'search_indexes', 'fingerprint_expression'];
+
+/**
+ * A new expression over data that stays would show it, or answer questions about it: only who is
+ * shown the data anyway may write one. Data that replaces the old wholly is the caller's own.
+ */
+export function refuseToLearn(
+  principal: Principal,
+  container: string,
+  changes: Members,
+  merged: Members,
+): void {
+  const named = madeOfData.filter(
+    (name) => Object.hasOwn(changes, name) && hasExpression(merged[name]),
+  );
+  const { data } = changes;
+  const replacesAll =
+    Object.hasOwn(changes, 'data') && (typeof data !== 'object' || Array.isArray(data));
+  if (named.length === 0 || replacesAll) return;
+  if (shownIn(principal, 'token:update', container) === 'reveal') return;
+  throw new Problem('permission_denied', {
+    detail:
+      `A rule has to reveal under token:update before ${named.join(', ')} may hold expressions ` +
+      'over data that is stored already.',
+  });
+}
+
+function hasExpression(document: unknown): boolean {
+  if (typeof document === 'string') return document.includes('{{');
+  if (typeof document !== 'object' || document === null) return false;
+  return Object.values(document).some(hasExpression);
+}
