@@ -127,6 +127,8 @@ describe('a filter', () => {
     "json: '$[x]'",
     "json: '$[?(@.a)]'",
     "json: '$[0'",
+    "json: '$..a..b'",
+    `json: '$${'.a'.repeat(65)}'`,
     'last4: 1',
     'reveal_last',
     'reveal_last: -1',
@@ -181,6 +183,15 @@ describe('a filter', () => {
     expect(() => filtered(Array(6).fill('to_base16').join(' | '), large)).toThrow(
       /to_base16 cannot take/,
     );
+  });
+
+  it('visits values for a time that is paid for', () => {
+    const wide = { a: Array(500_000).fill(0), b: 1 };
+    const startedAt = performance.now();
+    expect(() => dataTemplate(`{{ data${'..*'.repeat(1_300)} }}`)).toThrow(/not valid/);
+    const repeated = Array.from({ length: 1_000 }, (_, i) => `{{ data..b }}${' '.repeat(i)}`);
+    expect(refusal(() => dataTemplate(repeated).render(wide)).status).toBe(413);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('cannot be chained and repeated without end', () => {

@@ -14,6 +14,8 @@ interface Step {
 
 export type JsonPath = readonly Step[];
 
+const stepsMax = 64;
+
 export function parseJsonPath(text: string): JsonPath | undefined {
   const reader = new Reader(text);
   if (!reader.take(/\$/y)) return undefined;
@@ -21,7 +23,10 @@ export function parseJsonPath(text: string): JsonPath | undefined {
   return path && reader.isAtEnd ? path : undefined;
 }
 
-/** Steps as far as there are any; undefined if one of them is broken. */
+/**
+ * Steps as far as there are any; undefined if one of them is broken. A second `..` would go through
+ * the values below each value below, and each further one multiply that again.
+ */
 export function readSteps(reader: Reader): JsonPath | undefined {
   const steps: Step[] = [];
   for (;;) {
@@ -30,7 +35,8 @@ export function readSteps(reader: Reader): JsonPath | undefined {
     const isBracketed = (isRecursive || !isNamed) && reader.take(/\[\s*/y) !== null;
     if (!isNamed && !isBracketed) return steps;
     const selector = isBracketed ? readBracket(reader) : readName(reader);
-    if (!selector) return undefined;
+    if (!selector || steps.length === stepsMax) return undefined;
+    if (isRecursive && steps.some((step) => step.isRecursive)) return undefined;
     steps.push({ selector, isRecursive });
   }
 }
@@ -57,27 +63,28 @@ function readBracketed(reader: Reader): Selector | undefined {
 /** The one value that a path leads to; undefined if it leads to none or to several. */
 export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
   const found: unknown[] = [];
-  find(value, path, found, budget);
+  find(value, path, 0, found, budget);
   return found.length === 1 ? found[0] : undefined;
 }
 
-function find(value: unknown, path: JsonPath, found: unknown[], budget: Budget): void {
-  const [step, ...rest] = path;
+function find(value: unknown, path: JsonPath, at: number, found: unknown[], budget: Budget): void {
+  const step = path[at];
   if (!step) {
     found.push(value);
     return;
   }
   for (const child of selected(value, step.selector, budget)) {
-    if (found.length < 2) find(child, rest, found, budget);
+    if (found.length < 2) find(child, path, at + 1, found, budget);
   }
   if (!step.isRecursive) return;
   for (const child of childrenOf(value, budget)) {
-    if (found.length < 2) find(child, path, found, budget);
+    if (found.length < 2) find(child, path, at, found, budget);
   }
 }
 
 function selected(value: unknown, selector: Selector, budget: Budget): readonly unknown[] {
   if (selector.kind === 'every') return childrenOf(value, budget);
+  budget.work(visitCost);
   if (typeof value !== 'object' || value === null) return [];
   if (selector.kind === 'item') {
     if (!Array.isArray(value)) return [];
@@ -88,10 +95,14 @@ function selected(value: unknown, selector: Selector, budget: Budget): readonly 
   return [(value as Record<string, unknown>)[selector.name]];
 }
 
-/** Each visit is paid for: recursive steps over a large value could otherwise go on and on. */
+/** Of the budget, in characters: looking at a value takes about as long as reading as many. */
+const visitCost = 16;
+
+/** Each visit is paid for: over a large value a thousand paths could otherwise go on and on. */
 function childrenOf(value: unknown, budget: Budget): readonly unknown[] {
+  budget.work(visitCost);
   if (typeof value !== 'object' || value === null) return [];
-  const children: unknown[] = Object.values(value);
-  budget.work(children.length * 16);
+  const children: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  budget.work(children.length * visitCost);
   return children;
 }

@@ -77,6 +77,17 @@ describe('strict JSON', () => {
     expect(() => parseStrictJson(`{"other":${number}}`, { free: ['data'] })).not.toThrow();
   });
 
+  it('numbers take time that grows with the text, and none is longer than 400 characters', () => {
+    const read = (number: string): unknown =>
+      parseStrictJson(`{"data":[${number}]}`, { free: ['data'] });
+    expect(read(`1${'0'.repeat(300)}`)).toEqual({ data: [1e300] });
+    const startedAt = performance.now();
+    expect(() => read(`1${'0'.repeat(1_000_000)}1`)).toThrow(/longer than 400 characters/);
+    const padded = `1.${'0'.repeat(390)}`;
+    expect(read(Array(2_000).fill(padded).join(','))).toEqual({ data: Array(2_000).fill(1) });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   it('does not echo what it refuses', () => {
     expect(() => parseStrictJson('{"card":"4111111111111111","card":1}')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('4111') as unknown }),

@@ -83,11 +83,19 @@ function inspect(text: string, depthMax: number, free: readonly string[] | 'all'
 
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
+/** No number that can be kept exactly needs more, unless it is padded with zeros. */
+const numberLengthMax = 400;
+
 /** What is the customer's own is kept as it is, or not at all: no digit is lost in silence. */
 function endOfExactNumber(text: string, start: number): number {
   numberLiteral.lastIndex = start;
   const [literal] = numberLiteral.exec(text) ?? [];
   if (literal === undefined) throw new Problem('invalid_json');
+  if (literal.length > numberLengthMax) {
+    throw new Problem('invalid_json', {
+      detail: `The number at character ${start} is longer than ${numberLengthMax} characters.`,
+    });
+  }
   if (significance(literal) !== significance(String(Number(literal)))) {
     throw new Problem('invalid_json', {
       detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
@@ -101,10 +109,17 @@ function significance(literal: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  const trimmed = digits.replace(/0+$/, '');
+  const trimmed = withoutTrailingZeros(digits);
   if (trimmed === '') return whole === '' ? 'none' : '0';
   const power = Number(exponent) - fraction.length + (digits.length - trimmed.length);
   return `${sign}${trimmed}e${power}`;
+}
+
+/** By hand: /0+$/ tries each zero within the digits anew. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 function endOfString(text: string, start: number): number {
