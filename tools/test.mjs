@@ -26,7 +26,7 @@ await script(help, async (args) => {
   const names = rest.filter((arg) => !arg.startsWith('-'));
   const testRun = new TestRun({
     testMatch: kind?.testMatch,
-    minutes: kind?.minutes ?? 8,
+    minutes: kind?.minutes ?? 20,
     jestArgs,
   });
   process.once('SIGINT', () => void finish('interrupted'));
