@@ -52,8 +52,8 @@ export class PlantedSearch {
       begin = ((begin << 8) & 0xffffff) | (bytes[at] ?? 0);
       if (this.#pairs[begin & 0xffff] !== 1) continue;
       for (const needle of this.#needles.get(begin) ?? []) {
-        const candidate = bytes.subarray(at - 2, at - 2 + needle.bytes.length);
-        if (candidate.equals(needle.bytes)) {
+        const end = at - 2 + needle.bytes.length;
+        if (end <= bytes.length && needle.bytes.compare(bytes, at - 2, end) === 0) {
           yield { place, secret: needle.secret, form: needle.form };
         }
       }

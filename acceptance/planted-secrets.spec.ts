@@ -69,7 +69,7 @@ async function allIsWritten(): Promise<void> {
       [planted.reactorId],
     );
     return tried.rows.length > 0;
-  }).finally(() => postgres.end());
+  }, 30_000).finally(() => postgres.end());
 }
 
 function findsIn(places: Iterable<Place>): Find[] {
@@ -118,7 +118,7 @@ it('no secret is in a log or in another file of the product', () => {
     secret.startsWith('set-up') && setUpFiles.includes(basename(place));
   expect(files.filter((find) => !isSetUp(find))).toEqual([]);
   expect(files.filter(isSetUp).map(({ place }) => basename(place))).toContain('dev.json');
-});
+}, 60_000);
 
 it('no secret is in a command line or an environment', () => {
   expectSeen(processes, /cmdline/, 'gateway');

@@ -168,7 +168,7 @@ export async function refuseEverything(
     });
     const [{ status }, text] = [answer, await answer.text()];
     if (status < 400) throw new Error(`${method} ${path} was not refused: ${status} ${text}`);
-    const place = `${method} ${path.replace(/planted\w+/g, '…')} ${status}`;
+    const place = `${method} ${path.replace(/\w+Planted/g, '…')} ${status}`;
     refusals.push([place, Buffer.from([...answer.headers].join('\n') + text)]);
   };
   const throughProxy = { 'SVC-PROXY-KEY': proxyKey };

@@ -9,6 +9,7 @@ const everything = ['token:create', 'token:read', 'token:update', 'token:delete'
 let receiver: Receiver;
 let key: string;
 let proxy: { id: string; key: string };
+let expiring: { id: string; at: number };
 
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -16,6 +17,8 @@ beforeAll(async () => {
   const body = { name: 'vault', destination_url: `${receiver.url}/seen` };
   const { id, key: proxyKey } = await create(product, '/proxies', body);
   proxy = { id, key: String(proxyKey) };
+  const at = Date.now() + 3_000;
+  expiring = { id: await token('expired', { expires_at: new Date(at).toISOString() }), at };
 });
 afterAll(() => receiver.close());
 
@@ -113,11 +116,9 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     const deleted = await token('deleted');
     const gone = await call('DELETE', `${baseUrl}/tokens/${deleted}`, { key });
     expect(gone.status).toBe(204);
-    const expired = await token('expired', {
-      expires_at: new Date(Date.now() + 1_000).toISOString(),
-    });
-    await until(async () => (await ask({ a: `{{${expired}}}` }, key)).status === 400);
-    for (const id of [missing, foreign, deleted, expired]) {
+    await until(() => Promise.resolve(Date.now() > expiring.at));
+    await until(async () => (await ask({ a: `{{${expiring.id}}}` }, key)).status === 400);
+    for (const id of [missing, foreign, deleted, expiring.id]) {
       await expectRefused({ a: `{{${id}}}` }, unknown(id));
     }
     const known = await token('known');
