@@ -14,11 +14,7 @@ export interface Observed {
   readonly destinations: { readonly size: number };
 }
 
-type Followed = Pick<DefinitionFollower, 'fresh' | 'head'> & {
-  /** Who the lease was had from, and how much of it is left. */
-  readonly source?: string | undefined;
-  readonly leaseLeftMs?: number;
-};
+type Followed = Pick<DefinitionFollower, 'fresh' | 'head' | 'source' | 'leaseLeftMs'>;
 
 const buckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 210,
@@ -118,7 +114,7 @@ function observeDefinitions(registry: Registry, follower: Followed): void {
     collect() {
       this.reset();
       const { source = 'none', leaseLeftMs } = follower;
-      if (leaseLeftMs !== undefined) this.set({ source }, Math.max(0, leaseLeftMs) / 1_000);
+      this.set({ source }, leaseLeftMs / 1_000);
     },
   });
 }

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { connectDatabase, enterTenant } from '@glovebox/database';
 import { appendDefinition, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, freePort, startRedis, waitFor } from '@glovebox/testing';
+import { createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
@@ -12,7 +12,6 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
   const redis = await startRedis();
   const keyRing = `1:${randomBytes(32).toString('base64')}`;
   const config = loadWorkerConfig({
-    OPS_PORT: String(await freePort()),
     DATABASE_URL: testDatabase.dataUrl,
     REDIS_URL: redis.url,
     KEY_RING: keyRing,

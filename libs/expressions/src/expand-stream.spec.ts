@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
-import { Budget, expandStream, jsonTemplate, Tally, type StreamOptions } from './index';
+import type { StreamOptions } from './expand-stream';
+import { Budget, expandStream, Tally } from './index';
+import { jsonTemplate } from './text-templates';
 
 const values = new Map<string, unknown>([
   ['card_1', { number: '4242' }],

@@ -1,4 +1,4 @@
-export { SealBroken, type Place } from './envelope';
+export type { Place } from './envelope';
 export { createKeyHash, type KeyHash } from './key-hash';
 export { parseKeyRing, UnknownMasterKey, type KeyRing } from './key-ring';
 export {
@@ -7,7 +7,5 @@ export {
   rewrapDataKey,
   Sealer,
   sealWithRing,
-  type DataKeyCandidate,
-  type DataKeyStore,
   type WrappedDataKey,
 } from './sealer';

@@ -1,17 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { SealBroken, type Place } from './envelope';
+import { parseKeyRing, UnknownMasterKey } from './key-ring';
 import {
   masterVersionOf,
   openWithRing,
-  parseKeyRing,
   rewrapDataKey,
-  SealBroken,
   Sealer,
   sealWithRing,
-  UnknownMasterKey,
   type DataKeyStore,
-  type Place,
   type WrappedDataKey,
-} from './index';
+} from './sealer';
 
 const masterKey = (): string => randomBytes(32).toString('base64');
 const first = masterKey();

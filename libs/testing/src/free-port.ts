@@ -1,16 +1,27 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-export function freePort(): Promise<number> {
+/** Test processes that run at once have pids that differ in this. */
+const processes = 64;
+/** Below the ports that systems give to outgoing connections and to who listens on port 0. */
+const [from, to] = [10_000, 32_000];
+
+/** A port that nobody else takes until it is listened on: not by chance, and not another test process. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port =
+      from + processes * randomInt(Math.floor((to - from) / processes)) + (process.pid % processes);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') {
-        reject(new Error('a TCP server without a port'));
-        return;
-      }
-      server.close(() => resolve(address.port));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
     });
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

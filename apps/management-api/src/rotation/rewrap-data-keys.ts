@@ -5,7 +5,7 @@ import {
   type Database,
   type Sql,
 } from '@glovebox/database';
-import { rewrapDataKey, UnknownMasterKey, type KeyRing } from '@glovebox/seal';
+import { rewrapDataKey, UnknownMasterKey, type KeyRing, type WrappedDataKey } from '@glovebox/seal';
 
 export interface Rewrapped {
   readonly rewrapped: number;
@@ -43,11 +43,7 @@ async function rewrapPart(
   return { rewrapped, damaged: keys.length - replaced.length, last: keys.at(-1)?.id };
 }
 
-function tryToRewrap(
-  ring: KeyRing,
-  sealing: number,
-  key: Parameters<typeof rewrapDataKey>[2],
-): Buffer | undefined {
+function tryToRewrap(ring: KeyRing, sealing: number, key: WrappedDataKey): Buffer | undefined {
   try {
     return rewrapDataKey(ring, sealing, key);
   } catch (error) {
