@@ -8,7 +8,7 @@ import { toTokenView, type Actor, type TokenRow, type TokenView } from './token'
 import { insertRows, sealRow, type SealedRow } from './token-rows';
 import type { ValidToken } from './valid-token';
 
-/** A token as its creator sees it; not new where a token with the same fingerprint stands for it. */
+/** A token as its creator sees it; not new where an older one with the same fingerprint stands for it. */
 export interface StoredToken {
   readonly view: TokenView;
   readonly isNew: boolean;
@@ -38,10 +38,10 @@ export async function storeTokens(
     if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
   }
   const views = await insert(sql, actor, [...fresh.values()], tokens);
-  return sealed.map(({ row, name }) => {
+  return sealed.map(({ name }) => {
     const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
     if (!view) throw new Error('A token was neither stored nor found');
-    return { view, isNew: fresh.get(name) === row };
+    return { view, isNew: !existing.has(name) };
   });
 }
 
