@@ -99,17 +99,18 @@ export const underClaim = <Result>(claim: Claim, work: () => Promise<Result>): P
 
 /**
  * In the transaction of a change, with what will be answered: the change and its outcome are there
- * together or not at all. Answers that hold a new API key are stored nowhere.
+ * together or not at all. Answers that hold a new API key are stored nowhere; of others less may be
+ * kept than is answered now.
  */
 export async function storeOutcome(
   sql: Sql,
   sealer: Sealer,
   result: unknown,
-  status?: number,
+  kept = result,
 ): Promise<void> {
   const claim = claims.getStore();
   if (!claim || holdsApiKey(result)) return;
-  const outcome = { status: status ?? claim.status, body: result };
+  const outcome = { status: claim.status, body: kept };
   const isOurs = await write(sql, sealer, claim, outcome);
   // Somebody has taken the call over: this transaction must not happen as well.
   if (!isOurs) throw underWay();

@@ -50,7 +50,7 @@ export async function invokeReactor(
 }
 
 /** Under the reactor's application; the caller's only where the reactor has none (contract 3). */
-function storeTokens(
+async function storeTokens(
   { database, vault }: ReactorContext,
   { reactor, application, caller, traceId }: Invocation,
   document: unknown,
@@ -58,7 +58,9 @@ function storeTokens(
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
-  return database.transaction((sql) => vault.tokenize(sql, { principal, traceId }, document));
+  const actor = { principal, traceId };
+  const tokenized = await database.transaction((sql) => vault.tokenize(sql, actor, document));
+  return tokenized.document;
 }
 
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */

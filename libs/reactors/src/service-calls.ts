@@ -42,7 +42,8 @@ interface Call {
 const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'svc.tokenize': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
-    return database.transaction((sql) => vault.tokenize(sql, actor, first));
+    const tokenize = (sql: Sql) => vault.tokenize(sql, actor, first);
+    return database.transaction(tokenize).then(({ document }) => document);
   },
   'svc.detokenize': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');

@@ -1,4 +1,4 @@
-import type { Principal } from '@glovebox/access';
+import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { shownIn } from './shown-tokens';
 
@@ -28,6 +28,20 @@ export function refuseToLearn(
     detail:
       `A rule has to reveal under token:update before ${named.join(', ')} may hold expressions ` +
       'over data that is stored already.',
+  });
+}
+
+const showing = ['token:read', 'token:search', 'token:use', 'token:update'] as const;
+const levels = ['none', 'redact', 'mask', 'reveal'];
+
+/** Whoever may move a token must not reach by that what the owner of its container keeps from him. */
+export function refuseToUnmask(principal: Principal, from: string, to: string): void {
+  const levelIn = (permission: Permission, container: string): number =>
+    levels.indexOf(shownIn(principal, permission, container) ?? 'none');
+  const unmasked = showing.find((one) => levelIn(one, to) > levelIn(one, from));
+  if (unmasked === undefined) return;
+  throw new Problem('permission_denied', {
+    detail: `There ${unmasked} would show this caller more of the token than where it is.`,
   });
 }
 

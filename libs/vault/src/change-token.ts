@@ -2,7 +2,7 @@ import { record, type Sql } from '@glovebox/database';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { mergePatch } from '@glovebox/service-host';
-import { refuseToLearn } from './change-limits';
+import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseDeep } from './depth';
 import { KeyedHashes } from './fingerprints';
 import { columns, openJson, openOptions, showTokens } from './shown-tokens';
@@ -28,7 +28,7 @@ const changeable = [
 
 /**
  * RFC 7386 on the token as it is now; what is made of its data is made anew. To move a token takes
- * a grant on the container that it leaves and on the one that it enters.
+ * a grant on the container that it leaves and on the one that it enters, and may show the mover no more.
  */
 export async function updateToken(
   sql: Sql,
@@ -47,6 +47,7 @@ export async function updateToken(
     refuseToLearn(actor.principal, row.container, changes, merged);
     const token = validateToken(merged);
     requireGrant(actor, 'token:update', token.container);
+    refuseToUnmask(actor.principal, row.container, token.container);
     const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
     await replaceRow(sql, { tenantId, modifiedBy: applicationId }, sealed);
   }

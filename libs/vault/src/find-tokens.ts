@@ -1,9 +1,9 @@
-import { grantsFor, type Permission } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { Permission } from '@glovebox/access';
+import { decidingGrant, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
-import { showTokens } from './shown-tokens';
+import { showingGrants, showTokens } from './shown-tokens';
 import type { Actor, TokenView } from './token';
 
 export interface FoundTokens {
@@ -49,12 +49,19 @@ export async function findTokens(
 ): Promise<FoundTokens> {
   const { tenantId } = actor.principal;
   const values = new Values(tenantId);
-  const containers = grantsFor(actor.principal, permission).map(({ container }) => container);
+  const grants = showingGrants(actor.principal, permission);
+  const containers = grants.map(({ container }) => container);
+  const terms = {
+    values,
+    tenantId,
+    hashes: new KeyedHashes(sealer),
+    grants,
+  };
   const where = [
     't.tenant_id = $1',
     '(t.expires_at IS NULL OR t.expires_at > now())',
     containers.includes('/') ? 'true' : startsWithAny(values.place(containers)),
-    await conditionSql(condition, values, new KeyedHashes(sealer), tenantId),
+    await conditionSql(condition, terms),
   ].join(' AND ');
   const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
     `SELECT count(*)::int AS total FROM tokens t WHERE ${where}`,
@@ -80,15 +87,26 @@ export async function findTokens(
 const startsWithAny = (prefixes: string): string =>
   `EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS prefix WHERE starts_with(t.container, prefix))`;
 
+/** Whether more than nothing may be shown of a token: else no search may depend on its data. */
+function isOpen({ grants, values }: Terms): string {
+  if (grants.every(({ transform }) => transform !== 'redact')) return 'true';
+  const containers = values.place(grants.map(({ container }) => container));
+  const transforms = values.place(grants.map(({ transform }) => transform));
+  return `EXISTS (SELECT FROM ${decidingGrant(containers, transforms)} WHERE g.transform <> 'redact')`;
+}
+
+interface Terms {
+  readonly values: Values;
+  readonly tenantId: string;
+  readonly hashes: KeyedHashes;
+  readonly grants: readonly Grant[];
+}
+
 /** What a query says, over the row `t`; values are never part of the text. */
-async function conditionSql(
-  condition: Condition,
-  values: Values,
-  hashes: KeyedHashes,
-  tenantId: string,
-): Promise<string> {
+async function conditionSql(condition: Condition, terms: Terms): Promise<string> {
+  const { values, tenantId, hashes } = terms;
   const each = (conditions: readonly Condition[]): Promise<string[]> =>
-    Promise.all(conditions.map((one) => conditionSql(one, values, hashes, tenantId)));
+    Promise.all(conditions.map((one) => conditionSql(one, terms)));
   const hasTerm = (term: string): string =>
     `t.id IN (SELECT token_id FROM token_terms
        WHERE tenant_id = $1 AND term = ${values.place(term)})`;
@@ -99,14 +117,16 @@ async function conditionSql(
       return `(${(await each(condition.of)).join(' OR ')})`;
     case 'not':
       return `NOT coalesce(${(await each([condition.of])).join('')}, false)`;
-    case 'equals':
-      return `t.${condition.column} = ANY (${values.place(condition.values)}::text[])`;
+    case 'equals': {
+      const isOne = `t.${condition.column} = ANY (${values.place(condition.values)}::text[])`;
+      return condition.column === 'fingerprint' ? `(${isOne} AND ${isOpen(terms)})` : isOne;
+    }
     case 'container':
       return condition.isPrefix
         ? `starts_with(t.container, ${values.place(condition.value)})`
         : `t.container = ${values.place(condition.value)}`;
     case 'data':
-      return hasTerm(await hashes.dataTerm(tenantId, condition.value));
+      return `(${hasTerm(await hashes.dataTerm(tenantId, condition.value))} AND ${isOpen(terms)})`;
     case 'metadata':
       return hasTerm(await hashes.metadataTerm(tenantId, condition.name, condition.value));
   }

@@ -79,15 +79,33 @@ export async function showTokens(
       look.isRecorded ?? false,
     ]),
   );
-  return Promise.all(rows.map((row) => open(sealer, row)));
+  return Promise.all(rows.map((row) => open(sealer, principal, row)));
 }
 
-async function open(sealer: Sealer, row: ShownRow): Promise<Shown> {
+async function open(sealer: Sealer, principal: Principal, row: ShownRow): Promise<Shown> {
   const { transform, sealed } = row;
-  const view = toTokenView(row, await openOptions(sealer, row), 'read');
+  const whole = toTokenView(row, await openOptions(sealer, row), 'read');
+  const view = withoutHints(principal, transform, whole);
   if (sealed === null) return { view, transform };
   const column = transform === 'reveal' ? 'data' : 'mask';
   return { view: { ...view, data: await openJson(sealer, row, column, sealed) }, transform };
+}
+
+/**
+ * A fingerprint confirms a guess of the data, and what the customer wrote into a mask may be data:
+ * neither is for those who are to see nothing of it. Public applications could try all guesses.
+ */
+export function withoutHints(
+  { type }: Principal,
+  transform: Grant['transform'] | null | undefined,
+  view: TokenView,
+): TokenView {
+  const isHidden = transform !== 'reveal' && transform !== 'mask';
+  if (!isHidden && type !== 'public') return view;
+  const { fingerprint: _, ...rest } = view;
+  if (!isHidden) return rest;
+  const { mask: _mask, search_indexes: _indexes, fingerprint_expression: _made, ...bare } = rest;
+  return bare;
 }
 
 export async function openOptions(

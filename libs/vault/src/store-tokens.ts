@@ -1,14 +1,14 @@
-import { grantFor, grantsFor, type Permission } from '@glovebox/access';
-import { recordEach, type Sql } from '@glovebox/database';
+import { grantFor, type Permission } from '@glovebox/access';
+import { decidingGrant, recordEach, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
-import { shownIn, showTokens } from './shown-tokens';
+import { showingGrants, shownIn, showTokens, withoutHints } from './shown-tokens';
 import { toTokenView, type Actor, type TokenRow, type TokenView } from './token';
 import { insertRows, sealRow, type SealedRow } from './token-rows';
 import type { ValidToken } from './valid-token';
 
-/** A token as its creator sees it; not new where a token with the same fingerprint stands for it. */
+/** A token as its creator sees it; not new where an older one with the same fingerprint stands for it. */
 export interface StoredToken {
   readonly view: TokenView;
   readonly isNew: boolean;
@@ -38,10 +38,10 @@ export async function storeTokens(
     if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
   }
   const views = await insert(sql, actor, [...fresh.values()], tokens);
-  return sealed.map(({ row, name }) => {
+  return sealed.map(({ name }) => {
     const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
     if (!view) throw new Error('A token was neither stored nor found');
-    return { view, isNew: fresh.get(name) === row };
+    return { view, isNew: !existing.has(name) };
   });
 }
 
@@ -85,13 +85,17 @@ function toCreatedView(
   const transform = shownIn(principal, 'token:create', row.container);
   const shown = { reveal: token?.data, mask: token?.mask, redact: undefined };
   const data = transform && shown[transform];
-  const view = toTokenView(row, token?.options ?? {}, 'created');
+  const view = withoutHints(
+    principal,
+    transform,
+    toTokenView(row, token?.options ?? {}, 'created'),
+  );
   return data === undefined ? view : { ...view, data };
 }
 
 /**
- * By fingerprint, tokens that stand for those to be deduplicated: live ones that the caller may
- * read. Who stores the same data at the same time waits here for the other to be done; locks are
+ * By fingerprint, tokens that stand for those to be deduplicated: live ones of which the caller may
+ * read at least the mask. Who stores the same data at the same time waits here for the other to be done; locks are
  * taken in one order, and their number is bounded, since all locks of the server share one table.
  */
 async function findDuplicates(
@@ -108,14 +112,19 @@ async function findDuplicates(
        FROM unnest($2::text[]) AS fingerprint ORDER BY 1) buckets`,
     [tenantId, fingerprints],
   );
-  const containers = grantsFor(actor.principal, 'token:read').map(({ container }) => container);
+  const grants = showingGrants(actor.principal, 'token:read');
   const found = await sql.query<{ id: string; fingerprint: string }>(
-    `SELECT DISTINCT ON (fingerprint) fingerprint, id FROM tokens
-     WHERE tenant_id = $1 AND fingerprint = ANY ($2::text[])
-       AND (expires_at IS NULL OR expires_at > now())
-       AND EXISTS (SELECT FROM unnest($3::text[]) AS prefix WHERE starts_with(container, prefix))
-     ORDER BY fingerprint, created_at, id`,
-    [tenantId, fingerprints, containers],
+    `SELECT DISTINCT ON (t.fingerprint) t.fingerprint, t.id
+     FROM tokens t JOIN ${decidingGrant('$3', '$4')} ON g.transform <> 'redact'
+     WHERE t.tenant_id = $1 AND t.fingerprint = ANY ($2::text[])
+       AND (t.expires_at IS NULL OR t.expires_at > now())
+     ORDER BY t.fingerprint, t.created_at, t.id`,
+    [
+      tenantId,
+      fingerprints,
+      grants.map(({ container }) => container),
+      grants.map(({ transform }) => transform),
+    ],
   );
   const look = {
     permission: 'token:read',

@@ -91,3 +91,8 @@ export function toTokenView(
     ...(answer === 'read' ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() } : {}),
   };
 }
+
+/** Which token it is, and nothing of what is in it. */
+export function nameOf({ id, tenant_id, type, containers, created_at }: TokenView): TokenView {
+  return { id, tenant_id, type, containers, created_at };
+}

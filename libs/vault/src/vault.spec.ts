@@ -311,7 +311,8 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
     const actor = { principal: who, traceId: 'trace' };
-    const tokens = (await data.transaction((sql) => vault.tokenize(sql, actor, document))) as {
+    const tokenized = await data.transaction((sql) => vault.tokenize(sql, actor, document));
+    const tokens = tokenized.document as {
       name: string;
       nothing: null;
       cards: TokenView[];

@@ -9,7 +9,7 @@ import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { outOfBounds, storeTokens, type StoredToken } from './store-tokens';
-import { placeOf, type Actor, type TokenInput, type TokenView } from './token';
+import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 
@@ -18,6 +18,15 @@ export interface TokenFilter {
   readonly ids?: readonly string[];
   readonly types?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
+}
+
+export interface TokenizedDocument {
+  readonly document: unknown;
+  /**
+   * The same to be kept for later: of tokens that were there already no more than their names, since
+   * who may see them now may not then.
+   */
+  readonly lasting: unknown;
 }
 
 /**
@@ -78,10 +87,13 @@ export class Vault {
   }
 
   /** Stores what a document holds, all or nothing, and gives back the document with tokens in it. */
-  async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
+  async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<TokenizedDocument> {
     const { tokens, fill } = tokenizationOf(document);
     const stored = await storeTokens(sql, this.sealer, actor, tokens);
-    return fill(stored.map(({ view }) => view));
+    return {
+      document: fill(stored.map(({ view }) => view)),
+      lasting: fill(stored.map(({ view, isNew }) => (isNew ? view : nameOf(view)))),
+    };
   }
 
   /** A document with expressions, with what the caller may read of the tokens in their place. */

@@ -57,8 +57,9 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'patchToken',
     summary: 'Change members of a token',
     description:
-      'Mask, fingerprint and indexes are made anew. To move a token, the permission is needed on ' +
-      'both containers.',
+      'Mask, fingerprint and indexes are made anew; new expressions over data that stays take a ' +
+      'rule that reveals under this permission. To move a token, the permission is needed on both ' +
+      'containers, and the new one may not show the caller more.',
     patches: TokenChange,
     answer: 'Token',
     body: { metadata: { order: null, customer: '12' }, expires_at: '2030-01-31T12:00:00Z' },

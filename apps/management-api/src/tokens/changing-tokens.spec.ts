@@ -235,6 +235,39 @@ describe('PATCH /tokens/{id}', () => {
   });
 });
 
+describe('moving a token', () => {
+  const update = ['token:update'];
+  const rule = (transform: string, container: string, permissions: string[]) => ({
+    ...reveal(container, permissions),
+    transform,
+  });
+
+  it.each([
+    ['token:read', [rule('reveal', '/open/', ['token:read'])], ['token:read']],
+    ['token:read', [rule('mask', '/open/', ['token:read'])], []],
+    ['token:search', [rule('reveal', '/open/', ['token:search'])], []],
+    ['token:use', [rule('mask', '/pci/', ['token:use'])], ['token:use']],
+    ['token:update', [rule('redact', '/pci/', update)], []],
+  ])('403: where %s would show the mover more: %j', async (permission, rules, permissions) => {
+    const path = await stored({ type: 'card', data: card });
+    const key = await api.keyWith('private', [...update, ...permissions], rules);
+    const refused = await change(path, { containers: ['/open/'] }, key);
+    expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied']);
+    expect(refused.body.detail).toContain(permission);
+    const { body } = await api.get(path, api.tenant.private_key);
+    expect(body).toMatchObject({ containers: ['/pci/high/'] });
+  });
+
+  it('200: where the mover sees as much, or less', async () => {
+    const path = await stored({ type: 'card', data: card });
+    const rules = [rule('redact', '/closed/', ['token:read'])];
+    const key = await api.keyWith('private', [...update, 'token:read'], rules);
+    expect((await change(path, { containers: ['/pci/low/'] }, key)).status).toBe(200);
+    expect((await change(path, { containers: ['/closed/'] }, key)).status).toBe(200);
+    expect((await change(path, { containers: ['/pci/low/'] }, key)).status).toBe(403);
+  });
+});
+
 describe('DELETE /tokens/{id}', () => {
   it('204, then 404 for every door', async () => {
     const path = await stored({ data: 1, metadata: { a: 'b' }, search_indexes: ['{{ data }}'] });

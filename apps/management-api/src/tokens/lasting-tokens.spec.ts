@@ -28,6 +28,12 @@ afterAll(async () => {
   await database.drop();
 });
 
+const revealing = {
+  priority: 1,
+  container: '/',
+  transform: 'reveal',
+  permissions: ['token:read'],
+};
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const create = (token: object, key = api.tenant.private_key) => api.post('/tokens', token, key);
 const expire = (id: string): Promise<unknown> =>
@@ -102,15 +108,30 @@ describe('deduplicate_token', () => {
     expect((await create(token)).status).toBe(201);
   });
 
-  it('with an idempotency key the outcome is the same, status too', async () => {
-    const token = { data: randomUUID(), deduplicate_token: true };
-    const first = await create(token);
-    const key = randomUUID();
-    for (const replayed of [undefined, 'true']) {
-      const answer = await create(token).set('SVC-IDEMPOTENCY-KEY', key);
-      expect([answer.status, answer.body.id]).toEqual([200, first.body.id]);
-      expect(answer.headers['svc-idempotent-replay']).toBe(replayed);
+  it('sent again under an idempotency key, shows another token as it may be seen then', async () => {
+    const mine = randomUUID();
+    const token = { type: 'token', data: `sesame ${mine}`, deduplicate_token: true };
+    const first = await create({ ...token, metadata: { who: 'owner' } });
+    const key = await api.keyWith('private', ['token:create'], [revealing]);
+    const { body: app } = await api.get('/applications/key', key);
+    const body = JSON.stringify([token, { ...token, data: mine }]);
+    const once = () => create(token, key).set('SVC-IDEMPOTENCY-KEY', mine);
+    const many = () => api.post('/tokenize', body, key).set('SVC-IDEMPOTENCY-KEY', mine);
+    const before = [await once(), await many()];
+    expect(before.map(({ status }) => status)).toEqual([200, 201]);
+    for (const { text } of before) {
+      expect([text.includes('sesame'), text.includes('owner')]).toEqual([true, true]);
     }
+    await api.patch(`/applications/${(app as { id: string }).id}`, { rules: [] });
+    const [single, document] = [await once(), await many()];
+    expect([single.status, single.body.id === first.body.id]).toEqual([201, false]);
+    expect(document.headers['svc-idempotent-replay']).toBe('true');
+    const { id, tenant_id, type, containers, created_at } = first.body as Record<string, unknown>;
+    const [, fresh] = before[1]?.body as object[];
+    expect(document.body).toEqual([{ id, tenant_id, type, containers, created_at }, fresh]);
+  });
+
+  it('with an idempotency key the outcome of a new token is the same, status too', async () => {
     const again = randomUUID();
     const [one, two] = [
       await create({ data: 'x' }).set('SVC-IDEMPOTENCY-KEY', again),

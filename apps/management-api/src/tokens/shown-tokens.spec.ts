@@ -119,6 +119,65 @@ describe('what a rule shows', () => {
     expect((await api.post('/detokenize', { a: `{{ ${id} }}` }, key)).status).toBe(403);
   });
 
+  it('no guess is confirmed: no fingerprint for public applications, nor under redact', async () => {
+    const permissions = ['token:create', 'token:update'];
+    const redact = [...permissions, 'token:read', 'token:search'];
+    const number = '4242424242424242';
+    const token = { type: 'card_number', data: number, fingerprint_expression: '{{ data }}' };
+    for (const key of [
+      await api.keyWith('public', permissions),
+      await api.keyWith('public', [], [rule('reveal', '/', permissions)]),
+      await api.keyWith('private', [], [rule('redact', '/', redact)]),
+    ]) {
+      const created = await api.post('/tokens', token, key);
+      const path = `/tokens/${created.body.id as string}`;
+      const tokenized = await api.post('/tokenize', [token], key);
+      const changed = await api.patch(path, { metadata: { a: 'b' } }, key);
+      expect([created.status, tokenized.status, changed.status]).toEqual([201, 201, 200]);
+      for (const { text } of [created, tokenized, changed]) {
+        expect(text).not.toContain('"fingerprint"');
+      }
+      expect((await api.get(path, api.tenant.private_key)).text).toContain('"fingerprint"');
+    }
+  });
+
+  it('redact shows nothing that was written into the mask, and no search depends on data', async () => {
+    const data = 'sesame';
+    const made = {
+      mask: `${data} {{ data }}`,
+      search_indexes: [data],
+      metadata: { run: 'redact' },
+    };
+    const token = { data, ...made, fingerprint_expression: `${data} {{ data }}` };
+    const id = await stored({ ...token, containers: ['/closed/'] });
+    const openId = await stored({ ...token, containers: ['/closed/open/'] });
+    const { body } = await api.get(`/tokens/${id}`, api.tenant.private_key);
+    const { fingerprint } = body as { fingerprint: string };
+    const rules = [rule('redact', '/'), rule('mask', '/closed/open/', everything, 1)];
+    const key = await api.keyWith('private', [], rules);
+    const found = async (query: string): Promise<string[]> => {
+      const answer = await api.post('/tokens/search', { query }, key);
+      return (answer.body as { data: { id: string }[] }).data.map((one) => one.id).sort();
+    };
+    const both = [id, openId].sort();
+    expect(await found('metadata.run:redact')).toEqual(both);
+    for (const term of [`data:${data}`, `fingerprint:${fingerprint}`]) {
+      expect([term, await found(term)]).toEqual([term, [openId]]);
+      expect([term, await found(`metadata.run:redact AND NOT ${term}`)]).toEqual([term, [id]]);
+    }
+    const path = `/tokens/${id}`;
+    const search = await api.post('/tokens/search', { query: `id:${id}` }, key);
+    const listed = await api.get(`/tokens?id=${id}`, key);
+    for (const { status, text } of [await api.get(path, key), search, listed]) {
+      expect([status, text.includes(data), text.includes('mask')]).toEqual([200, false, false]);
+    }
+    const again = await api.post('/tokens', { ...token, deduplicate_token: true }, key);
+    expect(again.body.id).toBe(openId);
+    await api.delete(`/tokens/${openId}`, key);
+    const anew = await api.post('/tokens', { ...token, deduplicate_token: true }, key);
+    expect([anew.status, anew.body.id === id]).toEqual([201, false]);
+  });
+
   it('to reveal is to use: the log says so, and to mask is not', async () => {
     const id = await stored({ data: 'secret' });
     const reader = await api.keyWith('private', [], [rule('reveal', '/')]);

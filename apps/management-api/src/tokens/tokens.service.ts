@@ -18,7 +18,8 @@ export class TokensService {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
       const token = await vault.createToken(sql, actor, input);
-      await storeOutcome(sql, sealer, token.view, token.isNew ? 201 : 200);
+      // Another's token is shown anew each time: who may see it now may not later.
+      if (token.isNew) await storeOutcome(sql, sealer, token.view);
       return token;
     });
   }
@@ -53,9 +54,10 @@ export class TokensService {
   tokenize(actor: Actor, document: unknown): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const tokens = JSON.stringify(await vault.tokenize(sql, actor, document));
-      await storeOutcome(sql, sealer, tokens);
-      return tokens;
+      const tokenized = await vault.tokenize(sql, actor, document);
+      const answer = JSON.stringify(tokenized.document);
+      await storeOutcome(sql, sealer, answer, JSON.stringify(tokenized.lasting));
+      return answer;
     });
   }
 
