@@ -56,7 +56,13 @@ function parse(source: string, place: string, head: Head): Expression {
   const start = head === 'token' ? readTokenId(reader) : readDataPath(reader);
   if (!start) throw malformed(place);
   const steps = [...start.steps];
-  while (!reader.isAtEnd) steps.push(readFilter(reader, place));
+  const stepsMax = steps.length + limits.filtersPerExpression;
+  while (!reader.isAtEnd) {
+    if (steps.length === stepsMax) {
+      throw malformed(place, `has more than ${limits.filtersPerExpression} filters`);
+    }
+    steps.push(readFilter(reader, place));
+  }
   return {
     tokenId: start.tokenId,
     source,
