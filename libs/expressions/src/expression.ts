@@ -16,20 +16,24 @@ export interface Expression {
 /** What an expression begins with: the id of a token, or a path of the data at hand. */
 export type Head = 'token' | 'data';
 
-/** The request is refused by position, never with an echo: what stands there may be confidential. */
-export function malformed(position: number, why = 'is not valid'): Problem {
+/**
+ * The request is refused by place, never with an echo: what stands there may be confidential. A place
+ * is a position, or one of a way through a document: `4 of a.b`.
+ */
+export function malformed(place: string, why = 'is not valid'): Problem {
   return new Problem('invalid_expression', {
-    detail: `The expression at character ${position} ${why}.`,
+    detail: `The expression at character ${place} ${why}.`,
   });
 }
 
-interface NamedChange {
-  readonly name: string;
+interface Step {
   readonly change: Change;
+  /** What is said of a value that it does not fit. */
+  readonly fault: string;
 }
 
-export function tooLong(position: number): Problem {
-  return malformed(position, `is longer than ${limits.expressionBytes} bytes`);
+export function tooLong(place: string): Problem {
+  return malformed(place, `is longer than ${limits.expressionBytes} bytes`);
 }
 
 interface Found {
@@ -37,37 +41,43 @@ interface Found {
   readonly marked: string;
   /** What a reader of the context sees between the braces; undefined if that is broken. */
   readonly inner: string | undefined;
-  readonly position: number;
+  readonly place: string;
   readonly head: Head;
 }
 
-export function readExpression({ marked, inner, position, head }: Found): Expression {
-  if (Buffer.byteLength(marked) > limits.expressionBytes) throw tooLong(position);
-  if (inner === undefined) throw malformed(position);
-  return parse(inner, position, head);
+export function readExpression({ marked, inner, place, head }: Found): Expression {
+  if (Buffer.byteLength(marked) > limits.expressionBytes) throw tooLong(place);
+  if (inner === undefined) throw malformed(place);
+  return parse(inner, place, head);
 }
 
-function parse(source: string, position: number, head: Head): Expression {
+function parse(source: string, place: string, head: Head): Expression {
   const reader = new Reader(source);
   const start = head === 'token' ? readTokenId(reader) : readDataPath(reader);
-  if (!start) throw malformed(position);
-  const changes = [...start.changes];
-  while (!reader.isAtEnd) changes.push(readFilter(reader, position));
+  if (!start) throw malformed(place);
+  const steps = [...start.steps];
+  const stepsMax = steps.length + limits.filtersPerExpression;
+  while (!reader.isAtEnd) {
+    if (steps.length === stepsMax) {
+      throw malformed(place, `has more than ${limits.filtersPerExpression} filters`);
+    }
+    steps.push(readFilter(reader, place));
+  }
   return {
     tokenId: start.tokenId,
     source,
-    evaluate: (value, budget) => evaluate(value, changes, budget, position),
+    evaluate: (value, budget) => evaluate(value, steps, budget, place),
   };
 }
 
 interface Start {
   readonly tokenId: string;
-  readonly changes: readonly NamedChange[];
+  readonly steps: readonly Step[];
 }
 
 function readTokenId(reader: Reader): Start | undefined {
   const id = reader.take(/[^|]*/y)?.[0].trim() ?? '';
-  return isTokenId(id) ? { tokenId: normalTokenId(id), changes: [] } : undefined;
+  return isTokenId(id) ? { tokenId: normalTokenId(id), steps: [] } : undefined;
 }
 
 function readDataPath(reader: Reader): Start | undefined {
@@ -75,17 +85,17 @@ function readDataPath(reader: Reader): Start | undefined {
   const path = readSteps(reader);
   if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
   const change: Change = (value, budget) => valueAt(value, path, budget);
-  return { tokenId: 'data', changes: [{ name: 'json', change }] };
+  return { tokenId: 'data', steps: [{ change, fault: 'leads to no value or to several' }] };
 }
 
-function readFilter(reader: Reader, position: number): NamedChange {
+function readFilter(reader: Reader, place: string): Step {
   const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
-  if (name === undefined) throw malformed(position);
+  if (name === undefined) throw malformed(place);
   const args = reader.take(/:/y) ? readArguments(reader) : [];
-  if (!args || !reader.take(/\s*(?=\||$)/y)) throw malformed(position);
+  if (!args || !reader.take(/\s*(?=\||$)/y)) throw malformed(place);
   const change = makeChange(name, args);
-  if (!change) throw malformed(position, 'uses a filter that is unknown or has wrong arguments');
-  return { name, change };
+  if (!change) throw malformed(place, 'uses a filter that is unknown or has wrong arguments');
+  return { change, fault: `has a value that the filter ${name} cannot take` };
 }
 
 function readArguments(reader: Reader): Argument[] | undefined {
@@ -107,18 +117,11 @@ function readArgument(reader: Reader): Argument | undefined {
   return word === 'true' || word === 'false' ? word === 'true' : Number(word);
 }
 
-function evaluate(
-  value: unknown,
-  changes: readonly NamedChange[],
-  budget: Budget,
-  position: number,
-): unknown {
+function evaluate(value: unknown, steps: readonly Step[], budget: Budget, place: string): unknown {
   let result = value;
-  for (const { name, change } of changes) {
+  for (const { change, fault } of steps) {
     result = change(result, budget);
-    if (result === undefined) {
-      throw malformed(position, `has a value that the filter ${name} cannot take`);
-    }
+    if (result === undefined) throw malformed(place, fault);
   }
   return result;
 }

@@ -65,7 +65,9 @@ describe('over data at hand', () => {
   it.each(['{{ data.none }}', '{{ data.__proto__ }}', '{{ data.number.length }}', '{{ data.* }}'])(
     'a path to nothing or to several values is refused: %s',
     (document) => {
-      expect(() => render(document, card)).toThrow(/filter json cannot take/);
+      expect(() => render(document, card)).toThrow(
+        /at character 0 leads to no value or to several/,
+      );
     },
   );
 
@@ -91,6 +93,44 @@ describe('in reactor arguments', () => {
   it('longer text takes values as text, complex ones as JSON', () => {
     const template = valueTemplate({ text: `pay {{amount}} with {{${id}}}` });
     expect(template.render(values)).toEqual({ text: `pay 42 with ${JSON.stringify(card)}` });
+  });
+});
+
+describe('the place of an expression in a document', () => {
+  const refusal = (document: unknown): (() => unknown) => {
+    return () => valueTemplate(document).render(values);
+  };
+
+  it('is named, whether it is malformed or does not fit its value', () => {
+    expect(refusal({ a: [{}, { b_1: 'x {{ ? }}' }] })).toThrow(
+      'The expression at character 2 of a.1.b_1 is not valid.',
+    );
+    expect(refusal({ a: { b: '{{nothing | last4}}' } })).toThrow(
+      'The expression at character 0 of a.b has a value that the filter last4 cannot take.',
+    );
+    expect(refusal('{{ ? }}')).toThrow('The expression at character 0 is not valid.');
+  });
+
+  it('is named without names that could be data, and without end', () => {
+    expect(refusal({ a: 1, '4111111111111111': { 'j@x.org': '{{ ? }}' } })).toThrow(
+      'character 0 of #1.#0 is',
+    );
+    const deep = Array(60)
+      .fill(0)
+      .reduce((inner: unknown) => ({ ['n'.repeat(40)]: inner }), '{{ ? }}') as unknown;
+    expect(refusal(deep)).toThrow(`character 0 of …${`.${'n'.repeat(40)}`.repeat(8)} is`);
+  });
+});
+
+describe('a document that is wide', () => {
+  it('stands as it is where it holds no expression, at no cost in memory', () => {
+    const wide: unknown = JSON.parse(`[${Array(1_000_000).fill('[]').join()}]`);
+    const before = process.memoryUsage().heapUsed;
+    const template = valueTemplate({ wide, id: '{{amount}}' });
+    const rendered = template.render(values) as { wide: unknown; id: unknown };
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
+    expect(rendered.wide).toBe(wide);
+    expect(rendered.id).toBe(42);
   });
 });
 

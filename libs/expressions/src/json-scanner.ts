@@ -36,7 +36,7 @@ export class JsonScanner implements Scanner {
         if (!open && isLast) return text.length;
         quote = text.indexOf('"', at);
         if (open && (quote < 0 || open.start < quote)) {
-          throw malformed(this.#heldAt + open.start, 'stands outside of a JSON string');
+          throw malformed(String(this.#heldAt + open.start), 'stands outside of a JSON string');
         }
         if (quote < 0) return isLast || !text.endsWith('{') ? text.length : text.length - 1;
         this.#isInString = true;
@@ -72,7 +72,7 @@ export class JsonScanner implements Scanner {
       if (!open || open.end > end) return undefined;
       const close = pass.closes.from(open.end);
       if (close && close.end <= end) {
-        if (this.#overlongAt !== undefined) throw tooLong(this.#overlongAt);
+        if (this.#overlongAt !== undefined) throw tooLong(String(this.#overlongAt));
         const after = this.#isWholeValue(pass, string, open, close);
         if (after === 'undecided') return open.start;
         this.#put(pass, open, close, after);
@@ -100,7 +100,7 @@ export class JsonScanner implements Scanner {
     const next = indexOfNext(text, stringEnd + 1);
     if (next < text.length || isLast) return text[next] !== ':';
     if (next - stringEnd > limits.expressionBytes) {
-      throw malformed(this.#heldAt + open.start, 'is followed by too much white space');
+      throw malformed(String(this.#heldAt + open.start), 'is followed by too much white space');
     }
     return 'undecided';
   }
@@ -114,13 +114,13 @@ export class JsonScanner implements Scanner {
   }
 
   #hole(text: string, open: Span, close: Span, isWholeValue: boolean): Hole {
-    const position = this.#heldAt + open.start;
+    const place = String(this.#heldAt + open.start);
     // The backslash would take the first character of the value, and could free one of its quotes.
-    if (isEscaped(text, open.start, 0)) throw malformed(position, 'follows half an escape');
+    if (isEscaped(text, open.start, 0)) throw malformed(place, 'follows half an escape');
     const expression = readExpression({
       marked: text.slice(open.start, close.end),
       inner: unescape(text.slice(open.end, close.start)),
-      position,
+      place,
       head: 'token',
     });
     this.tally.add(expression.tokenId);

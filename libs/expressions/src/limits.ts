@@ -7,7 +7,9 @@ export const limits = {
   tokens: 100,
   expandedBytes: 10 * 1024 * 1024,
   /** What all filters of a request may read and write: a short chain over a large value, repeated. */
-  filteredCharacters: 64 * 1024 * 1024,
+  filteredCharacters: 32 * 1024 * 1024,
+  /** Each takes its time however short the text is. */
+  filtersPerExpression: 32,
   /** No filter makes a text longer than this. */
   textLength: 10 * 1024 * 1024,
   padding: 4_096,

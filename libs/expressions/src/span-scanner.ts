@@ -37,6 +37,8 @@ export class SpanScanner implements Scanner {
   constructor(
     private readonly syntax: Syntax,
     private readonly tally: Tally,
+    /** The way to this text in a larger document; empty if there is none. */
+    private readonly way: () => string = () => '',
   ) {}
 
   write(chunk: string, isLast: boolean): Piece[] {
@@ -61,7 +63,7 @@ export class SpanScanner implements Scanner {
       const close = closes.from(open.end);
       const fieldEnd = fieldEnds.from(open.end);
       if (close && (!fieldEnd || close.start < fieldEnd.start)) {
-        if (this.#overlongAt !== undefined) throw tooLong(this.#overlongAt);
+        if (this.#overlongAt !== undefined) throw tooLong(this.#place(this.#overlongAt));
         if (open.start > plainFrom) pieces.push(text.slice(plainFrom, open.start));
         pieces.push(this.#hole(text, plainFrom, open, close));
         plainFrom = at = close.end;
@@ -83,19 +85,24 @@ export class SpanScanner implements Scanner {
   }
 
   #hole(text: string, plainFrom: number, open: Span, close: Span): Hole {
-    const position = this.#heldAt + open.start;
+    const place = this.#place(this.#heldAt + open.start);
     const before = text.slice(Math.max(plainFrom, open.start - danglingLengthMax), open.start);
     if (this.syntax.danglingEnd?.test(before)) {
-      throw malformed(position, 'follows half an escape');
+      throw malformed(place, 'follows half an escape');
     }
     const expression = readExpression({
       marked: text.slice(open.start, close.end),
       inner: this.syntax.decode(text.slice(open.end, close.start)),
-      position,
+      place,
       head: this.syntax.head,
     });
     this.tally.add(expression.tokenId);
     return { expression, isWholeValue: false };
+  }
+
+  #place(position: number): string {
+    const way = this.way();
+    return way === '' ? String(position) : `${position} of ${way}`;
   }
 }
 

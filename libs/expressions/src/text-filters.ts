@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { fromEnd, fromStart, lengthOf } from './code-points';
 import type { Argument, Change } from './filters';
-import { limits } from './limits';
+import { limits, type Budget } from './limits';
 
-type TextChange = (text: string) => string | undefined;
+type TextChange = (text: string, budget: Budget) => string | undefined;
 
 /** Strings as they are, numbers and booleans as their text; nothing else. */
 export function scalarText(value: unknown): string | undefined {
@@ -12,9 +12,9 @@ export function scalarText(value: unknown): string | undefined {
 }
 
 export function ofText(change: TextChange): Change {
-  return (value) => {
+  return (value, budget) => {
     const text = scalarText(value);
-    return text === undefined ? undefined : change(text);
+    return text === undefined ? undefined : change(text, budget);
   };
 }
 
@@ -80,17 +80,21 @@ export function slice(
   });
 }
 
+/** In characters of the budget: each takes longer than to read what it stands for. */
+const replacementCost = 2;
+
 /** The length is known before the text is made: a short text in place of each letter explodes. */
 export function replace(search?: Argument, replacement?: Argument): Change | undefined {
   if (typeof search !== 'string' || typeof replacement !== 'string' || search === '') {
     return undefined;
   }
-  return ofText((text) => {
+  return ofText((text, budget) => {
     let count = 0;
     let at = text.indexOf(search);
     for (; at >= 0; at = text.indexOf(search, at + search.length)) count += 1;
     const length = text.length + count * (replacement.length - search.length);
     if (length > limits.textLength) return undefined;
+    budget.work(count * replacementCost);
     return text.replaceAll(search, () => replacement);
   });
 }

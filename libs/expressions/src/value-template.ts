@@ -4,6 +4,7 @@ import { evaluate, renderEach, type Values } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
 import { tokenIdsOf, type Template } from './template';
 import { toText } from './value-filters';
+import { Way } from './way';
 
 /**
  * Parsed JSON, such as the arguments of a reactor: a string that is exactly one expression becomes
@@ -24,42 +25,43 @@ export function dataTemplate(document: unknown, tally = new Tally()): DataTempla
   return { render: (data, budget) => template.render(new Map([['data', data]]), budget) };
 }
 
-function templateOf(value: unknown, syntax: Syntax, tally: Tally): Template<unknown> {
+function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<unknown> {
   const tokenIds = new Set<string>();
-  const piecesOf = (text: string): Piece[] => {
-    const pieces = new SpanScanner(syntax, tally).write(text, true);
+  const way = new Way();
+  const scan = (text: string): Piece[] => {
+    const pieces = new SpanScanner(syntax, tally, () => way.text).write(text, true);
     for (const id of tokenIdsOf(pieces)) tokenIds.add(id);
     return pieces;
   };
-  const build = builderOf(value, piecesOf);
+  const build = builderOf(document, { way, scan });
   return {
     tokenIds: [...tokenIds],
-    render: (values, budget = new Budget()) => build(values, budget),
+    render: (values, budget = new Budget()) => (build ? build(values, budget) : document),
   };
 }
 
 type Build = (values: Values, budget: Budget) => unknown;
 
-function builderOf(value: unknown, piecesOf: (text: string) => Piece[]): Build {
-  if (typeof value === 'string') {
-    return value.includes('{{') ? textBuilder(piecesOf(value)) : () => value;
-  }
-  if (Array.isArray(value)) {
-    const items = value.map((item) => builderOf(item, piecesOf));
-    return (values, budget) => items.map((item) => item(values, budget));
-  }
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(
-      ([name, member]) => [name, builderOf(member, piecesOf)] as const,
-    );
-    // fromEntries defines members: one that is called __proto__ stays a member.
-    return (values, budget) =>
-      Object.fromEntries(members.map(([name, member]) => [name, member(values, budget)]));
-  }
-  return () => value;
+interface Scan {
+  readonly way: Way;
+  readonly scan: (text: string) => readonly Piece[];
 }
 
-function textBuilder(pieces: readonly Piece[]): Build {
+/** Undefined if there is no expression in the value: a million of such values cost no memory. */
+function builderOf(value: unknown, scan: Scan): Build | undefined {
+  if (typeof value === 'string') return textBuilder(value, scan);
+  if (Array.isArray(value)) return arrayBuilder(value, scan);
+  return isObject(value) ? objectBuilder(value, scan) : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function textBuilder(text: string, { scan }: Scan): Build | undefined {
+  if (!text.includes('{{')) return undefined;
+  const pieces = scan(text);
+  if (pieces.every((piece) => typeof piece === 'string')) return undefined;
   const [only, second] = pieces;
   if (typeof only !== 'object' || second !== undefined) {
     return (values, budget) => renderEach(pieces, values, budget, toText).join('');
@@ -68,5 +70,38 @@ function textBuilder(pieces: readonly Piece[]): Build {
     const value = evaluate(only.expression, values, budget);
     budget.spend(toText(value));
     return value;
+  };
+}
+
+function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined {
+  const changes: (readonly [at: number, build: Build])[] = [];
+  items.forEach((item, at) => {
+    scan.way.push(at);
+    const build = builderOf(item, scan);
+    if (build) changes.push([at, build]);
+    scan.way.pop();
+  });
+  if (changes.length === 0) return undefined;
+  return (values, budget) => {
+    const copy = [...items];
+    for (const [at, build] of changes) copy[at] = build(values, budget);
+    return copy;
+  };
+}
+
+function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): Build | undefined {
+  const changes: (readonly [name: string, build: Build])[] = [];
+  Object.keys(object).forEach((name, at) => {
+    scan.way.push(at, name);
+    const build = builderOf(object[name], scan);
+    if (build) changes.push([name, build]);
+    scan.way.pop();
+  });
+  if (changes.length === 0) return undefined;
+  return (values, budget) => {
+    // A spread defines members, and so each that is assigned is there: also one called __proto__.
+    const copy: Record<string, unknown> = { ...object };
+    for (const [name, build] of changes) copy[name] = build(values, budget);
+    return copy;
   };
 }
