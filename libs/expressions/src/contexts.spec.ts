@@ -1,15 +1,6 @@
-import {
-  Budget,
-  formTemplate,
-  headerTemplate,
-  jsonTemplate,
-  limits,
-  pathTemplate,
-  queryTemplate,
-  Tally,
-  textTemplate,
-  valueTemplate,
-} from './index';
+import { Budget, headerTemplate, pathTemplate, queryTemplate, Tally, valueTemplate } from './index';
+import { limits } from './limits';
+import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const hostile: readonly unknown[] = [
   '{{ other }} {{v_1}} }} {{',

@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '@glovebox/problems';
-import {
-  dataTemplate,
-  filterNames,
-  formTemplate,
-  headerTemplate,
-  jsonTemplate,
-  pathTemplate,
-  textTemplate,
-  valueTemplate,
-} from './index';
+import { filterNames } from './filters';
+import { dataTemplate, headerTemplate, pathTemplate, valueTemplate } from './index';
+import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const page = readFileSync(join(__dirname, '../../../docs/expressions.md'), 'utf8');
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { Budget, expandStream, jsonTemplate, Tally, type StreamOptions } from './index';
+import { Budget, expandStream, Tally, type StreamOptions } from './index';
+import { jsonTemplate } from './spec-bodies';
 
 const values = new Map<string, unknown>([
   ['card_1', { number: '4242' }],

@@ -1,5 +1,6 @@
 import { Problem } from '@glovebox/problems';
-import { dataTemplate, filterNames } from './index';
+import { filterNames } from './filters';
+import { dataTemplate } from './index';
 
 const filtered = (filters: string, value: unknown): unknown =>
   dataTemplate(`{{ data | ${filters} }}`).render(value);

@@ -2,15 +2,13 @@ import { Problem } from '@glovebox/problems';
 import {
   Budget,
   expandStream,
-  formTemplate,
   headerTemplate,
-  jsonTemplate,
   pathTemplate,
   Tally,
-  textTemplate,
   valueTemplate,
   type Template,
 } from '../index';
+import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 import { hostileValues, makeCase, randomFrom, type Case } from './cases';
 import { refused, slowly } from './slow-reference';
 
