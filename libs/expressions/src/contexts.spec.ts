@@ -1,6 +1,6 @@
 import { Budget, headerTemplate, pathTemplate, queryTemplate, Tally, valueTemplate } from './index';
 import { limits } from './limits';
-import { formTemplate, jsonTemplate, textTemplate } from './text-templates';
+import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const hostile: readonly unknown[] = [
   '{{ other }} {{v_1}} }} {{',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Problem } from '@glovebox/problems';
 import { filterNames } from './filters';
 import { dataTemplate, headerTemplate, pathTemplate, valueTemplate } from './index';
-import { formTemplate, jsonTemplate, textTemplate } from './text-templates';
+import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const page = readFileSync(join(__dirname, '../../../docs/expressions.md'), 'utf8');
 

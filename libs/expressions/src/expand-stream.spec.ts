@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
-import type { StreamOptions } from './expand-stream';
-import { Budget, expandStream, Tally } from './index';
-import { jsonTemplate } from './text-templates';
+import { Budget, expandStream, Tally, type StreamOptions } from './index';
+import { jsonTemplate } from './spec-bodies';
 
 const values = new Map<string, unknown>([
   ['card_1', { number: '4242' }],

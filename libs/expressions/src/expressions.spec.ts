@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dataTemplate, valueTemplate } from './index';
 import { limits } from './limits';
-import { jsonTemplate, textTemplate } from './text-templates';
+import { jsonTemplate, textTemplate } from './spec-bodies';
 
 const card = { number: '4242424242424242', expiration_month: 12 };
 const id = 'card_token';

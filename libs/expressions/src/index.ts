@@ -1,6 +1,6 @@
-export { bodyTemplate, expandStream, type BodyContext } from './expand-stream';
+export { bodyTemplate, expandStream, type BodyContext, type StreamOptions } from './expand-stream';
 export { Budget, Tally } from './limits';
 export type { Template } from './template';
 export { headerTemplate, pathTemplate, queryTemplate } from './text-templates';
 export { isTokenId, normalTokenId } from './token-id';
-export { dataTemplate, valueTemplate } from './value-template';
+export { dataTemplate, valueTemplate, type DataTemplate } from './value-template';

@@ -1,33 +1,14 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes, pathSyntax } from './encoded-syntax';
-import { JsonScanner } from './json-scanner';
 import { Budget, Tally } from './limits';
 import type { Piece } from './pieces';
-import { renderEach, writeEncoded, writeJson, writeText, type Write } from './render';
+import { renderEach, writeEncoded, writeText } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
 import { tokenIdsOf, type Template } from './template';
 
-/**
- * A JSON document as text, changed only where expressions stand: a string that is exactly one
- * expression makes room for an object or array, everything else is text inside the string.
- */
-export function jsonTemplate(text: string, tally = new Tally()): Template<string> {
-  return fromPieces(new JsonScanner(tally).write(text, true), writeJson);
-}
-
-/** Text of no known structure, such as text/plain or XML: values are put in as they are. */
-export function textTemplate(text: string, tally = new Tally()): Template<string> {
-  return fromPieces(spansOf(text, plainSyntax, tally), writeText);
-}
-
-/** application/x-www-form-urlencoded. Names of fields are expanded like their values. */
-export function formTemplate(text: string, tally = new Tally()): Template<string> {
-  return fromPieces(spansOf(text, formSyntax, tally), writeEncoded);
-}
-
 /** What follows the `?`. */
 export function queryTemplate(text: string, tally = new Tally()): Template<string> {
-  return formTemplate(text, tally);
+  return fromPieces(spansOf(text, formSyntax, tally));
 }
 
 /**
@@ -35,7 +16,7 @@ export function queryTemplate(text: string, tally = new Tally()): Template<strin
  * is `..` makes a segment that climbs: the result must be checked like any path of a caller.
  */
 export function pathTemplate(text: string, tally = new Tally()): Template<string> {
-  return fromPieces(spansOf(text, pathSyntax, tally), writeEncoded);
+  return fromPieces(spansOf(text, pathSyntax, tally));
 }
 
 /** Name, value, name, value, as Node.js reads them: one character a byte. Names are not expanded. */
@@ -76,9 +57,10 @@ function spansOf(text: string, syntax: Syntax, tally: Tally): Piece[] {
   return new SpanScanner(syntax, tally).write(text, true);
 }
 
-function fromPieces(pieces: readonly Piece[], write: Write): Template<string> {
+function fromPieces(pieces: readonly Piece[]): Template<string> {
   return {
     tokenIds: tokenIdsOf(pieces),
-    render: (values, budget = new Budget()) => renderEach(pieces, values, budget, write).join(''),
+    render: (values, budget = new Budget()) =>
+      renderEach(pieces, values, budget, writeEncoded).join(''),
   };
 }

@@ -59,7 +59,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function textBuilder(text: string, { scan }: Scan): Build | undefined {
-  if (!text.includes('{{')) return undefined;
+  const open = text.indexOf('{{');
+  if (open < 0 || !text.includes('}}', open + 2)) return undefined;
   const pieces = scan(text);
   if (pieces.every((piece) => typeof piece === 'string')) return undefined;
   const [only, second] = pieces;

@@ -8,7 +8,7 @@ import {
   valueTemplate,
   type Template,
 } from '../index';
-import { formTemplate, jsonTemplate, textTemplate } from '../text-templates';
+import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 import { hostileValues, makeCase, randomFrom, type Case } from './cases';
 import { refused, slowly } from './slow-reference';
 

@@ -1,0 +1,17 @@
+import { bodyTemplate, type BodyContext } from './expand-stream';
+import { Tally } from './limits';
+import type { Template } from './template';
+
+type TextTemplate = (text: string, tally?: Tally) => Template<string>;
+
+export const jsonTemplate = bodyOf('json');
+export const formTemplate = bodyOf('form');
+export const textTemplate = bodyOf('text');
+
+/** A body as the text that it is. */
+function bodyOf(context: BodyContext): TextTemplate {
+  return (text, tally = new Tally()) => {
+    const { tokenIds, render } = bodyTemplate(Buffer.from(text), context, tally);
+    return { tokenIds, render: (values, budget) => render(values, budget).toString() };
+  };
+}
