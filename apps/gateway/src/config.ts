@@ -62,7 +62,7 @@ export const settings = {
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
   PROXY_BUFFER_MAX: integer(
-    'bytes of a JSON, form or text body that is read whole for expressions; of a larger one they are resolved in batches while it is streamed',
+    'bytes of a JSON, form or text body that is read whole for expressions; a larger one is streamed',
     1_048_576,
     {
       min: 1_024,
