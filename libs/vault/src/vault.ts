@@ -4,7 +4,7 @@ import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, updateToken } from './change-token';
-import { refuseDeep } from './depth';
+import { refuseUnwieldy } from './depth';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
@@ -98,7 +98,7 @@ export class Vault {
 
   /** A document with expressions, with what the caller may read of the tokens in their place. */
   async resolve(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
-    refuseDeep(document);
+    refuseUnwieldy(document);
     const template = valueTemplate(document);
     const { tenantId, applicationId } = actor.principal;
     const use: Use = {
