@@ -74,6 +74,11 @@ it('tokenize and detokenize documents', async () => {
   expect(await svc('detokenize', ['plain', null])).toEqual(['plain', null]);
 });
 
+it.each(['tokenize', 'detokenize'])('%s refuses a document of too many values', async (name) => {
+  const document = Array.from({ length: 100_000 }, () => []);
+  await expect(svc(name, document)).rejects.toMatchObject({ status: 400 });
+});
+
 it.each<[string, object]>([
   ['expires_at', { data: 1, expires_at: '2099-02-30T00:00:00Z' }],
   ['expires_at', { data: 1, expires_at: 4_102_444_800_000 }],

@@ -1,4 +1,5 @@
 import { record, type Sql } from '@glovebox/database';
+import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { mergePatch } from '@glovebox/service-host';
@@ -101,7 +102,8 @@ function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
   const given = patch as Record<string, unknown>;
   const errors: Record<string, string[]> = {};
   if (Object.hasOwn(given, 'type') && given.type !== row.type) errors.type = ['cannot be changed'];
-  if (Object.hasOwn(given, 'id') && given.id !== row.id) errors.id = ['cannot be changed'];
+  const isOwnId = typeof given.id === 'string' && normalTokenId(given.id) === row.id;
+  if (Object.hasOwn(given, 'id') && !isOwnId) errors.id = ['cannot be changed'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const known = changeable.filter((name) => Object.hasOwn(given, name));
   return Object.fromEntries(known.map((name) => [name, given[name]]));

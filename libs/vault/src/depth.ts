@@ -11,3 +11,24 @@ export function isShallow(value: unknown, levels = levelsMax): boolean {
 export function refuseDeep(document: unknown): void {
   if (!isShallow(document)) throw invalid({ '': [`must be nested at most ${levelsMax} levels`] });
 }
+
+const valuesMax = 100_000;
+
+/** Each value costs far more than its bytes once a document is walked: `[[],[],…]` is all values. */
+export function refuseUnwieldy(document: unknown): void {
+  refuseDeep(document);
+  if (valuesIn(document, valuesMax + 1) > valuesMax) {
+    throw invalid({ '': [`must hold at most ${valuesMax} values, lists and objects`] });
+  }
+}
+
+/** Counts no further than it has to. */
+function valuesIn(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const member of Object.values(value)) {
+    if (count >= enough) break;
+    count += valuesIn(member, enough - count);
+  }
+  return count;
+}

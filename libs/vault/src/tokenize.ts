@@ -1,6 +1,6 @@
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { refuseDeep } from './depth';
+import { refuseUnwieldy } from './depth';
 import type { TokenInput, TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';
@@ -13,40 +13,42 @@ export interface Tokenization {
   readonly fill: (stored: readonly TokenView[]) => unknown;
 }
 
+/** From a value up to the document; written out only where something is wrong. */
+type Way = { readonly name: string; readonly up: Way } | null;
+
 type Filler = (stored: readonly TokenView[]) => unknown;
 
 /** Plain values become ids, `{type, data}` becomes a token; null and the shape of the rest stay. */
 export function tokenizationOf(document: unknown): Tokenization {
-  refuseDeep(document);
+  refuseUnwieldy(document);
   const tokens: ValidToken[] = [];
   const budget = new Budget();
-  const add = (input: TokenInput, path: string): number => {
+  const add = (input: TokenInput, way: Way): number => {
     if (tokens.length === tokensMax) {
       throw invalid({ '': [`must hold at most ${tokensMax} values to tokenize`] });
     }
-    return tokens.push(validatedAt(path, input, budget)) - 1;
+    return tokens.push(validatedAt(way, input, budget)) - 1;
   };
-  const walk = (value: unknown, path: string): Filler => {
+  const walk = (value: unknown, way: Way): Filler => {
     if (value === null || value === undefined) return () => null;
     if (typeof value !== 'object') {
-      const at = add({ data: value }, path);
+      const at = add({ data: value }, way);
       return (stored) => stored[at]?.id;
     }
     if (isTokenRequest(value)) {
-      const at = add(value, path);
+      const at = add(value, way);
       return (stored) => stored[at];
     }
-    const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
     if (Array.isArray(value)) {
-      const items = value.map((item, at) => walk(item, inside(String(at))));
+      const items = value.map((item, at) => walk(item, { name: String(at), up: way }));
       return (stored) => items.map((item) => item(stored));
     }
     const members = Object.entries(value).map(
-      ([name, member]) => [name, walk(member, inside(name))] as const,
+      ([name, member]) => [name, walk(member, { name, up: way })] as const,
     );
     return (stored) => Object.fromEntries(members.map(([name, member]) => [name, member(stored)]));
   };
-  const fill = walk(document, '');
+  const fill = walk(document, null);
   return { tokens, fill };
 }
 
@@ -60,14 +62,19 @@ function isTokenRequest(value: object): value is TokenInput {
 }
 
 /** What is wrong with a token is named with the way to it through the document. */
-function validatedAt(path: string, input: TokenInput, budget: Budget): ValidToken {
+function validatedAt(way: Way, input: TokenInput, budget: Budget): ValidToken {
   try {
     return validateToken(input, budget);
   } catch (error) {
-    if (path === '' || !(error instanceof Problem) || !error.errors) throw error;
+    if (way === null || !(error instanceof Problem) || !error.errors) throw error;
+    const path = pathOf(way);
     const errors = Object.entries(error.errors).map(
       ([name, messages]) => [`${path}.${name}`, messages] as const,
     );
     throw invalid(Object.fromEntries(errors));
   }
+}
+
+function pathOf({ name, up }: NonNullable<Way>): string {
+  return up === null ? name : `${pathOf(up)}.${name}`;
 }

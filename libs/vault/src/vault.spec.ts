@@ -237,9 +237,9 @@ describe('using tokens', () => {
   });
 
   it.each([
-    ['redact', { type: 'card', data: card }],
-    ['mask', { data: 'without a mask' }],
-  ] as const)('under a rule that says %s is refused for %j', async (transform, token) => {
+    ['redact', { type: 'card', data: card }, /redacts one/],
+    ['mask', { data: 'without a mask' }, /has none/],
+  ] as const)('under a rule that says %s is refused for %j', async (transform, token, detail) => {
     const owner = principal(all);
     const { id } = await store(owner, token);
     const { id: other } = await store(owner, { data: 1, containers: ['/free/'] });
@@ -251,6 +251,7 @@ describe('using tokens', () => {
     expect((await vault.detokenize(data, who, useBy(who), [other])).get(other)).toBe(1);
     await expect(vault.detokenize(data, who, useBy(who), [other, id])).rejects.toMatchObject({
       status: 403,
+      detail: expect.stringMatching(detail) as unknown,
     });
   });
 });

@@ -4,11 +4,11 @@ import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, updateToken } from './change-token';
-import { refuseDeep } from './depth';
+import { refuseUnwieldy } from './depth';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
-import { outOfBounds, storeTokens, type StoredToken } from './store-tokens';
+import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
@@ -98,7 +98,7 @@ export class Vault {
 
   /** A document with expressions, with what the caller may read of the tokens in their place. */
   async resolve(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
-    refuseDeep(document);
+    refuseUnwieldy(document);
     const template = valueTemplate(document);
     const { tenantId, applicationId } = actor.principal;
     const use: Use = {
@@ -138,7 +138,7 @@ export class Vault {
     refuseUnknown(tokenIds, found);
     const opened = await Promise.all(
       found.map(({ id, transform, sealed }) => {
-        if (sealed === null) throw outOfBounds(permission);
+        if (sealed === null) throw refusalOf(permission, found);
         const column = transform === 'reveal' ? 'data' : 'mask';
         return this.sealer.open(placeOf(use.tenantId, id, column), sealed);
       }),
@@ -147,6 +147,13 @@ export class Vault {
       found.map(({ id }, at) => [id, JSON.parse(opened[at]?.toString('utf8') ?? '') as unknown]),
     );
   }
+}
+
+/** Nothing is opened where one of the tokens gives nothing; why is for the worst of them to say. */
+function refusalOf(permission: Permission, found: readonly SealedToken[]): Problem {
+  const transforms = found.map(({ transform }) => transform);
+  if (transforms.includes(null)) return outOfBounds(permission);
+  return nothingToGive(permission, transforms.includes('redact') ? 'redact' : 'mask');
 }
 
 function refuseUnknown(wanted: readonly string[], found: readonly SealedToken[]): void {

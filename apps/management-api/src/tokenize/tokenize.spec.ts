@@ -189,6 +189,23 @@ describe('POST /tokenize', () => {
   });
 });
 
+it('a document of at most 100,000 values is walked: more is 400 at once', async () => {
+  const key = await revealing();
+  const list = (length: number): string => `[${Array<string>(length).fill('[]').join(',')}]`;
+  for (const [path, caller] of [
+    ['/tokenize', api.tenant.private_key],
+    ['/detokenize', key],
+  ] as const) {
+    expect((await api.post(path, list(99_999), caller)).status).toBeLessThan(300);
+    const refused = await api.post(path, list(100_000), caller);
+    expect([path, refused.status, refused.text.includes('100000 values')]).toEqual([
+      path,
+      400,
+      true,
+    ]);
+  }
+});
+
 describe('POST /detokenize', () => {
   it('200: what the transform of token:read gives, with its JSON type', async () => {
     const id = await stored({ type: 'card', data: card });

@@ -81,7 +81,8 @@ describe('PATCH /tokens/{id}', () => {
   it('200: {} and members that mean nothing change nothing', async () => {
     const path = await stored({ data: 'x' });
     const before = (await api.get(path, revealing)).body as object;
-    for (const patch of [{}, { nonsense: 1 }, { type: 'token' }, '']) {
+    const id = path.slice('/tokens/'.length).toUpperCase();
+    for (const patch of [{}, { nonsense: 1 }, { type: 'token' }, { id }, '']) {
       const answer = await change(path, patch, revealing);
       expect([answer.status, answer.body]).toEqual([200, before]);
     }
@@ -162,6 +163,7 @@ describe('PATCH /tokens/{id}', () => {
     expect((await change(path, {}, reader)).status).toBe(403);
     const elsewhere = await api.keyWith('private', [], [reveal('/pci/', ['token:update'])]);
     expect((await change(path, {}, elsewhere)).status).toBe(403);
+    expect((await change(path, '{"bad', elsewhere)).status).toBe(403);
     expect((await change(path, {}, api.foreign.private_key)).status).toBe(404);
     const unknown = `/tokens/${randomUUID()}`;
     const large = { data: 'x'.repeat(5 * 1024 * 1024) };

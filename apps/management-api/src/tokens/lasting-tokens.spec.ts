@@ -165,6 +165,7 @@ describe('expires_at', () => {
     for (const expires_at of [
       '2099-02-30T00:00:00Z',
       '2099-13-01T00:00:00Z',
+      '9999-12-31T23:59:59-00:01',
       '2020-01-01T00:00:00Z',
     ]) {
       const refused = await create({ data: 1, expires_at });

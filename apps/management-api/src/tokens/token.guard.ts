@@ -1,11 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+import { requireGrant } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { actorOf, requestOf } from '../http/request';
 
-/** As ResourceGuard for what is a row: is the token of the path there, before the body is read. */
+/** As ResourceGuard for what is a row: may the caller change the token, before the body is read. */
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(@Context() private readonly ctx: ManagementContext) {}
@@ -13,14 +14,16 @@ export class TokenGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
     const { id } = request.params;
-    const { tenantId } = actorOf(request).principal;
+    const actor = actorOf(request);
+    const { tenantId } = actor.principal;
     if (typeof id !== 'string' || !isTokenId(id)) throw new Problem('not_found');
-    const found = await eachInTenant(this.ctx.dataSource, tenantId).query(
-      `SELECT 1 FROM tokens
+    const [found] = await eachInTenant(this.ctx.dataSource, tenantId).query<{ container: string }>(
+      `SELECT container FROM tokens
        WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`,
       [tenantId, normalTokenId(id)],
     );
-    if (found.length === 0) throw new Problem('not_found');
+    if (!found) throw new Problem('not_found');
+    requireGrant(actor, 'token:update', found.container);
     return true;
   }
 }
