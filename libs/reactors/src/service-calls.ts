@@ -2,7 +2,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { Database, Sql } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
-import type { Actor, TokenInput, Vault } from '@glovebox/vault';
+import { tokenFilterOf, type Actor, type TokenInput, type Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
@@ -91,29 +91,18 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
-function listQueryOf({ id, type, metadata = {}, page = 1, size = 20 }: Record<string, unknown>) {
-  const errors: Record<string, string[]> = {};
-  const [ids, types] = [id ?? [], type ?? []].map((value) =>
-    Array.isArray(value) ? (value as unknown[]) : [value],
-  );
-  const isIds = (ids ?? []).every((one) => typeof one === 'string' && isTokenId(one));
-  if (!isIds) errors.id = ['must be ids of tokens'];
-  if (!(types ?? []).every((one) => typeof one === 'string')) errors.type = ['must be a string'];
-  const texts = Object.values(membersOf(metadata));
-  const isTexts = texts.every((one) => typeof one === 'string' && !one.includes('\0'));
-  if (!isTexts) errors.metadata = ['must hold strings, without NUL'];
+function listQueryOf({ id, type, metadata, page = 1, size = 20 }: Record<string, unknown>) {
+  const errors: Record<string, readonly string[]> = {};
+  const given = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
+  const filter = tokenFilterOf(given, errors);
   if (!isWhole(page, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
   if (!isWhole(size, 100)) errors.size = ['must be a whole number from 1 to 100'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return {
-    filter: {
-      ids: (ids as string[]).map(normalTokenId),
-      types: types as string[],
-      metadata: membersOf(metadata) as Record<string, string>,
-    },
-    page: Number(page),
-    size: Number(size),
-  };
+  return { filter, page: Number(page), size: Number(size) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [value ?? []].flat();
 }
 
 function isWhole(value: unknown, max: number): boolean {
