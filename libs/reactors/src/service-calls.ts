@@ -2,6 +2,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { Database, Sql } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
+import { describeError } from '@glovebox/service-host';
 import { tokenFilterOf, type Actor, type TokenInput, type Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
@@ -9,7 +10,7 @@ type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
 /** What `req.svc` reaches: the vault, as the application that the resource carries. */
 export function serviceCalls(
-  { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
+  { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
   application: Principal | null,
   traceId: string,
 ): ServiceCall {
@@ -25,6 +26,9 @@ export function serviceCalls(
   return (method, params) =>
     answer(method, params).catch((error: unknown) => {
       const problem = toProblem(error);
+      if (problem.status >= 500) {
+        logger.error({ error: describeError(error), traceId }, 'a call of customer code failed');
+      }
       const { message, code, status } = problem;
       throw Object.assign(new Error(message), { code, status, data: problem.body() });
     });
