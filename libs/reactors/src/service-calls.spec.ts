@@ -7,6 +7,8 @@ import { Vault, type TokenView } from '@glovebox/vault';
 import { serviceCalls } from './service-calls';
 
 const tenantId = randomUUID();
+const logged: object[] = [];
+const logger = { error: (fields: object) => logged.push(fields) };
 let testDatabase: TestDatabase;
 let database: Database;
 let vault: Vault;
@@ -45,7 +47,7 @@ function svcOf(
     rules: [rule],
   };
   return (name, ...params) =>
-    serviceCalls({ database, vault }, application, 'trace')(`svc.${name}`, params);
+    serviceCalls({ database, vault, logger }, application, 'trace')(`svc.${name}`, params);
 }
 
 const svc = svcOf(everything);
@@ -101,6 +103,11 @@ it.each<[string, unknown[]]>([
   ['tokens.list', [{ size: 101 }]],
   ['tokens.list', [{ page: '1' }]],
   ['tokens.list', [{ id: [7] }]],
+  ['tokens.list', [{ type: '\0' }]],
+  ['tokens.list', [{ type: ['card', 'nonsense'] }]],
+  ['tokens.list', [{ metadata: 'x' }]],
+  ['tokens.list', [{ metadata: [] }]],
+  ['tokens.list', [{ metadata: { '\0': 'a' } }]],
   ['tokens.list', [{ metadata: { a: 1 } }]],
   ['tokens.list', [{ metadata: { a: '\0' } }]],
   ['detokenize', [{ a: '{{ nobody-knows-me }}' }]],
@@ -153,6 +160,21 @@ it('an id that is none, and a call that is none, are 404', async () => {
 });
 
 it('without an application each is 401', async () => {
-  const call = serviceCalls({ database, vault }, null, 'trace');
+  const call = serviceCalls({ database, vault, logger }, null, 'trace');
   await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({ status: 401 });
+});
+
+it('what is our fault is logged by type and place, and shown to nobody', async () => {
+  const application = { applicationId: randomUUID(), tenantId, type: 'private' } as const;
+  const principal = { ...application, permissions: ['token:create' as const], rules: [] };
+  const away = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 1 });
+  await away.close();
+  const call = serviceCalls({ database: away, vault, logger }, principal, 'trace of a failure');
+  logged.length = 0;
+  const failed = call('svc.tokens.create', [{ data: 'sesame' }]);
+  await expect(failed).rejects.toMatchObject({ status: expect.any(Number) as unknown });
+  expect(logged).toMatchObject([
+    { traceId: 'trace of a failure', error: { type: expect.any(String) as unknown } },
+  ]);
+  expect(JSON.stringify(logged)).not.toContain('sesame');
 });

@@ -2,14 +2,15 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { Database, Sql } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
-import type { Actor, TokenInput, Vault } from '@glovebox/vault';
+import { describeError } from '@glovebox/service-host';
+import { tokenFilterOf, type Actor, type TokenInput, type Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
 /** What `req.svc` reaches: the vault, as the application that the resource carries. */
 export function serviceCalls(
-  { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
+  { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
   application: Principal | null,
   traceId: string,
 ): ServiceCall {
@@ -25,6 +26,9 @@ export function serviceCalls(
   return (method, params) =>
     answer(method, params).catch((error: unknown) => {
       const problem = toProblem(error);
+      if (problem.status >= 500) {
+        logger.error({ error: describeError(error), traceId }, 'a call of customer code failed');
+      }
       const { message, code, status } = problem;
       throw Object.assign(new Error(message), { code, status, data: problem.body() });
     });
@@ -91,29 +95,18 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
-function listQueryOf({ id, type, metadata = {}, page = 1, size = 20 }: Record<string, unknown>) {
-  const errors: Record<string, string[]> = {};
-  const [ids, types] = [id ?? [], type ?? []].map((value) =>
-    Array.isArray(value) ? (value as unknown[]) : [value],
-  );
-  const isIds = (ids ?? []).every((one) => typeof one === 'string' && isTokenId(one));
-  if (!isIds) errors.id = ['must be ids of tokens'];
-  if (!(types ?? []).every((one) => typeof one === 'string')) errors.type = ['must be a string'];
-  const texts = Object.values(membersOf(metadata));
-  const isTexts = texts.every((one) => typeof one === 'string' && !one.includes('\0'));
-  if (!isTexts) errors.metadata = ['must hold strings, without NUL'];
+function listQueryOf({ id, type, metadata, page = 1, size = 20 }: Record<string, unknown>) {
+  const errors: Record<string, readonly string[]> = {};
+  const given = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
+  const filter = tokenFilterOf(given, errors);
   if (!isWhole(page, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
   if (!isWhole(size, 100)) errors.size = ['must be a whole number from 1 to 100'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return {
-    filter: {
-      ids: (ids as string[]).map(normalTokenId),
-      types: types as string[],
-      metadata: membersOf(metadata) as Record<string, string>,
-    },
-    page: Number(page),
-    size: Number(size),
-  };
+  return { filter, page: Number(page), size: Number(size) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : [value ?? []].flat();
 }
 
 function isWhole(value: unknown, max: number): boolean {

@@ -82,6 +82,8 @@ export const tokenTypes: readonly string[] = [...types.keys()].map(String);
 /** Undefined for whatever is not the name of a type. */
 export const tokenType = (name: unknown): TokenType | undefined => types.get(name);
 
+export const isTokenType = (name: unknown): name is string => tokenType(name) !== undefined;
+
 type Check = readonly [isRight: (value: unknown) => boolean, must: string];
 
 /** An object whose named members pass; `?` behind a name: it may be left out. Others may be there. */

@@ -136,6 +136,13 @@ function expiryOf(value: unknown, errors: Errors): Date | null {
   return at;
 }
 
+/** Tokens with a constant in place of a fingerprint would all be one token. */
+function holdsExpression(text: unknown): boolean {
+  if (typeof text !== 'string') return false;
+  const from = text.indexOf('{{');
+  return from >= 0 && text.includes('}}', from + 2);
+}
+
 function optionsOf(given: TokenInput, errors: Errors): TokenOptions {
   const { mask, search_indexes: indexes, fingerprint_expression: expression } = given;
   if (mask !== undefined) textOf(mask, 'mask', errors);
@@ -143,8 +150,8 @@ function optionsOf(given: TokenInput, errors: Errors): TokenOptions {
   if (indexes !== undefined && !(isList && indexes.length <= indexesMax)) {
     errors.search_indexes = [`must be a list of at most ${indexesMax} strings`];
   }
-  if (expression !== undefined && typeof expression !== 'string') {
-    errors.fingerprint_expression = ['must be a string'];
+  if (expression !== undefined && !holdsExpression(expression)) {
+    errors.fingerprint_expression = ['must be a string with at least one expression over data'];
   }
   return {
     ...(mask === undefined ? {} : { mask }),

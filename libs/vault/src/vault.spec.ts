@@ -153,6 +153,8 @@ describe('a stored token', () => {
     [{ data: 1, containers: ['/a/', '/b/'] }, 'containers'],
     [{ data: 1, containers: ['no slashes'] }, 'containers'],
     [{ data: 1, expires_at: 'yesterday' }, 'expires_at'],
+    [{ data: 1, fingerprint_expression: '' }, 'fingerprint_expression'],
+    [{ data: 1, fingerprint_expression: '}} constant {{' }, 'fingerprint_expression'],
     [{ data: 'x'.repeat(1024 * 1024) }, 'data'],
   ])('is refused with the name of what is wrong: %#', async (input, member) => {
     await expect(store(principal(all), input)).rejects.toMatchObject({

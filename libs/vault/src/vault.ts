@@ -10,15 +10,9 @@ import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
+import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
-
-/** Which tokens a list shows; all that are given have to fit. */
-export interface TokenFilter {
-  readonly ids?: readonly string[];
-  readonly types?: readonly string[];
-  readonly metadata?: Readonly<Record<string, string>>;
-}
 
 export interface TokenizedDocument {
   readonly document: unknown;

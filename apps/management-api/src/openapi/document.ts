@@ -21,7 +21,7 @@ const description = `Reactors, proxies and the tokens that they use.
 
 Every call names an API key in \`SVC-API-KEY\`. Trailing slashes make no difference. Members of a body
 that are not listed here are ignored; optional members that are null in a POST or PUT count as absent.
-Ids are UUIDs, in either case.
+Ids are UUIDs, in either case; tokens may have ids of your own.
 
 A POST with \`SVC-IDEMPOTENCY-KEY\` is done once: sent again within 24 hours, with the same body, it is
 answered as before, with \`SVC-IDEMPOTENT-REPLAY: true\`. While the first runs the second gets 409; with
