@@ -97,12 +97,19 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     code: 'unknown_token',
     detail: `Not found: ${ids.join(', ')}.`,
   });
-  const denied = {
+  const denied = (detail: string): object => ({
     title: 'The API key does not permit this.',
     status: 403,
     code: 'permission_denied',
-    detail: `The permission ${permission} is needed for the container of the token.`,
-  };
+    detail,
+  });
+  const outOfBounds = denied(
+    `The permission ${permission} is needed for the container of the token.`,
+  );
+  const unmasked = denied(
+    `The grant of ${permission} gives the mask of a token, and one of them has none.`,
+  );
+  const redacted = denied(`A rule redacts one of the tokens under ${permission}.`);
   const invalid = (detail: unknown): object => ({
     title: 'A detokenization expression is invalid.',
     status: 400,
@@ -165,11 +172,11 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     ];
     await expectFilled(body, { a: card }, reveal);
     await expectFilled(body, { a: masked }, mask);
-    await expectRefused(withoutMask, denied, mask);
-    await expectRefused(body, denied, redact);
+    await expectRefused(withoutMask, unmasked, mask);
+    await expectRefused(body, redacted, redact);
     const elsewhere = await keyUnder(rule('reveal', '/pci/'));
     await expectFilled(body, { a: card }, elsewhere);
-    await expectRefused(withoutMask, denied, elsewhere);
+    await expectRefused(withoutMask, outOfBounds, elsewhere);
   });
 
   it('the lowest priority decides, and among equals the most specific container', async () => {
@@ -184,8 +191,8 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
       rule('mask', '/pci/', 1),
     ];
     await expectFilled(body, { a: card }, await keyUnder(...equals));
-    const redacted = [rule('redact', '/', 1), rule('reveal', '/pci/high/', 5)];
-    await expectRefused(body, denied, await keyUnder(...redacted));
+    const redacting = [rule('redact', '/', 1), rule('reveal', '/pci/high/', 5)];
+    await expectRefused(body, redacted, await keyUnder(...redacting));
   });
 });
 
