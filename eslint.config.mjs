@@ -15,6 +15,7 @@ const libraries = {
   sandbox: ['problems'],
   reactors: [
     'problems',
+    'service-host',
     'access',
     'definitions',
     'expressions',
