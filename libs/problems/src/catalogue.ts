@@ -15,6 +15,10 @@ export const problemCatalogue = {
     status: 409,
     title: 'A request with this idempotency key is under way.',
   },
+  changed_meanwhile: {
+    status: 409,
+    title: 'A definition changed while the call was under way; it may be repeated.',
+  },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
   invalid_code: { status: 422, title: 'The code cannot be used.' },
@@ -23,6 +27,7 @@ export const problemCatalogue = {
     title: 'The idempotency key was used with another body.',
   },
   rate_limited: { status: 429, title: 'Too many requests.' },
+  share_exhausted: { status: 429, title: 'Too much of this tenant is under way.' },
   internal_error: { status: 500, title: 'Something went wrong on our side.' },
   reactor_error: { status: 500, title: 'The reactor reported an error.' },
   invalid_reactor_result: { status: 500, title: 'The reactor returned something unusable.' },
