@@ -18,6 +18,7 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import { AccessLog } from './access-log';
 import type { GatewayConfig } from './config';
@@ -103,6 +104,8 @@ export async function createGatewayContext(
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  observeShares(registry, { lookups });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -119,6 +122,7 @@ export async function createGatewayContext(
         `${config.HOST}:${config.OPS_PORT}`,
       ],
     }),
+    { lookups },
   );
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,

@@ -36,7 +36,7 @@ export class Destinations {
     const key = `${tenantId} ${origin} ${tls ? fingerprintOf(tls) : ''}`;
     const known = this.#known.get(key);
     if (known) return known;
-    const connector = tls ? this.egress.connectorWith(materialOf(tls)) : this.egress.connector;
+    const connector = this.egress.connectorFor(tenantId, tls ? materialOf(tls) : {});
     this.#makeRoom();
     const destination = new Destination(origin, connector, this.limits.callsMax);
     this.#known.set(key, destination);

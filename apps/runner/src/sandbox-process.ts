@@ -65,6 +65,8 @@ export class SandboxProcess {
   private readonly channel: Socket;
   private readonly egress: EgressConnections;
   private active: ActiveRun | undefined;
+  /** Whose code it runs: from its first run on, and for good. */
+  private tenantId = '';
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
@@ -107,6 +109,7 @@ export class SandboxProcess {
   /** Runs once. `code` only for a process that is still generic. Never rejects. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
+      this.tenantId = order.tenantId;
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
@@ -295,7 +298,9 @@ export class SandboxProcess {
   }
 
   private async answerCall(method: string, body: JsonObject): Promise<unknown> {
-    if (method === 'egress.open') return this.egress.open(objectOf(body['params'], 'params'));
+    if (method === 'egress.open') {
+      return this.egress.open(this.tenantId, objectOf(body['params'], 'params'));
+    }
     if (method === 'egress.lookup') return this.egress.lookup(objectOf(body['params'], 'params'));
     const run = this.active;
     if (run === undefined || body['run'] !== run.id || !run.order.svc) {

@@ -13,6 +13,7 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 import { deliveryQueue } from './deliver-webhook';
@@ -81,29 +82,35 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     secret: config.RUNNER_SECRET.reveal(),
   });
 
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  const registry = createRegistry('worker');
+  observeShares(registry, { lookups });
+  const egress = createEgress(
+    parseEgressPolicy({
+      allow: config.EGRESS_ALLOW,
+      allowHttp: config.EGRESS_ALLOW_HTTP,
+      dnsServers: config.EGRESS_DNS,
+      ownServices: [
+        ...config.EGRESS_OWN_SERVICES,
+        databaseUrl,
+        redisUrl,
+        ...config.RUNNER_URLS,
+        `${config.HOST}:${config.OPS_PORT}`,
+      ],
+    }),
+    { lookups },
+  );
+
   return {
     config,
     logger,
-    registry: createRegistry('worker'),
+    registry,
     database,
     definitions,
     sealer,
     vault: new Vault(sealer),
     runner,
-    egress: createEgress(
-      parseEgressPolicy({
-        allow: config.EGRESS_ALLOW,
-        allowHttp: config.EGRESS_ALLOW_HTTP,
-        dnsServers: config.EGRESS_DNS,
-        ownServices: [
-          ...config.EGRESS_OWN_SERVICES,
-          databaseUrl,
-          redisUrl,
-          ...config.RUNNER_URLS,
-          `${config.HOST}:${config.OPS_PORT}`,
-        ],
-      }),
-    ),
+    egress,
     runs,
     deliveries,
     async close() {

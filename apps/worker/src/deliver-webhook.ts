@@ -118,7 +118,7 @@ async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDel
 
 async function attempt(
   ctx: WorkerContext,
-  { webhookId, callbackUrl, body, attempts }: ClaimedDelivery,
+  { tenantId, webhookId, callbackUrl, body, attempts }: ClaimedDelivery,
   tenant: TenantDefinition,
 ): Promise<Verdict> {
   const now = Date.now();
@@ -129,6 +129,7 @@ async function attempt(
   const retriesLeft = retriesMax - (attempts - 1);
   try {
     const answer = await ctx.egress.post(callbackUrl, {
+      owner: tenantId,
       headers: webhookHeaders({ id: webhookId, timestamp, body }, secrets),
       body,
       timeoutMs: attemptMs,
