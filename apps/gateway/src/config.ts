@@ -73,6 +73,16 @@ export const settings = {
       max: 10_485_760,
     },
   ),
+  DESTINATIONS_MAX: integer(
+    'destinations that connections are kept for, shared out between tenants',
+    5_000,
+    { min: 1, max: 1_000_000 },
+  ),
+  DESTINATION_CONNECTIONS_MAX: integer(
+    'connections to destinations, shared out between tenants',
+    8_192,
+    { min: 1, max: 1_000_000 },
+  ),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',
     1_024,

@@ -105,7 +105,6 @@ export async function createGatewayContext(
     onFault: onFault('definitions could not be followed'),
   });
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
-  observeShares(registry, { lookups });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -134,7 +133,18 @@ export async function createGatewayContext(
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
+  const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
+  const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
+  const destinations = new Destinations(egress, {
+    callsMax: config.DESTINATION_CALLS_MAX,
+    places: destinationPlaces,
+    connections,
+  });
+  observeShares(registry, {
+    lookups,
+    destinations: destinationPlaces,
+    destination_connections: connections,
+  });
 
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
