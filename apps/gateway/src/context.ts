@@ -6,7 +6,7 @@ import {
   type DefinitionConnection,
   type DefinitionFollower,
 } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
@@ -52,6 +52,8 @@ export interface GatewayContext {
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly tunnels: Tunnels;
+  /** What tells that a request has been through this installation. */
+  readonly hopMarker: string;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -157,6 +159,7 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
+  const keyHash = await createKeyHash(sealer);
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
   return {
@@ -172,13 +175,14 @@ export async function createGatewayContext(
     follower,
     sealer,
     vault: new Vault(sealer),
-    keyHash: await createKeyHash(sealer),
+    keyHash,
     keyUses,
     runner,
     runs,
     egress,
     destinations,
     tunnels: new Tunnels(),
+    hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       accessLog?.flush();

@@ -2,10 +2,10 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -29,12 +29,14 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
+  /** What tells that a webhook comes from this installation. */
+  readonly hopMarker: string;
   readonly runs: Queue;
   readonly deliveries: Queue;
   close(): Promise<void>;
 }
 
-export function createWorkerContext(config: WorkerConfig): WorkerContext {
+export async function createWorkerContext(config: WorkerConfig): Promise<WorkerContext> {
   const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
   const onFault = (what: string) => (error: unknown) =>
     logger.warn({ error: describeError(error) }, what);
@@ -111,6 +113,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     vault: new Vault(sealer),
     runner,
     egress,
+    hopMarker: hopMarkerOf(await createKeyHash(sealer)),
     runs,
     deliveries,
     async close() {

@@ -1,4 +1,5 @@
 import type { TenantDefinition } from '@glovebox/definitions';
+import { hopHeader } from '@glovebox/egress';
 import { describeError } from '@glovebox/service-host';
 import type { Place } from '@glovebox/seal';
 import type { WorkerContext } from './context';
@@ -130,7 +131,10 @@ async function attempt(
   try {
     const answer = await ctx.egress.post(callbackUrl, {
       owner: tenantId,
-      headers: webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+      headers: {
+        ...webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+        [hopHeader]: ctx.hopMarker,
+      },
       body,
       timeoutMs: attemptMs,
     });

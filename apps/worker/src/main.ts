@@ -9,7 +9,7 @@ void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
-    const ctx = createWorkerContext(config);
+    const ctx = await createWorkerContext(config);
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const consumers = await startConsumers(ctx);
