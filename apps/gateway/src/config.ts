@@ -44,10 +44,11 @@ export const settings = {
     min: 100,
     max: 300_000,
   }),
-  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
-    min: 100,
-    max: 3_600_000,
-  }),
+  REQUEST_TIMEOUT_MS: integer(
+    'how long it may take to send a whole request, unless its body is streamed to a destination',
+    300_000,
+    { min: 100, max: 3_600_000 },
+  ),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(
