@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildStaleApps } from '../build.mjs';
+import { barePath } from './bare-path.mjs';
 import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from './database.mjs';
 import { devFile } from './dev.mjs';
 import { installDependencies } from './install.mjs';
@@ -47,6 +48,7 @@ export class TestRun {
     this.#options = options;
     // Under root Postgres and Redis run as nobody and must pass through.
     chmodSync(this.#folder, 0o711);
+    process.env.PATH = barePath(join(this.#folder, 'bin'), process.env.PATH ?? '');
   }
 
   async everything() {
