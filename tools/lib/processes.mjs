@@ -69,20 +69,20 @@ export function descendantsOf(pids, table = processTable()) {
 const passing = new Set();
 let noMore = false;
 
-/** Runs a command to its end; `live` shows its output as it comes, else it is collected. */
-export async function run(command, args, { live = false, timeoutMs, onOutput, ...options } = {}) {
+/** Runs a command to its end and collects its output; `onOutput` also gets a way to end it. */
+export async function run(command, args, { timeoutMs, onOutput, ...options } = {}) {
   if (noMore) throw new Trouble('Interrupted.');
   const child = spawn(command, args, {
-    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     ...options,
   });
   passing.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
+    stream.setEncoding('utf8').on('data', (text) => {
       output += text;
-      onOutput?.(text);
+      onOutput?.(text, () => killGroup(child.pid));
     });
   }
   let timedOut = false;

@@ -7,7 +7,7 @@ import { barePath } from './bare-path.mjs';
 import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from './database.mjs';
 import { devFile } from './dev.mjs';
 import { installDependencies } from './install.mjs';
-import { jestCommand, jestCounts, jestProjects } from './jest-run.mjs';
+import { jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
 import { query } from './postgres.mjs';
 import {
   commandLine,
@@ -30,6 +30,7 @@ import { startServices } from './services.mjs';
 const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
 const tool = (name) => join(repoRoot, 'tools', name);
 const checkTimeoutMs = 5 * 60_000;
+const lingeringMs = 10_000;
 
 /** One run of checks and tests with services of its own in a temporary folder. */
 export class TestRun {
@@ -165,15 +166,20 @@ export class TestRun {
     const { testMatch, minutes, jestArgs } = this.#options;
     const resultFile = join(this.#folder, `jest-${folders[0].replaceAll('/', '-')}.json`);
     const [command, args] = jestCommand(folders, { resultFile, testMatch, more: jestArgs });
-    const { code, timedOut } = await run(command, args, {
-      live: true,
+    const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+    const { code, output, timedOut } = await run(command, args, {
       cwd: repoRoot,
-      env: { ...process.env, NODE_ENV: 'test', ...env },
+      env: { ...process.env, ...color, NODE_ENV: 'test', ...env },
       timeoutMs: minutes * 60_000,
+      onOutput: (text, end) => {
+        process.stdout.write(text);
+        // It may never end by itself.
+        if (lingers(text)) setTimeout(end, lingeringMs).unref();
+      },
     });
     if (timedOut) console.log(`Jest was ended after ${minutes} minutes`);
     const strict = !testMatch && jestArgs.length === 0;
-    const { passed, failed, total } = jestCounts({ resultFile, code, timedOut, strict });
+    const { passed, failed, total } = jestCounts({ resultFile, code, output, timedOut, strict });
     this.passed += passed;
     this.failed += failed;
     this.#total += total;
