@@ -88,7 +88,7 @@ describe('strict JSON', () => {
       `[${filled(' ')}]`,
       many(`"${'y'.repeat(100)}"`),
       many(`0.${'0'.repeat(90)}1`),
-      many(`"\\\\u0041${'z'.repeat(90)}"`),
+      many(`"\\u0041${'z'.repeat(90)}"`),
     ];
     const startedAt = performance.now();
     for (const text of texts) {
