@@ -137,7 +137,7 @@ function endOfWord(text: string, start: number): number {
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** No number that can be kept exactly needs more, unless it is padded with zeros. */
-const numberLengthMax = 400;
+export const jsonNumberCharactersMax = 400;
 
 /** So many decimal digits come back from a double as they were. */
 const exactDigits = 15;
@@ -155,9 +155,9 @@ function endOfLongNumber(text: string, start: number): number {
   numberLiteral.lastIndex = start;
   const [literal] = numberLiteral.exec(text) ?? [];
   if (literal === undefined) throw new Problem('invalid_json');
-  if (literal.length > numberLengthMax) {
+  if (literal.length > jsonNumberCharactersMax) {
     throw new Problem('invalid_json', {
-      detail: `The number at character ${start} is longer than ${numberLengthMax} characters.`,
+      detail: `The number at character ${start} is longer than ${jsonNumberCharactersMax} characters.`,
     });
   }
   const kept = String(Number(literal));

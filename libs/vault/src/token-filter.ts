@@ -8,8 +8,8 @@ export interface TokenFilter {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-const idsMax = 1_000;
-const namesMax = 20;
+export const filterIdsMax = 1_000;
+export const filterNamesMax = 20;
 
 /** What callers and customers' code ask a list for; what is wrong is put among the errors. */
 export function tokenFilterOf(
@@ -22,12 +22,12 @@ export function tokenFilterOf(
 ): Required<TokenFilter> {
   const ids = given.ids.filter((one) => typeof one === 'string' && isTokenId(one)) as string[];
   if (ids.length < given.ids.length) errors.id = ['must be the id of a token'];
-  if (given.ids.length > idsMax) errors.id = [`must be given at most ${idsMax} times`];
+  if (given.ids.length > filterIdsMax) errors.id = [`must be given at most ${filterIdsMax} times`];
   const types = given.types.filter(isTokenType);
   if (types.length < given.types.length) errors.type = ['is not a known token type'];
   const metadata = metadataOf(given.metadata, errors);
-  if (Object.keys(metadata).length > namesMax) {
-    errors.metadata = [`must be given for at most ${namesMax} names`];
+  if (Object.keys(metadata).length > filterNamesMax) {
+    errors.metadata = [`must be given for at most ${filterNamesMax} names`];
   }
   return { ids: ids.map(normalTokenId), types, metadata };
 }
