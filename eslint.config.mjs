@@ -5,13 +5,14 @@ import tseslint from 'typescript-eslint';
 const libraries = {
   problems: [],
   'service-host': ['problems'],
+  shares: ['problems', 'service-host'],
   seal: ['problems'],
-  database: ['problems'],
+  database: ['problems', 'shares'],
   access: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access'],
   expressions: ['problems'],
   vault: ['problems', 'service-host', 'seal', 'database', 'access', 'expressions'],
-  egress: ['problems'],
+  egress: ['problems', 'shares'],
   sandbox: ['problems'],
   reactors: [
     'problems',
@@ -33,7 +34,7 @@ const apps = {
   gateway: everyLibrary,
   worker: everyLibrary,
   // The runner holds nothing: no database, no keys, no vault.
-  runner: ['egress', 'sandbox', 'service-host', 'problems'],
+  runner: ['egress', 'sandbox', 'service-host', 'shares', 'problems'],
 };
 
 /** Packages that only some projects may import. */

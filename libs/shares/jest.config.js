@@ -1,0 +1,1 @@
+module.exports = { displayName: 'shares', preset: '../../jest.preset.js' };

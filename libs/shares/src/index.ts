@@ -1,0 +1,2 @@
+export { observeShares } from './observe-shares';
+export { Shares, type Release, type ShareLimits } from './shares';

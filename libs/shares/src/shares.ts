@@ -1,0 +1,179 @@
+import { Problem } from '@glovebox/problems';
+
+export interface ShareLimits {
+  /** For all owners together: calls, connections, bytes. */
+  readonly places: number;
+  /** How long a request for a place may wait; 0: it is refused at once. */
+  readonly waitMs?: number;
+  /** How many of one owner may wait. */
+  readonly waitingMax?: number;
+}
+
+/** Gives the places back; doing it again does nothing. */
+export type Release = () => void;
+
+interface Waiter {
+  readonly places: number;
+  admit(): void;
+}
+
+interface Owner {
+  held: number;
+  readonly line: Set<Waiter>;
+}
+
+const retryAfterSeconds = 1;
+
+/**
+ * Places of something that all tenants use, shared out by one rule: an owner holds at most half of
+ * what the others leave. So one owner can take half, a second one a quarter, and there is always a
+ * place for the next. An owner that finds no place waits in a line of its own; freed places go round
+ * the lines, one place a turn.
+ */
+export class Shares {
+  readonly #owners = new Map<string, Owner>();
+  /** Owners with a line, the one whose turn is next first. */
+  readonly #turns = new Set<string>();
+  #held = 0;
+  #waiting = 0;
+  #refusals = { own: 0, scarce: 0 };
+
+  constructor(private readonly limits: ShareLimits) {}
+
+  get state() {
+    const { places } = this.limits;
+    return { places, held: this.#held, waiting: this.#waiting, refusals: { ...this.#refusals } };
+  }
+
+  heldBy(owner: string): number {
+    return this.#owners.get(owner)?.held ?? 0;
+  }
+
+  /** Places for the owner, now or after a wait. Rejects with a Problem, or the signal's reason. */
+  async take(
+    owner: string,
+    { places = 1, signal }: { places?: number; signal?: AbortSignal } = {},
+  ): Promise<Release> {
+    signal?.throwIfAborted();
+    const { waitMs = 0, waitingMax = 0 } = this.limits;
+    const line = this.#owners.get(owner)?.line.size ?? 0;
+    if (line === 0 && this.#fits(owner, places)) return this.#hand(owner, places);
+    if (waitMs === 0 || line >= waitingMax) throw this.#refusal(owner);
+    return this.#wait(owner, places, waitMs, signal);
+  }
+
+  /** Places for the owner at once, or a Problem. */
+  takeNow(owner: string, places = 1): Release {
+    if (!this.#fits(owner, places)) throw this.#refusal(owner);
+    return this.#hand(owner, places);
+  }
+
+  /** Does the work on one place. */
+  async hold<Result>(
+    owner: string,
+    work: () => Promise<Result>,
+    options?: { places?: number; signal?: AbortSignal },
+  ): Promise<Result> {
+    const release = await this.take(owner, options);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /** The first request of an owner only has to find room: a newcomer may have the last place. */
+  #fits(owner: string, places: number): boolean {
+    const held = this.heldBy(owner);
+    const leftByOthers = this.limits.places - (this.#held - held);
+    if (held === 0) return places <= leftByOthers;
+    return held + places <= Math.ceil(leftByOthers / 2);
+  }
+
+  #hand(owner: string, places: number): Release {
+    this.#of(owner).held += places;
+    this.#held += places;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#of(owner).held -= places;
+      this.#held -= places;
+      this.#forgetIfEmpty(owner);
+      this.#serve();
+    };
+  }
+
+  #wait(owner: string, places: number, waitMs: number, signal?: AbortSignal): Promise<Release> {
+    const { line } = this.#of(owner);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        line.delete(waiter);
+        this.#waiting -= 1;
+        if (line.size === 0) this.#turns.delete(owner);
+        this.#forgetIfEmpty(owner);
+      };
+      const abort = (): void => {
+        leave();
+        reject(signal?.reason as Error);
+      };
+      const waiter: Waiter = {
+        places,
+        admit: () => {
+          const release = this.#hand(owner, places);
+          leave();
+          resolve(release);
+        },
+      };
+      const timer = setTimeout(() => {
+        leave();
+        reject(this.#refusal(owner));
+      }, waitMs);
+      signal?.addEventListener('abort', abort, { once: true });
+      line.add(waiter);
+      this.#waiting += 1;
+      this.#turns.add(owner);
+    });
+  }
+
+  /** One waiter of each owner in turn, as long as that lets anybody in. */
+  #serve(): void {
+    for (let admitted = true; admitted;) {
+      admitted = false;
+      for (const owner of [...this.#turns]) {
+        const [first] = this.#owners.get(owner)?.line ?? [];
+        if (!first || !this.#fits(owner, first.places)) continue;
+        this.#turns.delete(owner);
+        this.#turns.add(owner);
+        first.admit();
+        admitted = true;
+      }
+    }
+  }
+
+  #of(owner: string): Owner {
+    const known = this.#owners.get(owner);
+    if (known) return known;
+    const made: Owner = { held: 0, line: new Set() };
+    this.#owners.set(owner, made);
+    return made;
+  }
+
+  #forgetIfEmpty(owner: string): void {
+    const known = this.#owners.get(owner);
+    if (known?.held === 0 && known.line.size === 0) this.#owners.delete(owner);
+  }
+
+  /** An owner that holds or awaits something is the one who does too much; a newcomer is not. */
+  #refusal(owner: string): Problem {
+    const known = this.#owners.get(owner);
+    if (known && (known.held > 0 || known.line.size > 0)) {
+      this.#refusals.own += 1;
+      return new Problem('share_exhausted', { retryAfterSeconds });
+    }
+    this.#refusals.scarce += 1;
+    return new Problem('service_unavailable', { retryAfterSeconds });
+  }
+}
