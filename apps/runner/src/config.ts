@@ -45,8 +45,11 @@ export const settings = {
   ),
   SANDBOX_MEMORY_MB: integer('megabytes of memory of one sandbox', 384, { min: 192, max: 4096 }),
   SANDBOX_THREADS: integer('threads of all sandboxes of one uid', 4096, { min: 64, max: 65_536 }),
-  SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
-  SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
+  SANDBOX_PROCESSES: integer(
+    'sandboxes in all; a tenant holds at most half of what the others leave',
+    64,
+    { min: 1, max: 10_000 },
+  ),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
   SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
     min: 1,
@@ -129,7 +132,6 @@ export function readConfig(
     },
     poolLimits: {
       processesMax: values.SANDBOX_PROCESSES,
-      processesPerTenantMax: values.SANDBOX_PROCESSES_PER_TENANT,
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       warmPerRuntime: values.SANDBOX_WARM,
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
