@@ -54,8 +54,11 @@ export const settings = {
     800_000_000,
     { min: 1_000, max: 990_000_000 },
   ),
-  SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
-  SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
+  SANDBOX_PROCESSES: integer(
+    'sandboxes in all; a tenant holds at most half of what the others leave',
+    64,
+    { min: 1, max: 10_000 },
+  ),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
   SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
     min: 1,
@@ -139,7 +142,6 @@ export function readConfig(
     },
     poolLimits: {
       processesMax: values.SANDBOX_PROCESSES,
-      processesPerTenantMax: values.SANDBOX_PROCESSES_PER_TENANT,
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       warmPerRuntime: values.SANDBOX_WARM,
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
