@@ -19,7 +19,9 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
+import { observeShares } from '@glovebox/shares';
 import { AccessLog } from './access-log';
+import { createCallShares, type CallShares } from './call-shares';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
 import { createMetrics, type GatewayMetrics } from './metrics';
@@ -50,6 +52,7 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly egress: Egress;
   readonly destinations: Destinations;
+  readonly shares: CallShares;
   readonly tunnels: Tunnels;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
@@ -134,6 +137,13 @@ export async function createGatewayContext(
 
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
+  const shares = createCallShares(config);
+  observeShares(registry, {
+    calls: shares.calls,
+    calls_of_keys: shares.callsOfKeys,
+    buffered_bytes: shares.bufferedBytes,
+    turns: shares.turns,
+  });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -164,6 +174,7 @@ export async function createGatewayContext(
     runs,
     egress,
     destinations,
+    shares,
     tunnels: new Tunnels(),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

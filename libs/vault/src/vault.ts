@@ -104,7 +104,7 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    return template.render(await this.#open(sql, grants, use, template.tokenIds));
+    return template.renderInSlices(await this.#open(sql, grants, use, template.tokenIds));
   }
 
   /**
