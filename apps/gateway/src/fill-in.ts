@@ -15,6 +15,7 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+import { Opening } from '@glovebox/vault';
 import type { Room } from './call-shares';
 import type { ProxyCall } from './caller';
 import type { GatewayContext } from './context';
@@ -48,19 +49,23 @@ export async function fillIn(
 ): Promise<Outgoing> {
   const tally = new Tally();
   const budget = new Budget(room);
+  const opening = new Opening(room.keep);
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
     const { caller } = await identify();
     if (!caller) throw new Problem('invalid_api_key');
-    return ctx.vault.detokenize(ctx.database, caller, use, ids);
+    return ctx.vault.detokenize(ctx.database, caller, use, ids, opening);
   };
   const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally, room);
 
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
-  if (!body) return asSent(req, filled);
+  if (!body) {
+    room.keepOnly(streamBytes);
+    return asSent(req, filled);
+  }
   return { ...filled, body: await body.render(values, { tally, budget, resolve }) };
 }
 

@@ -55,6 +55,10 @@ export class Budget {
 
   constructor(private readonly common: Common = {}) {}
 
+  get keep(): Common['keep'] {
+    return this.common.keep;
+  }
+
   get takeTurn(): TakeTurn | undefined {
     return this.common.takeTurn;
   }

@@ -3,6 +3,7 @@ import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import { Opening } from '@glovebox/vault';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { redactorOf } from './redact';
@@ -82,7 +83,8 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
-  const values = await vault.detokenize(database, caller, use, template.tokenIds);
+  const opening = new Opening(budget?.keep);
+  const values = await vault.detokenize(database, caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
