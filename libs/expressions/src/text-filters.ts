@@ -81,7 +81,7 @@ export function slice(
 }
 
 /** In characters of the budget: each takes longer than to read what it stands for. */
-const replacementCost = 2;
+const replacementCost = 8;
 
 /** The length is known before the text is made: a short text in place of each letter explodes. */
 export function replace(search?: Argument, replacement?: Argument): Change | undefined {
