@@ -5,6 +5,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall, type Room } from './call-shares';
 import { findProxy, type InvokedProxy, type ProxyCall } from './caller';
 import type { GatewayContext } from './context';
 import { destinationHostOf, destinationOf } from './destination-url';
@@ -36,9 +37,12 @@ export async function handleProxy(
     call.tenantId = proxy.tenantId;
     call.proxyId = proxy.id ?? undefined;
     call.destinationHost = destinationHostOf(proxy.destinationUrl);
+    const callerId = caller?.applicationId ?? proxy.id ?? '';
+    const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, proxy, caller, identify, call, suffix, query });
+    const asked = { req, res, proxy, caller, identify, call, room, suffix, query };
+    const outgoing = await prepare(ctx, asked);
     // Behind all that callers and transforms say.
     outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
@@ -107,11 +111,12 @@ async function prepare(
     caller: Principal | null;
     identify: () => Promise<ProxyCall>;
     call: Call;
+    room: Room;
     suffix: string;
     query: string;
   },
 ): Promise<Outgoing> {
-  const { req, res, proxy, caller, identify, call, suffix, query } = asked;
+  const { req, res, proxy, caller, identify, call, room, suffix, query } = asked;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   passTraceOn(head.headers, call);
   if (hasBody(req)) admitBody(req, res);
@@ -124,5 +129,7 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  return caller && proxy.detokenize ? fillIn(ctx, req, head, identify, use) : asSent(req, head);
+  return caller && proxy.detokenize
+    ? fillIn(ctx, req, head, identify, use, room)
+    : asSent(req, head);
 }
