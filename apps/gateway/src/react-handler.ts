@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   findReactor,
@@ -7,6 +7,7 @@ import {
   invokeReactor,
   readyArguments,
   remindOfRun,
+  type Decided,
   type Invocation,
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
@@ -29,10 +30,11 @@ export async function handleReact(
 ): Promise<void> {
   const { traceId } = call;
   try {
-    await identify(ctx, req, reactorId, call);
+    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
+    await decide();
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const invocation = { ...(await identify(ctx, req, reactorId, call)), args, traceId };
+    const invocation = { ...(await decide()), decideAnew: decide, args, traceId };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -55,7 +57,7 @@ async function identify(
   req: IncomingMessage,
   reactorId: string,
   call: Call,
-): Promise<ReturnType<typeof findReactor> & { readonly caller: Principal }> {
+): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   const caller = authenticate(ctx, req, definitions);
   call.tenantId = caller.tenantId;
