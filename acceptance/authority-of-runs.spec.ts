@@ -31,7 +31,13 @@ module.exports = async ({ args, configuration, applicationOptions, ...rest }) =>
   };
 };`;
 
-const tokens = ['token:create', 'token:read', 'token:update', 'token:delete'];
+const everything = {
+  description: 'all',
+  priority: 1,
+  container: '/',
+  transform: 'reveal',
+  permissions: ['token:create', 'token:read', 'token:update', 'token:delete'],
+};
 let formulaId: string;
 let gate: Awaited<ReturnType<typeof startGate>>;
 
@@ -81,7 +87,7 @@ async function parties(): Promise<Parties> {
   const application = await create(product, '/applications', {
     name: 'code',
     type: 'private',
-    permissions: tokens,
+    rules: [everything],
   });
   const caller = await create(product, '/applications', {
     name: 'caller',
@@ -119,7 +125,7 @@ const changes: [string, number, (parties: Parties) => Promise<void>][] = [
     'its application may do nothing any more',
     403,
     ({ application }) =>
-      change('PATCH', `/applications/${application}`, { permissions: ['token:use'] }),
+      change('PATCH', `/applications/${application}`, { permissions: ['token:use'], rules: [] }),
   ],
   [
     'its application was deleted',

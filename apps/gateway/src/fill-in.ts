@@ -14,6 +14,7 @@ import {
   type BodyContext,
   type Template,
 } from '@glovebox/expressions';
+import { Opening } from '@glovebox/vault';
 import type { GatewayContext } from './context';
 import type { Decision } from './decision';
 import { hasBody, isJson, mediaType, readAtMost } from './intake';
@@ -48,10 +49,11 @@ export async function fillIn(
 ): Promise<Outgoing> {
   const tally = new Tally();
   const budget = new Budget();
+  const opening = new Opening();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
-    const values = await ctx.vault.detokenize(ctx.database, caller, use, ids);
+    const values = await ctx.vault.detokenize(ctx.database, caller, use, ids, opening);
     // Of a streamed body they leave at once.
     await decision.confirm();
     return values;

@@ -6,7 +6,7 @@ import { createLogger, createRegistry, type Logger, type Registry } from '@glove
 import type { RunnerConfig } from './config';
 import type { Dial } from './egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './launcher';
-import { findLevel } from './levels';
+import { findLevel, type LevelFinding } from './levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './pool';
 import { SandboxProcess } from './sandbox-process';
@@ -18,6 +18,8 @@ export interface RunnerContext {
   readonly metrics: RunnerMetrics;
   readonly pool: SandboxPool;
   readonly level: IsolationLevel;
+  /** For each higher level: why it does not hold here. */
+  readonly rejected: LevelFinding['rejected'];
   isReady(): boolean;
   /** Ends every sandbox and removes what was written. */
   stop(): Promise<void>;
@@ -71,6 +73,7 @@ export async function createContext(
       metrics: createMetrics(registry, pool, level),
       pool,
       level,
+      rejected,
       isReady: () => !isStopping,
       async stop() {
         isStopping = true;
