@@ -54,8 +54,11 @@ export const settings = {
     800_000_000,
     { min: 1_000, max: 990_000_000 },
   ),
-  SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
-  SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
+  SANDBOX_PROCESSES: integer(
+    'sandboxes in all; a tenant holds at most half of what the others leave',
+    64,
+    { min: 1, max: 10_000 },
+  ),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
   SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
     min: 1,
@@ -88,6 +91,10 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
 };
 
@@ -108,6 +115,7 @@ export interface RunnerConfig {
   readonly poolLimits: PoolLimits;
   readonly errorsModules: readonly string[];
   readonly egress: EgressPolicy;
+  readonly lookupsMax: number;
 }
 
 /** `scriptsDir`: where the build has put what runs inside a sandbox. */
@@ -139,7 +147,6 @@ export function readConfig(
     },
     poolLimits: {
       processesMax: values.SANDBOX_PROCESSES,
-      processesPerTenantMax: values.SANDBOX_PROCESSES_PER_TENANT,
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       warmPerRuntime: values.SANDBOX_WARM,
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
@@ -148,6 +155,7 @@ export function readConfig(
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
     errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({
         allow: values.EGRESS_ALLOW,
