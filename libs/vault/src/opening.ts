@@ -8,7 +8,14 @@ export const openedBytesMax = 10 * 1024 * 1024;
 /** Of what was opened: a value takes up to thirty times its bytes once it is parsed. */
 export const openedValuesMax = 200_000;
 
-const breathBytes = 256 * 1024;
+/** A look-up of more waits for one of a few places: parsing keeps a process from all others. */
+export const openedAtOnceMax = 128 * 1024;
+export const largeOpeningsMax = 2;
+export const largeOpeningWaitMs = 5_000;
+/** Of one tenant. */
+export const waitingOpeningsMax = 50;
+
+const breathBytes = 128 * 1024;
 
 /** What one request may still open. Its look-ups share it, one after the other. */
 export class Opening {
