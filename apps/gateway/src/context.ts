@@ -142,10 +142,12 @@ export async function createGatewayContext(
     places: destinationPlaces,
     connections,
   });
+  const vault = new Vault(sealer);
   observeShares(registry, {
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,
+    large_openings: vault.largeOpenings,
   });
 
   const { follower } = definitions;
@@ -174,7 +176,7 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     keyHash,
     keyUses,
     runner,

@@ -45,13 +45,13 @@ export class Opening {
 
 export function tooManyBytes(): Problem {
   return new Problem('payload_too_large', {
-    detail: `A request may open at most ${openedBytesMax} bytes of tokens.`,
+    detail: `A request may open at most ${openedBytesMax} bytes of tokens; a list may ask for a smaller size.`,
   });
 }
 
 function tooManyValues(): Problem {
   return new Problem('payload_too_large', {
-    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values, lists and objects.`,
+    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values; a list may ask for a smaller size.`,
   });
 }
 
