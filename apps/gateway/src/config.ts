@@ -83,6 +83,20 @@ export const settings = {
     8_192,
     { min: 1, max: 1_000_000 },
   ),
+  CALLS_MAX: integer('calls under way in this process; one tenant gets at most half', 4_096, {
+    min: 2,
+    max: 65_536,
+  }),
+  CALLS_PER_KEY_MAX: integer(
+    'of those, calls of one application, or through one proxy without an API key',
+    1_024,
+    { min: 1, max: 65_536 },
+  ),
+  BUFFERED_BYTES_MAX: integer(
+    'bytes of bodies and values that calls keep in memory; one tenant gets at most half',
+    268_435_456,
+    { min: 33_554_432, max: 8_589_934_592 },
+  ),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',
     1_024,

@@ -4,7 +4,7 @@ import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
-import { beginCall, callOf, type Call } from './call';
+import { beginCall, callOf, partEnded, type Call } from './call';
 import { maySpeak, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
@@ -34,9 +34,9 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     if (!maySpeak(req, res)) return;
     const route = routeOf(req.url ?? '');
     const call = beginCall(ctx, route.name, req, res);
-    answer(ctx, frontDoor, route, req, res, call).catch((error: unknown) => {
-      sendProblem(req, res, error, call);
-    });
+    answer(ctx, frontDoor, route, req, res, call)
+      .catch((error: unknown) => sendProblem(req, res, error, call))
+      .finally(() => partEnded(call));
   };
   const refuse = (res: ServerResponse, thrown: unknown): void => {
     const call = callOf(res);

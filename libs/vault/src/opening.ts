@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
@@ -15,6 +15,9 @@ export const largeOpeningWaitMs = 5_000;
 /** Of one tenant. */
 export const waitingOpeningsMax = 50;
 
+/** What a list or object takes besides its text. */
+const valueBytes = 64;
+
 const breathBytes = 128 * 1024;
 
 /** What one request may still open. Its look-ups share it, one after the other. */
@@ -22,6 +25,9 @@ export class Opening {
   #bytesLeft = openedBytesMax;
   #valuesLeft = openedValuesMax;
   #untilBreath = breathBytes;
+
+  /** Told of the memory that each value takes; throws where there is no room for it. */
+  constructor(private readonly keep: (bytes: number) => void = () => undefined) {}
 
   get bytesLeft(): number {
     return this.#bytesLeft;
@@ -31,13 +37,15 @@ export class Opening {
   async open(sealer: Sealer, place: Place, sealed: Buffer): Promise<unknown> {
     this.#bytesLeft -= sealed.length;
     const json = await sealer.open(place, sealed);
-    this.#valuesLeft -= valuesIn(json);
+    const values = valuesIn(json);
+    this.#valuesLeft -= values;
     if (this.#valuesLeft < 0) throw tooManyValues();
+    this.keep(json.length + values * valueBytes);
     const value = JSON.parse(json.toString('utf8')) as unknown;
     this.#untilBreath -= json.length;
     if (this.#untilBreath < 0) {
       this.#untilBreath = breathBytes;
-      await setImmediate();
+      await nextSlice();
     }
     return value;
   }

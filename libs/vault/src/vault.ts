@@ -120,7 +120,8 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    return template.render(await this.#open(sql, grants, use, template.tokenIds, new Opening()));
+    const values = await this.#open(sql, grants, use, template.tokenIds, new Opening());
+    return template.renderInSlices(values);
   }
 
   /**
