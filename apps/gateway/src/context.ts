@@ -148,6 +148,7 @@ export async function createGatewayContext(
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
+  const vault = new Vault(sealer);
   observeShares(registry, {
     lookups,
     destinations: destinationPlaces,
@@ -156,6 +157,7 @@ export async function createGatewayContext(
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
+    large_openings: vault.largeOpenings,
   });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
@@ -181,7 +183,7 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     keyHash,
     keyUses,
     runner,
