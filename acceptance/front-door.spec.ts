@@ -16,6 +16,18 @@ describe('through the front door', () => {
     }
   });
 
+  it.each<[string, string, string, number]>([
+    ['with a bad key', '/applications', 'nope', 401],
+    ['to a path that nobody serves', '/nothing', adminKey, 404],
+    ['with a good key', '/applications', adminKey, 413],
+  ])('20 MB %s is refused by what is wrong with it, every time', async (_, path, key, status) => {
+    const body = { name: 'x'.repeat(20_000_000) };
+    for (let n = 0; n < 5; n += 1) {
+      const answer = await call('POST', `${baseUrl}${path}`, { key, body });
+      expect([answer.status, answer.body.status]).toEqual([status, status]);
+    }
+  });
+
   it('the API documents itself, to everybody', async () => {
     const page = await call('GET', `${baseUrl}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([
