@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, type RunnerAddress } from '@glovebox/sandbox';
+import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
 import {
   ConfigError,
   flag,
@@ -137,7 +137,7 @@ export function readConfig(
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
-    errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({
         allow: values.EGRESS_ALLOW,
