@@ -40,7 +40,10 @@ export function runnerFolder(folder) {
 /** The one place that knows what environment each app wants. */
 export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo }) {
   const socket = `unix:${join(workFolder, 'runner.sock')}`;
-  const egress = { EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address) };
+  const egress = {
+    EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address),
+    EGRESS_OWN_SERVICES: joinList(env.EGRESS_OWN_SERVICES, ...ownServices(ports, urls, redisUrl)),
+  };
   const inherited = pick(env, (name) => !notInherited.test(name));
   const data = {
     ...inherited,
@@ -50,7 +53,6 @@ export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, wor
     RUNNER_URLS: socket,
     RUNNER_SECRET: secrets.runnerSecret,
     ...egress,
-    EGRESS_OWN_SERVICES: joinList(env.EGRESS_OWN_SERVICES, ...ownServices(ports, urls, redisUrl)),
   };
   const apps = {
     'management-api': {
@@ -68,7 +70,6 @@ export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, wor
       RUNNER_WORK_DIR: workFolder,
       RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
       ...egress,
-      EGRESS_OWN_SERVICES: data.EGRESS_OWN_SERVICES,
     },
     gateway: {
       ...data,
