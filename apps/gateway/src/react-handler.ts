@@ -107,7 +107,7 @@ async function acceptRun(
 }
 
 function requireJson(req: IncomingMessage): void {
-  if (hasBody(req) && mediaType(req) !== 'application/json') {
+  if (hasBody(req) && !['application/json', 'text/json'].includes(mediaType(req))) {
     throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
   }
 }
