@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import { requestOf } from './http/request';
-import { isUuid } from './validation/fields';
+import { isUuid, nameMax } from './validation/fields';
 
 export interface PageQuery {
   readonly page: number;
@@ -26,8 +26,8 @@ export interface Page<Item> {
   readonly data: readonly Item[];
 }
 
-const sizeMax = 100;
-const idsMax = 1_000;
+export const pageSizeMax = 100;
+export const listIdsMax = 1_000;
 
 /** The query of a list, checked. Parameters that the list does not know are ignored. */
 export const Listing = createParamDecorator((_: unknown, context: ExecutionContext) =>
@@ -39,10 +39,10 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   const page = readPage(query, errors);
   const ids = query.getAll('id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
-  if (ids.length > idsMax) errors.id = [`must be given at most ${idsMax} times`];
+  if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
   const name = query.get('name') ?? undefined;
-  if (name !== undefined && (name.length > 200 || name.includes('\0'))) {
-    errors.name = ['must be at most 200 characters, without NUL'];
+  if (name !== undefined && (name.length > nameMax || name.includes('\0'))) {
+    errors.name = [`must be at most ${nameMax} characters, without NUL`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
@@ -51,7 +51,7 @@ export function readListQuery(query: URLSearchParams): ListQuery {
 export function readPage(query: URLSearchParams, errors: Record<string, string[]>): PageQuery {
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
-    size: readWhole(query, 'size', { fallback: 20, max: sizeMax }, errors),
+    size: readWhole(query, 'size', { fallback: 20, max: pageSizeMax }, errors),
   };
 }
 
