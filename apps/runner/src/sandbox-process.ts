@@ -88,8 +88,6 @@ export class SandboxProcess {
   private readonly pauses = new Set<'calls' | 'costs'>();
   private active: ActiveRun | undefined;
   private costsPaid: NodeJS.Timeout | undefined;
-  /** Whose code it runs: from its first run on, and for good. */
-  private tenantId = '';
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
@@ -141,7 +139,6 @@ export class SandboxProcess {
   /** Runs once. `code` only for a process that is still generic. Never rejects. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
-      this.tenantId = order.tenantId;
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
@@ -388,8 +385,10 @@ export class SandboxProcess {
       return this.answer(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
     }
     const params = body['params'];
-    if (method === 'egress.open')
-      return this.answer(id, this.egress.open(this.tenantId, objectOf(params, 'params')));
+    if (method === 'egress.open') {
+      const { tenantId } = run.order;
+      return this.answer(id, this.egress.open(tenantId, objectOf(params, 'params')));
+    }
     if (method === 'egress.lookup') {
       return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
     }
