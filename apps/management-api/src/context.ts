@@ -13,9 +13,11 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createDataSource } from './database/data-source';
+import { connectSearches, type Searches } from './tokens/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
 export interface ManagementContext {
@@ -24,6 +26,7 @@ export interface ManagementContext {
   readonly registry: Registry;
   readonly duration: Histogram<'method' | 'route' | 'status'>;
   readonly dataSource: DataSource;
+  readonly searches: Searches;
   readonly definitions: DefinitionConnection;
   readonly ring: KeyRing;
   readonly sealer: Sealer;
@@ -59,6 +62,8 @@ export async function createManagementContext(
   const onIdleError = onFault('an idle connection to Postgres broke');
   const dataSource = createDataSource({ url, connectionsMax: 20, onIdleError });
   await dataSource.initialize();
+  const searches = connectSearches({ url, onIdleError });
+  observeShares(registry, { searches: searches.shares });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -104,6 +109,7 @@ export async function createManagementContext(
       registers: [registry],
     }),
     dataSource,
+    searches,
     definitions,
     ring,
     sealer,
@@ -116,6 +122,7 @@ export async function createManagementContext(
       await definitions.close();
       await keyUses.stop();
       await dataKeys.close();
+      await searches.close();
       await dataSource.destroy();
     },
   };

@@ -13,6 +13,7 @@ import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
 import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
+import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -33,6 +34,7 @@ const migrations = [
   AddTlsToProxies0000000000012,
   CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
+  CountDefinitions0000000000017,
 ];
 
 /** The rows of the management API, as the role that row-level security binds. */
