@@ -9,6 +9,7 @@ import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import { Opening, tooManyBytes } from './opening';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
+import { sightsOf, type Sight } from './sights';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
@@ -22,6 +23,8 @@ export interface TokenizedDocument {
    * who may see them now may not then.
    */
   readonly lasting: unknown;
+  /** What may be seen by those who are shown it later. */
+  readonly sights: readonly Sight[];
 }
 
 /**
@@ -88,6 +91,7 @@ export class Vault {
     return {
       document: fill(stored.map(({ view }) => view)),
       lasting: fill(stored.map(({ view, isNew }) => (isNew ? view : nameOf(view)))),
+      sights: sightsOf(actor.principal, stored),
     };
   }
 
