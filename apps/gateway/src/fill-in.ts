@@ -50,7 +50,7 @@ export async function fillIn(
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
     const { caller } = await identify();
     if (!caller) throw new Problem('invalid_api_key');
-    return ctx.vault.detokenize(ctx.database, caller, use, ids);
+    return ctx.vault.detokenize(ctx.database.of(caller.tenantId), caller, use, ids);
   };
   const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally);
 

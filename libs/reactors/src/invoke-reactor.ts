@@ -59,7 +59,9 @@ async function storeTokens(
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId };
-  const tokenized = await database.transaction((sql) => vault.tokenize(sql, actor, document));
+  const tokenized = await database
+    .of(reactor.tenantId)
+    .transaction((sql) => vault.tokenize(sql, actor, document));
   return tokenized.document;
 }
 
@@ -80,7 +82,12 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
-  const values = await vault.detokenize(database, caller, use, template.tokenIds);
+  const values = await vault.detokenize(
+    database.of(reactor.tenantId),
+    caller,
+    use,
+    template.tokenIds,
+  );
   const detokenized = template.render(values);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
