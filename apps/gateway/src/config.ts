@@ -28,6 +28,11 @@ export const settings = {
     { min: 0, max: 100 },
   ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
+  DATABASE_CONNECTIONS: integer(
+    'connections to Postgres for what tenants ask for; each tenant has a share of them',
+    20,
+    { min: 2, max: 1_000 },
+  ),
   REDIS_URL: requiredSecret('Redis'),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',

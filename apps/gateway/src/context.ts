@@ -74,7 +74,7 @@ export async function createGatewayContext(
   const database = connectDatabase({
     url,
     app: 'gateway',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const redisUrl = config.REDIS_URL.reveal();

@@ -1,5 +1,4 @@
 import { Inject } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
 import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
@@ -15,7 +14,7 @@ import {
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
-import { createDataSource } from './database/data-source';
+import { createDataSource, type SharedDataSource } from './database/data-source';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
 export interface ManagementContext {
@@ -23,7 +22,7 @@ export interface ManagementContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly duration: Histogram<'method' | 'route' | 'status'>;
-  readonly dataSource: DataSource;
+  readonly dataSource: SharedDataSource;
   readonly definitions: DefinitionConnection;
   readonly ring: KeyRing;
   readonly sealer: Sealer;
@@ -57,7 +56,11 @@ export async function createManagementContext(
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
   const onIdleError = onFault('an idle connection to Postgres broke');
-  const dataSource = createDataSource({ url, connectionsMax: 20, onIdleError });
+  const dataSource = createDataSource({
+    url,
+    connectionsMax: config.DATABASE_CONNECTIONS,
+    onIdleError,
+  });
   await dataSource.initialize();
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({

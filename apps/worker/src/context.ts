@@ -44,7 +44,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.

@@ -1,4 +1,6 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { connectionShares } from '@glovebox/database';
+import type { Shares } from '@glovebox/shares';
 import { Application } from '../applications/application.entity';
 import { ApplicationKey } from '../applications/application-key.entity';
 import { CreateDefinitionLog0000000000001 } from '../migrations/0001-create-definition-log';
@@ -35,13 +37,23 @@ const migrations = [
   RotateMasterKeys0000000000014,
 ];
 
+/** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */
+export class SharedDataSource extends DataSource {
+  readonly shares: Shares;
+
+  constructor(options: DataSourceOptions & { readonly poolSize: number }) {
+    super(options);
+    this.shares = connectionShares(options.poolSize);
+  }
+}
+
 /** The rows of the management API, as the role that row-level security binds. */
 export function createDataSource(options: {
   url: string;
   connectionsMax: number;
   onIdleError: (error: unknown) => void;
-}): DataSource {
-  return new DataSource({
+}): SharedDataSource {
+  return new SharedDataSource({
     type: 'postgres',
     url: options.url,
     applicationName: 'management-api',
