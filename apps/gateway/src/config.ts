@@ -84,6 +84,11 @@ export const settings = {
     30_000,
     { min: 100, max: 600_000 },
   ),
+  RUNS_PENDING_MAX: integer(
+    'async runs and webhooks of a tenant that wait; above it 429 share_exhausted',
+    10_000,
+    { min: 1, max: 1_000_000 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

@@ -1,9 +1,6 @@
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import {
@@ -15,7 +12,6 @@ import {
 } from '@glovebox/service-host';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
-import { deliveryQueue } from './deliver-webhook';
 
 /** All that a job may need, made once. */
 export interface WorkerContext {
@@ -28,8 +24,6 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
-  readonly runs: Queue;
-  readonly deliveries: Queue;
   close(): Promise<void>;
 }
 
@@ -62,19 +56,6 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     relays: true,
     onFault: onFault('definitions could not be followed'),
   });
-  const queueRedis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-  });
-  queueRedis.on('error', onFault('Redis is not reachable'));
-  const queueOf = ({ name, prefix, options }: typeof runQueue | typeof deliveryQueue): Queue => {
-    const queue = new Queue(name, { connection: queueRedis, prefix, defaultJobOptions: options });
-    queue.on('error', onFault('a queue is not reachable'));
-    return queue;
-  };
-  const runs = queueOf(runQueue);
-  const deliveries = queueOf(deliveryQueue);
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -104,12 +85,8 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
         ],
       }),
     ),
-    runs,
-    deliveries,
     async close() {
       await runner.close();
-      await Promise.all([runs.close(), deliveries.close()]);
-      queueRedis.disconnect();
       await definitions.close();
       await dataKeys.close();
       await database.close();

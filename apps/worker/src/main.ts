@@ -1,9 +1,8 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { loadWorkerConfig } from './config';
-import { startConsumers } from './consumers';
 import { createWorkerContext } from './context';
 import { workerReadiness } from './health';
-import { startSweeper } from './sweeper';
+import { startWorker } from './worker';
 
 void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
@@ -12,8 +11,7 @@ void runService({
     const ctx = createWorkerContext(config);
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
-    const consumers = await startConsumers(ctx);
-    const sweeper = startSweeper(ctx);
+    const worker = await startWorker(ctx);
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,
@@ -24,8 +22,7 @@ void runService({
     ctx.logger.info({}, 'consuming');
     return {
       async stop() {
-        await sweeper.stop();
-        await consumers.stop();
+        await worker.stop();
         await ctx.close();
         await ops.close();
       },

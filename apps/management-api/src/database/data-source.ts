@@ -15,6 +15,7 @@ import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
 import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
+import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -35,6 +36,7 @@ const migrations = [
   AddTlsToProxies0000000000012,
   CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
+  ShareOutQueues0000000000026,
 ];
 
 /** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */
