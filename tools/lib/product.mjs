@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildStaleApps } from '../build.mjs';
 import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
 import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs';
+import { findBubblewrap } from './bubblewrap.mjs';
 import { freePort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
 import { step } from './progress.mjs';
@@ -11,7 +12,7 @@ import { keyRingFileOf, secretsOf, writePrivate } from './secrets.mjs';
 import { devFile } from './dev.mjs';
 import { demoTenants } from './demo-tenants.mjs';
 import { tour } from './tour.mjs';
-import { settleAll, startServices } from './services.mjs';
+import { startServices, together } from './services.mjs';
 
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 
@@ -23,9 +24,10 @@ export async function startProduct({ folder, env, running }) {
   const keyRing = keyRingOf(env, folder);
   const ports = await choosePorts(env);
   const started = (service) => running.add(service);
-  const [services] = await settleAll([
-    startServices({ folder, secrets, env, durable: true, started }),
-    step('build', buildWhatChanged),
+  const [services, bubblewrap] = await together([
+    (signal) => startServices({ folder, secrets, env, durable: true, started, signal }),
+    (signal) => bubblewrapOf(env, signal),
+    (signal) => step('build', buildWhatChanged, signal),
   ]);
   const urls = databaseUrls(services.databaseUrl, secrets);
   await step('roles and migrations', async () => {
@@ -35,7 +37,10 @@ export async function startProduct({ folder, env, running }) {
   const { redisUrl } = services;
   const demo = await startDemoDestination(logs, started);
   const workFolder = runnerFolder(folder);
-  const apps = describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo });
+  const apps = describeApps({
+    ...{ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo },
+    bwrap: bubblewrap.command,
+  });
   const baseUrl = `http://127.0.0.1:${ports.gateway}`;
   await startApps(apps, baseUrl, logs, started);
   const tenants = await step('demo tenants', () =>
@@ -52,6 +57,7 @@ export async function startProduct({ folder, env, running }) {
     databaseUrls: urls,
     redisUrl,
     demoDestination: demo.url,
+    sandboxes: await levelOfSandboxes(apps, bubblewrap),
     opsUrls: Object.fromEntries(apps.map(({ name, opsUrl }) => [name, opsUrl])),
     ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
     logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),
@@ -87,17 +93,36 @@ async function startDemoDestination(logs, started) {
   return { url, address: `127.0.0.1:${port}` };
 }
 
+/** Settings of the caller's own decide; else sandboxes get the highest level that can be had. */
+async function bubblewrapOf(env, signal) {
+  if (env.BWRAP) return { command: env.BWRAP };
+  if (env.SANDBOX_LEVEL === '2') return {};
+  let found;
+  const find = async () => {
+    found = await findBubblewrap();
+    return found.command ?? `none: ${found.missing}`;
+  };
+  await step('bubblewrap', find, signal);
+  return found;
+}
+
+/** As the runner found out by trying. It does not know why it was given no bubblewrap. */
+async function levelOfSandboxes(apps, { missing }) {
+  const { opsUrl } = apps.find(({ name }) => name === 'runner');
+  const { components } = await (await fetch(`${opsUrl}/health/ready`)).json();
+  return components.sandbox.replace('bubblewrap is not installed', (known) => missing ?? known);
+}
+
 async function startApps(apps, baseUrl, logs, started) {
   const starting = apps.map((app) => {
     const service = startService({ ...app, logFile: join(logs, `${app.name}.log`) });
     started(service);
-    return step(app.name, () =>
-      waitUntilReady(service, () => respondsOk(`${app.opsUrl}/health/ready`)),
-    );
+    const isReady = () => respondsOk(`${app.opsUrl}/health/ready`);
+    return (signal) => step(app.name, () => waitUntilReady(service, isReady, { signal }), signal);
   });
-  await settleAll(starting);
+  await together(starting);
   await step('health of the whole', async () => {
     const front = { name: 'the product', logFile: join(logs, 'gateway.log') };
-    await waitUntilReady(front, () => respondsOk(`${baseUrl}/health/ready`), 30_000);
+    await waitUntilReady(front, () => respondsOk(`${baseUrl}/health/ready`), { timeoutMs: 30_000 });
   });
 }

@@ -65,6 +65,10 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
   PROXY_BUFFER_MAX: integer(
     'bytes of a JSON, form or text body that is read whole for expressions; a larger one is streamed',
@@ -73,6 +77,16 @@ export const settings = {
       min: 1_024,
       max: 10_485_760,
     },
+  ),
+  DESTINATIONS_MAX: integer(
+    'destinations that connections are kept for, shared out between tenants',
+    5_000,
+    { min: 1, max: 1_000_000 },
+  ),
+  DESTINATION_CONNECTIONS_MAX: integer(
+    'connections to destinations, shared out between tenants',
+    8_192,
+    { min: 1, max: 1_000_000 },
   ),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',

@@ -6,7 +6,7 @@ import {
   type DefinitionConnection,
   type DefinitionFollower,
 } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
@@ -18,6 +18,7 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import { AccessLog } from './access-log';
 import type { GatewayConfig } from './config';
@@ -51,6 +52,8 @@ export interface GatewayContext {
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly tunnels: Tunnels;
+  /** What tells that a request has been through this installation. */
+  readonly hopMarker: string;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -103,6 +106,7 @@ export async function createGatewayContext(
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -119,6 +123,7 @@ export async function createGatewayContext(
         `${config.HOST}:${config.OPS_PORT}`,
       ],
     }),
+    { lookups },
   );
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -130,7 +135,19 @@ export async function createGatewayContext(
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
+  const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
+  const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
+  const destinations = new Destinations(egress, {
+    callsMax: config.DESTINATION_CALLS_MAX,
+    places: destinationPlaces,
+    connections,
+  });
+  observeShares(registry, {
+    connections: database.shares,
+    lookups,
+    destinations: destinationPlaces,
+    destination_connections: connections,
+  });
 
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
@@ -143,6 +160,7 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
+  const keyHash = await createKeyHash(sealer);
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
   return {
@@ -158,13 +176,14 @@ export async function createGatewayContext(
     follower,
     sealer,
     vault: new Vault(sealer),
-    keyHash: await createKeyHash(sealer),
+    keyHash,
     keyUses,
     runner,
     runs,
     egress,
     destinations,
     tunnels: new Tunnels(),
+    hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       accessLog?.flush();

@@ -235,6 +235,24 @@ describe('a body above PROXY_BUFFER_MAX', () => {
     expect(destination.requests[2]?.text().slice(bufferMax)).toBe('{"a":"é\\""}');
   });
 
+  it('opens tokens of 10 MiB in all its batches together, and no more', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 11; n += 1) {
+      ids.push(await gateway.token({ large: 'x'.repeat(1_000_000), small: n }));
+    }
+    const bodyOf = (all: string[]): string => {
+      const [first, second] = [all.slice(0, 6), all.slice(6)].map((some) =>
+        some.map((id) => `"{{${id}|json:'$.small'}}"`).join(),
+      );
+      return `[${first},${filler},${filler},${second}]`;
+    };
+    const allowed = await post(bodyOf(ids.slice(1)));
+    expect(allowed.status).toBe(200);
+    expect(destination.requests[0]?.text()).toMatch(/,"9","10"\]$/);
+    destination.requests.length = 0;
+    await refused(await post(bodyOf(ids)), 413, 'payload_too_large');
+  });
+
   it('that is refused midway ends the request of the destination without its end', async () => {
     const received: Buffer[] = [];
     let ended = false;

@@ -14,6 +14,7 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+import { Opening } from '@glovebox/vault';
 import type { ProxyCall } from './caller';
 import type { GatewayContext } from './context';
 import { hasBody, isJson, mediaType, readAtMost } from './intake';
@@ -45,12 +46,14 @@ export async function fillIn(
 ): Promise<Outgoing> {
   const tally = new Tally();
   const budget = new Budget();
+  const opening = new Opening();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
     const { caller } = await identify();
     if (!caller) throw new Problem('invalid_api_key');
-    return ctx.vault.detokenize(ctx.database.of(caller.tenantId), caller, use, ids);
+    const database = ctx.database.of(caller.tenantId);
+    return ctx.vault.detokenize(database, caller, use, ids, opening);
   };
   const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally);
 

@@ -14,18 +14,20 @@ export interface Gateway extends Service {
 /** The whole process but its signals: context, definitions, public port, ops port. */
 export async function startGateway(config: GatewayConfig, parts: GatewayParts): Promise<Gateway> {
   const ctx = await createGatewayContext(config, parts);
-  await ctx.sealer.requireMasterKeys();
-  await ctx.definitions.start();
   const server = createGatewayServer(ctx);
-  server.listen(config.PORT, config.HOST);
-  await once(server, 'listening');
+  // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
   const ops = await startOpsServer({
     host: config.HOST,
     port: config.OPS_PORT,
     ready: () => gatewayReadiness(ctx),
     metrics: () => ctx.registry.metrics(),
+    serving: server,
     stopping: parts.stopping,
   });
+  await ctx.sealer.requireMasterKeys();
+  await ctx.definitions.start();
+  server.listen(config.PORT, config.HOST);
+  await once(server, 'listening');
   ctx.logger.info({ port: config.PORT }, 'listening');
   return {
     ctx,

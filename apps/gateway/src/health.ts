@@ -8,7 +8,7 @@ const within = 1_000;
 /** This process alone: may it take calls? */
 export async function gatewayReadiness(ctx: GatewayContext): Promise<Readiness> {
   const [definitions, keys, redis, postgres] = await Promise.all([
-    up(() => ctx.follower.current()),
+    ctx.definitions.follower.loading ?? up(() => ctx.follower.current()),
     ctx.sealer.masterKeys(within),
     up(() => ctx.definitions.redis.ping()),
     up(() => ctx.database.query('SELECT 1')),

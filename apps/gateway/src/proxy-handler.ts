@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
+import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
@@ -38,6 +39,8 @@ export async function handleProxy(
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
     const outgoing = await prepare(ctx, { req, res, proxy, caller, identify, call, suffix, query });
+    // Behind all that callers and transforms say.
+    outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await forward(
       ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),

@@ -63,6 +63,7 @@ export async function change<Result>(
       });
     }
     await storeOutcome(sql, ctx.sealer, result);
+    const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;
     // Last of all: one transaction at a time holds the head of the log.
     let version: number | undefined;
     for (const definition of definitions) {
@@ -71,6 +72,7 @@ export async function change<Result>(
     for (const { kind, id } of deletions) {
       version = await appendDeletion(sql, { kind, id, tenantId });
     }
+    if (before) await refuseOverfull(ctx, sql, tenantId, before);
     return { result, version };
   });
   if (version !== undefined) await ctx.definitions.announce(version);
@@ -86,4 +88,40 @@ async function holdTenant(sql: Sql, { tenantId, actorId }: Author): Promise<void
   const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE`, [tenantId]);
   // The operator makes tenants; whoever else acts has a key, which ended with the tenant.
   if (!tenant && actorId !== null) throw new Problem('invalid_api_key');
+}
+
+/** What a tenant has in the log, and so in the memory of every process that follows it. */
+interface Definitions {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+async function definitionsOf(sql: Sql, tenantId: string): Promise<Definitions> {
+  const [row] = await sql.query<{ definitions: string; bytes: string }>(
+    `SELECT definitions, bytes FROM definition_sizes WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return { count: Number(row?.definitions ?? 0), bytes: Number(row?.bytes ?? 0) };
+}
+
+/**
+ * Under the lock on the head of the log, so that nobody's definitions come between. A tenant that has
+ * more than it may, from the time of another limit, can still make it less.
+ */
+async function refuseOverfull(
+  { config }: ManagementContext,
+  sql: Sql,
+  tenantId: string,
+  before: Definitions,
+): Promise<void> {
+  const now = await definitionsOf(sql, tenantId);
+  const { DEFINITIONS_PER_TENANT: countMax, DEFINITION_BYTES_PER_TENANT: bytesMax } = config;
+  if (now.count > countMax && now.count > before.count) {
+    throw new Problem('conflict', { detail: `A tenant may have ${countMax} definitions in all.` });
+  }
+  if (now.bytes > bytesMax && now.bytes > before.bytes) {
+    throw new Problem('conflict', {
+      detail: `The definitions of a tenant may take ${bytesMax} bytes in all.`,
+    });
+  }
 }

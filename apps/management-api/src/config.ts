@@ -38,6 +38,16 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  DEFINITIONS_PER_TENANT: integer(
+    'applications, formulas, reactors and proxies that one tenant may have in all',
+    50_000,
+    { min: 10, max: 10_000_000 },
+  ),
+  DEFINITION_BYTES_PER_TENANT: integer(
+    'bytes that they may take in all, sealed; each process holds them in memory',
+    32 * 1024 * 1024,
+    { min: 100_000, max: 10_000_000_000 },
+  ),
   RATE_LIMIT_PER_MINUTE: integer('calls that one API key may make in a minute; 0 is no limit', 0, {
     min: 0,
     max: 1_000_000,

@@ -1,6 +1,9 @@
 import type { Sealer, Place } from '@glovebox/seal';
 import type { ConfigurationEntry } from './reactor-formulas/reactor-formula.entity';
 
+/** Of names and values, in UTF-8: every process of the data plane holds it in memory. */
+export const configurationBytesMax = 64 * 1024;
+
 export type Configuration = Readonly<Record<string, string>>;
 
 /** Contract 3: configuration values are strings; numbers and booleans are kept as such. */

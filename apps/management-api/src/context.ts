@@ -12,9 +12,11 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createDataSource, type SharedDataSource } from './database/data-source';
+import { connectSearches, type Searches } from './tokens/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
 export interface ManagementContext {
@@ -23,6 +25,7 @@ export interface ManagementContext {
   readonly registry: Registry;
   readonly duration: Histogram<'method' | 'route' | 'status'>;
   readonly dataSource: SharedDataSource;
+  readonly searches: Searches;
   readonly definitions: DefinitionConnection;
   readonly ring: KeyRing;
   readonly sealer: Sealer;
@@ -62,6 +65,8 @@ export async function createManagementContext(
     onIdleError,
   });
   await dataSource.initialize();
+  const searches = connectSearches({ url, onIdleError });
+  observeShares(registry, { connections: dataSource.shares, searches: searches.shares });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -107,6 +112,7 @@ export async function createManagementContext(
       registers: [registry],
     }),
     dataSource,
+    searches,
     definitions,
     ring,
     sealer,
@@ -119,6 +125,7 @@ export async function createManagementContext(
       await definitions.close();
       await keyUses.stop();
       await dataKeys.close();
+      await searches.close();
       await dataSource.destroy();
     },
   };

@@ -6,7 +6,7 @@ const withinMs = 1_000;
 /** This process alone. Without Redis it serves, a little slower. */
 export async function managementReadiness(ctx: ManagementContext): Promise<Readiness> {
   const [definitions, keys, postgres, redis] = await Promise.all([
-    stateOf(ctx.definitions.follower.current()),
+    ctx.definitions.follower.loading ?? stateOf(ctx.definitions.follower.current()),
     ctx.sealer.masterKeys(withinMs),
     stateOf(ctx.dataSource.query('SELECT 1')),
     stateOf(ctx.definitions.redis.ping()),

@@ -15,22 +15,24 @@ void runService({
   start: async (stopping) => {
     const config = loadManagementConfig(process.env);
     const ctx = await createManagementContext(config);
-    await ctx.sealer.requireMasterKeys();
-    await ctx.definitions.start();
     const app = await createApp(ctx);
     const server = app.getHttpServer();
-    watchServer(server);
-    await app.listen(config.PORT, config.HOST);
-    server.requestTimeout = 60_000;
-    server.headersTimeout = 20_000;
-    server.keepAliveTimeout = 75_000;
+    // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,
       ready: () => managementReadiness(ctx),
       metrics: () => ctx.registry.metrics(),
+      serving: server,
       stopping,
     });
+    await ctx.sealer.requireMasterKeys();
+    await ctx.definitions.start();
+    watchServer(server);
+    await app.listen(config.PORT, config.HOST);
+    server.requestTimeout = 60_000;
+    server.headersTimeout = 20_000;
+    server.keepAliveTimeout = 75_000;
     ctx.logger.info({ port: config.PORT }, 'listening');
     return {
       stopDelayMs: config.STOP_DELAY_MS,

@@ -1,8 +1,8 @@
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -10,6 +10,7 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 
@@ -24,10 +25,13 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
+  /** What tells that a webhook comes from this installation. */
+  readonly hopMarker: string;
+  readonly lookups: Shares;
   close(): Promise<void>;
 }
 
-export function createWorkerContext(config: WorkerConfig): WorkerContext {
+export async function createWorkerContext(config: WorkerConfig): Promise<WorkerContext> {
   const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
   const onFault = (what: string) => (error: unknown) =>
     logger.warn({ error: describeError(error) }, what);
@@ -62,29 +66,36 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     secret: config.RUNNER_SECRET.reveal(),
   });
 
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  const registry = createRegistry('worker');
+  const egress = createEgress(
+    parseEgressPolicy({
+      allow: config.EGRESS_ALLOW,
+      allowHttp: config.EGRESS_ALLOW_HTTP,
+      dnsServers: config.EGRESS_DNS,
+      ownServices: [
+        ...config.EGRESS_OWN_SERVICES,
+        databaseUrl,
+        redisUrl,
+        ...config.RUNNER_URLS,
+        `${config.HOST}:${config.OPS_PORT}`,
+      ],
+    }),
+    { lookups },
+  );
+
   return {
     config,
     logger,
-    registry: createRegistry('worker'),
+    registry,
     database,
     definitions,
     sealer,
     vault: new Vault(sealer),
     runner,
-    egress: createEgress(
-      parseEgressPolicy({
-        allow: config.EGRESS_ALLOW,
-        allowHttp: config.EGRESS_ALLOW_HTTP,
-        dnsServers: config.EGRESS_DNS,
-        ownServices: [
-          ...config.EGRESS_OWN_SERVICES,
-          databaseUrl,
-          redisUrl,
-          ...config.RUNNER_URLS,
-          `${config.HOST}:${config.OPS_PORT}`,
-        ],
-      }),
-    ),
+    egress,
+    hopMarker: hopMarkerOf(await createKeyHash(sealer)),
+    lookups,
     async close() {
       await runner.close();
       await definitions.close();

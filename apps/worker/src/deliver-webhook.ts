@@ -1,5 +1,6 @@
 import type { Sql } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
+import { hopHeader } from '@glovebox/egress';
 import type { Place } from '@glovebox/seal';
 import type { WorkerContext } from './context';
 import { webhookHeaders } from './sign-webhook';
@@ -21,6 +22,7 @@ export interface TakenDelivery {
 }
 
 interface OpenedDelivery {
+  readonly tenantId: string;
   readonly webhookId: string;
   readonly callbackUrl: string;
   readonly body: string;
@@ -125,6 +127,7 @@ async function open(ctx: WorkerContext, taken: TakenDelivery): Promise<OpenedDel
       ctx.sealer.open(place('body'), taken.body),
     ]);
     return {
+      tenantId,
       webhookId,
       attempts,
       callbackUrl: callbackUrl.toString('utf8'),
@@ -140,7 +143,7 @@ async function open(ctx: WorkerContext, taken: TakenDelivery): Promise<OpenedDel
 
 async function attempt(
   ctx: WorkerContext,
-  { webhookId, callbackUrl, body, attempts }: OpenedDelivery,
+  { tenantId, webhookId, callbackUrl, body, attempts }: OpenedDelivery,
   tenant: TenantDefinition,
 ): Promise<Verdict> {
   const now = Date.now();
@@ -151,7 +154,11 @@ async function attempt(
   const retriesLeft = retriesMax - (attempts - 1);
   try {
     const answer = await ctx.egress.post(callbackUrl, {
-      headers: webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+      owner: tenantId,
+      headers: {
+        ...webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+        [hopHeader]: ctx.hopMarker,
+      },
       body,
       timeoutMs: attemptMs,
     });

@@ -9,7 +9,7 @@ export async function workerReadiness(ctx: WorkerContext): Promise<Readiness> {
       () => 'down' as const,
     );
   const [definitions, keys, postgres, redis, runner] = await Promise.all([
-    state(ctx.definitions.follower.current()),
+    ctx.definitions.follower.loading ?? state(ctx.definitions.follower.current()),
     ctx.sealer.masterKeys(1_000),
     state(ctx.database.query('SELECT 1')),
     state(ctx.definitions.redis.ping()),

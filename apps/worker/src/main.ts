@@ -8,10 +8,8 @@ void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
-    const ctx = createWorkerContext(config);
-    await ctx.sealer.requireMasterKeys();
-    await ctx.definitions.start();
-    const worker = await startWorker(ctx);
+    const ctx = await createWorkerContext(config);
+    // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,
@@ -19,6 +17,9 @@ void runService({
       metrics: () => ctx.registry.metrics(),
       stopping,
     });
+    await ctx.sealer.requireMasterKeys();
+    await ctx.definitions.start();
+    const worker = await startWorker(ctx);
     ctx.logger.info({}, 'consuming');
     return {
       async stop() {

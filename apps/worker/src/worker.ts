@@ -9,6 +9,7 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   const deliveries = queueOfDeliveries(ctx);
   const runs = queueOfRuns(ctx, deliveries);
   observeShares(ctx.registry, {
+    lookups: ctx.lookups,
     connections: ctx.database.shares,
     runs: runs.shares,
     deliveries: deliveries.shares,

@@ -23,19 +23,23 @@ export interface SealedToken {
   readonly id: string;
   /** Null when no grant covers the token. */
   readonly transform: Grant['transform'] | null;
-  /** Its data under `reveal`, its mask under `mask`. Null unless every token gives something. */
+  /** How much it gives; null: nothing. */
+  readonly bytes: number | null;
+  /** Its data under `reveal`, its mask under `mask`. Null unless every token is released. */
   readonly sealed: Buffer | null;
 }
 
 /**
  * Authorises, reads and records in one statement, so that nothing is released unrecorded and
- * nothing is released when one of the tokens is missing or out of bounds.
+ * nothing is released when one of the tokens is missing or out of bounds, or all of them hold more
+ * bytes than they may.
  */
 export async function readAndRecord(
   sql: Sql,
   use: Use,
   grants: readonly Grant[],
   tokenIds: readonly string[],
+  bytesMax: number,
 ): Promise<SealedToken[]> {
   return recorded(
     sql.query<SealedToken>(statement, [
@@ -49,6 +53,7 @@ export async function readAndRecord(
       use.entityId,
       use.traceId,
       use.destinationHost ?? null,
+      bytesMax,
     ]),
   );
 }
@@ -73,7 +78,9 @@ WITH found AS (
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
     AND (t.expires_at IS NULL OR t.expires_at > now())
 ), verdict AS (
-  SELECT count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL) AS allowed FROM found
+  SELECT count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
+    AND sum(octet_length(sealed)) <= $11::bigint AS allowed
+  FROM found
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids, destination_host)
@@ -81,5 +88,6 @@ WITH found AS (
     (SELECT coalesce(array_agg(id ORDER BY array_position($2::text[], id)), '{}') FROM found), $10
   FROM verdict
 )
-SELECT id, transform, CASE WHEN allowed THEN sealed END AS sealed FROM found, verdict`,
+SELECT id, transform, octet_length(sealed) AS bytes, CASE WHEN allowed THEN sealed END AS sealed
+FROM found, verdict`,
 };

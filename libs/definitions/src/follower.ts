@@ -17,11 +17,11 @@ import { Replica } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
 import { Tickets } from './tickets';
 
-const partSize = 500;
 /** What was known at a time is in force for a second after it at most. */
 const leaseMs = 1_000;
 /** With less left than this, Postgres is asked: two tries before the lease is over. */
 const askPostgresBelowMs = 600;
+const startAgainAfterMs = 250;
 
 /** Who vouches for the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
 export type LeaseSource = 'redis' | 'postgres' | 'writers';
@@ -55,6 +55,9 @@ export class DefinitionFollower {
   #source: LeaseSource | undefined;
   /** When Postgres's head was last known. */
   #postgresKnownAt = -Infinity;
+  /** The end of the log when it was last read; undefined before the first reading. */
+  #logHead: Head | undefined;
+  #isLoaded = false;
   #looking: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
@@ -67,13 +70,30 @@ export class DefinitionFollower {
     this.#replica = new Replica(options.ring, this.#onFault);
   }
 
-  /** Resolves with the first complete snapshot. */
+  /**
+   * Resolves with the first complete snapshot. A store that is slow or away for a moment makes it take
+   * longer: what has been read is kept, and the reading goes on from there.
+   */
   async start(): Promise<void> {
     this.#subscription = keepSubscribed(this.options.subscriber, changeChannel, (message) => {
       void this.#onChange(message);
     });
-    await this.#read();
+    await this.#load();
+    this.#isLoaded = true;
     this.#loop = this.#run();
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        return await this.#read();
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        this.#onFault(error);
+        await delay(startAgainAfterMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
   }
 
   async stop(): Promise<void> {
@@ -110,6 +130,12 @@ export class DefinitionFollower {
 
   get head(): Head | undefined {
     return this.#replica.head;
+  }
+
+  /** How far the first load has come, in words for whoever waits for it. */
+  get loading(): string | undefined {
+    if (this.#isLoaded) return undefined;
+    return `loading, version ${this.head?.version ?? 0} of ${this.#logHead?.version ?? 'unknown'}`;
   }
 
   get source(): LeaseSource | undefined {
@@ -188,7 +214,7 @@ export class DefinitionFollower {
       const applied = this.#replica.head;
       if (!applied) return;
       const ticket = this.#tickets.draw(performance.now());
-      const look = await this.#prefix.look(this.#id, ticket, applied.version, partSize);
+      const look = await this.#prefix.look(this.#id, ticket, applied.version);
       const { head } = look?.part ?? {};
       // Of another database, or behind what this process has: Postgres knows more.
       if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
@@ -214,7 +240,8 @@ export class DefinitionFollower {
     for (;;) {
       const readAt = performance.now();
       const applied = this.#replica.head;
-      const part = await readLog(this.options.sql, applied?.version ?? 0, partSize);
+      const part = await readLog(this.options.sql, applied?.version ?? 0);
+      this.#logHead = part.head;
       const continues = part.head.epoch === applied?.epoch && part.head.version >= part.after;
       if (applied && !continues) {
         this.#leaseUntil = 0;

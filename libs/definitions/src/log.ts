@@ -28,6 +28,14 @@ export interface LogPart {
   readonly upTo: number;
 }
 
+/** A part is full with this many entries … */
+export const logPartEntriesMax = 500;
+/**
+ * … or with the entry that takes it over this many bytes: each part has to be there within the
+ * time-outs of one statement and one command, however large its entries are.
+ */
+export const logPartBytesMax = 1024 * 1024;
+
 /**
  * Writes the new state of a resource into the log, as the last statement of the transaction that
  * changes it: the row lock on the head makes versions gapless and puts them in commit order.
@@ -95,24 +103,33 @@ export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<
   return Number(last);
 }
 
-/** One snapshot of the log after a version. */
-export async function readLog(sql: Sql, after: number, limit: number): Promise<LogPart> {
+/** One snapshot of the log after a version. What does not fit into the part is never fetched. */
+export async function readLog(
+  sql: Sql,
+  after: number,
+  entriesMax = logPartEntriesMax,
+): Promise<LogPart> {
   const rows = await sql.query<{
     epoch: string;
     head: string;
+    found: number | null;
     version: string | null;
     kind: DefinitionKind;
     id: string;
     tenantId: string;
     payload: Buffer | null;
   }>(
-    `SELECT h.epoch, h.version AS head, l.version, l.kind, l.id, l.tenant_id AS "tenantId", l.payload
+    `SELECT h.epoch, h.version AS head, l.found, l.version, l.kind, l.id, l.tenant_id AS "tenantId",
+       l.payload
      FROM definition_head h
      LEFT JOIN LATERAL (
-       SELECT * FROM definition_log WHERE version > $1 ORDER BY version LIMIT $2
-     ) l ON true
+       SELECT *, (count(*) OVER ())::int AS found,
+         sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY version)
+           - coalesce(octet_length(payload), 0) AS bytes_before
+       FROM (SELECT * FROM definition_log WHERE version > $1 ORDER BY version LIMIT $2) next
+     ) l ON l.bytes_before < $3
      ORDER BY l.version`,
-    [after, limit],
+    [after, entriesMax, logPartBytesMax],
   );
   const first = rows[0];
   if (!first) throw new Error('The definition log has no head');
@@ -121,6 +138,6 @@ export async function readLog(sql: Sql, after: number, limit: number): Promise<L
     version === null ? [] : [{ version: Number(version), kind, id, tenantId, payload }],
   );
   const last = entries.at(-1);
-  const upTo = last && entries.length === limit ? last.version : head.version;
-  return { after, head, entries, upTo };
+  const isFull = entries.length === entriesMax || entries.length < (first.found ?? 0);
+  return { after, head, entries, upTo: last && isFull ? last.version : head.version };
 }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { DefinitionKind } from './definition';
-import type { Head, LogEntry, LogPart } from './log';
+import { logPartBytesMax, logPartEntriesMax, type Head, type LogEntry, type LogPart } from './log';
 import { applyScript, keys, lookScript, refuseScript, surveyScript } from './redis-scripts';
 
 export { changeChannel } from './redis-scripts';
@@ -119,22 +119,23 @@ export class RedisPrefix {
     follower: string,
     ticket: number,
     after: number,
-    limit: number,
+    entriesMax = logPartEntriesMax,
   ): Promise<Look | undefined> {
     const answer = await this.#redis.lookAtDefinitions(
       ...Object.values(keys),
       follower,
       ticket,
       after,
-      limit,
+      entriesMax,
+      logPartBytesMax,
     );
-    const [headText = '', answeredHead = '', answeredTicket = '', refused, ...fields] =
+    const [headText = '', answeredHead = '', answeredTicket = '', refused, full, ...fields] =
       answer as string[];
     const head = parseHead(headText);
     const entries = parseEntries(fields);
     if (!head || !entries) return undefined;
     const last = entries.at(-1);
-    const upTo = last && entries.length === limit ? last.version : head.version;
+    const upTo = last && full === 'full' ? last.version : head.version;
     const whole = parseHead(answeredHead);
     return {
       part: { after, head, entries, upTo },

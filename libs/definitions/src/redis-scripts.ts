@@ -88,7 +88,7 @@ return 1
 
 /** A follower: draws a ticket, hears which of its tickets were answered, and takes what is new. */
 export const lookScript = `${prelude}
-local follower, ticket, after, limit = unpack(ARGV, 1, 4)
+local follower, ticket, after, entriesMax, bytesMax = unpack(ARGV, 1, 5)
 redis.call('HSET', KEYS[4], follower, ticket)
 forgetLater(KEYS[4])
 if not sound then return { '' } end
@@ -98,13 +98,21 @@ for _, writer in ipairs(redis.call('HKEYS', KEYS[6])) do
   local said = tonumber(redis.call('HGET', KEYS[7], writer .. ' ' .. follower) or 0)
   refused = math.min(refused or said, said)
 end
-local answer = { head, answered[1] or '', answered[2] or '', tostring(refused or 0) }
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. after, '+inf', 'LIMIT', 0, limit)) do
+local answer = { head, answered[1] or '', answered[2] or '', tostring(refused or 0), '' }
+local names = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. after, '+inf', 'LIMIT', 0, entriesMax)
+if #names == tonumber(entriesMax) then answer[5] = 'full' end
+local bytes = 0
+for i, name in ipairs(names) do
   local payload = redis.call('HGET', KEYS[2], name)
   if not payload then return { '' } end
   answer[#answer + 1] = name
   answer[#answer + 1] = redis.call('ZSCORE', KEYS[3], name)
   answer[#answer + 1] = payload
+  bytes = bytes + #payload
+  if i < #names and bytes >= tonumber(bytesMax) then
+    answer[5] = 'full'
+    break
+  end
 end
 return answer
 `;

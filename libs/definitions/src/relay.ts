@@ -13,8 +13,6 @@ import {
   type Survey,
 } from './redis-prefix';
 
-const partSize = 500;
-
 export interface RelayOptions {
   readonly sql: Sql;
   /** Commands only: answers or fails quickly, and never queues while it is not connected. */
@@ -138,7 +136,7 @@ export class DefinitionRelay {
   }
 
   async #read(after: number): Promise<LogPart> {
-    const part = await readLog(this.options.sql, after, partSize);
+    const part = await readLog(this.options.sql, after);
     const { epoch, version } = part.head;
     const older = this.#known?.epoch === epoch && this.#known.version > version;
     if (!older || part.after > version) this.#known = part.head;

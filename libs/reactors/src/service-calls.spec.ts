@@ -102,6 +102,7 @@ it.each<[string, object]>([
 it.each<[string, unknown[]]>([
   ['tokens.list', [{ size: 101 }]],
   ['tokens.list', [{ page: '1' }]],
+  ['tokens.list', [{ 'metadata.a': 'b' }]],
   ['tokens.list', [{ id: [7] }]],
   ['tokens.list', [{ type: '\0' }]],
   ['tokens.list', [{ type: ['card', 'nonsense'] }]],

@@ -95,7 +95,11 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
-function listQueryOf({ id, type, metadata, page = 1, size = 20 }: Record<string, unknown>) {
+function listQueryOf(query: Readonly<Record<string, unknown>>) {
+  const { id, type, metadata, page = 1, size = 20, ...unknown } = query;
+  if (Object.keys(unknown).length > 0) {
+    throw invalid({ '': ['may hold id, type, metadata, page and size'] });
+  }
   const errors: Record<string, readonly string[]> = {};
   const given = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
   const filter = tokenFilterOf(given, errors);

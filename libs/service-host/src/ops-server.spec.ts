@@ -2,12 +2,14 @@ import { startOpsServer } from './ops-server';
 
 it('tells apart that a process lives and that it is ready', async () => {
   let ready = false;
+  const serving = { listening: false };
   const stopping = new AbortController();
   const server = await startOpsServer({
     host: '127.0.0.1',
     port: 0,
     ready: () => Promise.resolve({ ready, components: { redis: ready ? 'up' : 'down' } }),
     metrics: () => Promise.resolve('figures 1\n'),
+    serving,
     stopping: stopping.signal,
   });
   const get = async (path: string): Promise<[number, string]> => {
@@ -21,6 +23,8 @@ it('tells apart that a process lives and that it is ready', async () => {
       '{"status":"unavailable","components":{"redis":"down"}}',
     ]);
     ready = true;
+    expect((await get('/health/ready'))[0]).toBe(503);
+    serving.listening = true;
     expect((await get('/health/ready'))[0]).toBe(200);
     expect(await get('/metrics')).toEqual([200, 'figures 1\n']);
     expect((await get('/secrets'))[0]).toBe(404);

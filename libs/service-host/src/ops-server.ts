@@ -20,6 +20,8 @@ export async function startOpsServer(options: {
   port: number;
   ready: () => Promise<Readiness>;
   metrics: () => Promise<string>;
+  /** The server that takes the calls, where there is one: not ready before it listens. */
+  serving?: { readonly listening: boolean };
   /** Once it is aborted, nothing new shall come: not ready, whatever else is up. */
   stopping?: AbortSignal;
 }): Promise<OpsServer> {
@@ -35,7 +37,8 @@ export async function startOpsServer(options: {
     else if (req.url === '/health/ready') {
       if (options.stopping?.aborted) return json(503, { status: 'stopping', components: {} });
       options.ready().then(({ ready, components }) => {
-        json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', components });
+        const isReady = ready && options.serving?.listening !== false;
+        json(isReady ? 200 : 503, { status: isReady ? 'ok' : 'unavailable', components });
       }, fail);
     } else if (req.url === '/metrics') {
       options.metrics().then((page) => answer(200, 'text/plain; version=0.0.4', page), fail);

@@ -1,4 +1,5 @@
 export type { FoundTokens, TokenPage } from './find-tokens';
+export { Opening } from './opening';
 export { requireGrant, type StoredToken } from './store-tokens';
 export type { Actor, NewToken, TokenInput, TokenView } from './token';
 export { tokenTypes } from './token-types';

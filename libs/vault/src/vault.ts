@@ -6,6 +6,7 @@ import type { Sealer } from '@glovebox/seal';
 import { deleteToken, updateToken } from './change-token';
 import { refuseUnwieldy } from './depth';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
+import { Opening, tooManyBytes } from './opening';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
@@ -104,20 +105,22 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    return template.render(await this.#open(sql, grants, use, template.tokenIds));
+    return template.render(await this.#open(sql, grants, use, template.tokenIds, new Opening()));
   }
 
   /**
    * The values of tokens for one use: all of them or a Problem, and never without the record.
-   * Unknown, foreign, deleted and expired ids answer alike.
+   * Unknown, foreign, deleted and expired ids answer alike. A request that looks several times gives
+   * each look the same opening.
    */
   detokenize(
     sql: Sql,
     principal: Principal,
     use: Use,
     tokenIds: readonly string[],
+    opening = new Opening(),
   ): Promise<ReadonlyMap<string, unknown>> {
-    return this.#open(sql, { principal, permission: 'token:use' }, use, tokenIds);
+    return this.#open(sql, { principal, permission: 'token:use' }, use, tokenIds, opening);
   }
 
   /** The hot path of every call with expressions: no work per token but its own. */
@@ -126,20 +129,20 @@ export class Vault {
     { principal, permission }: { principal: Principal; permission: Permission },
     use: Use,
     tokenIds: readonly string[],
+    opening: Opening,
   ): Promise<ReadonlyMap<string, unknown>> {
-    if (tokenIds.length === 0) return new Map();
-    const found = await readAndRecord(sql, use, grantsFor(principal, permission), tokenIds);
+    const values = new Map<string, unknown>();
+    if (tokenIds.length === 0) return values;
+    const grants = grantsFor(principal, permission);
+    const found = await readAndRecord(sql, use, grants, tokenIds, opening.bytesLeft);
     refuseUnknown(tokenIds, found);
-    const opened = await Promise.all(
-      found.map(({ id, transform, sealed }) => {
-        if (sealed === null) throw refusalOf(permission, found);
-        const column = transform === 'reveal' ? 'data' : 'mask';
-        return this.sealer.open(placeOf(use.tenantId, id, column), sealed);
-      }),
-    );
-    return new Map(
-      found.map(({ id }, at) => [id, JSON.parse(opened[at]?.toString('utf8') ?? '') as unknown]),
-    );
+    for (const { id, transform, sealed } of found) {
+      if (sealed === null) throw refusalOf(permission, found);
+      const column = transform === 'reveal' ? 'data' : 'mask';
+      const place = placeOf(use.tenantId, id, column);
+      values.set(id, await opening.open(this.sealer, place, sealed));
+    }
+    return values;
   }
 }
 
@@ -147,6 +150,7 @@ export class Vault {
 function refusalOf(permission: Permission, found: readonly SealedToken[]): Problem {
   const transforms = found.map(({ transform }) => transform);
   if (transforms.includes(null)) return outOfBounds(permission);
+  if (found.every(({ bytes }) => bytes !== null)) return tooManyBytes();
   return nothingToGive(permission, transforms.includes('redact') ? 'redact' : 'mask');
 }
 

@@ -16,8 +16,11 @@ import { issueKey, toApplicationDefinition } from './issue-application';
 
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
+/** Of one application, side by side: all of them are in its definition. */
+export const applicationKeysMax = 100;
+
 /**
- * The keys of an application, of which any number work side by side. Whoever changes them holds the
+ * The keys of an application, of which several work side by side. Whoever changes them holds the
  * row of the application: its definition has all of its keys, and must not miss one.
  */
 @Injectable()
@@ -29,6 +32,10 @@ export class ApplicationKeysService {
     return change(this.ctx, author, 'create_key', async (manager) => {
       const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
       const before = await keysOf(manager, application);
+      if (before.length >= applicationKeysMax) {
+        const detail = `An application may have ${applicationKeysMax} keys.`;
+        throw new Problem('conflict', { detail });
+      }
       const { key, row } = await issueKey(this.ctx, manager, author, id);
       return {
         result: { ...toApplicationKeyResponse(row), key },

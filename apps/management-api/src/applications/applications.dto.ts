@@ -10,18 +10,32 @@ import { invalid } from '@glovebox/problems';
 import { requestOf } from '../http/request';
 import { readListQuery, type ListQuery } from '../listing';
 import { toStamps, type Answer, type Stamps } from '../stamps';
-import { Instant, NestedList, OneOf, SomeOf, Text, Uuid, Whole } from '../validation/fields';
+import {
+  Instant,
+  NestedList,
+  OneOf,
+  SomeOf,
+  Text,
+  Uuid,
+  Whole,
+  descriptionMax,
+  nameMax,
+} from '../validation/fields';
 import type { Application } from './application.entity';
 
+/** Of an application; each is looked at by every call of it. */
+export const rulesMax = 100;
+const containerMax = 200;
+
 export class RuleInput {
-  @Text({ min: 0, max: 1_000, optional: true })
+  @Text({ min: 0, max: descriptionMax, optional: true })
   description?: string;
 
   @Whole({ min: 1, max: 1_000_000 })
   priority!: number;
 
   @Text({
-    max: 200,
+    max: containerMax,
     pattern: /^\/(?:[A-Za-z0-9_-]+\/)*$/,
     must: 'must be a path of letters, digits, _ and -, such as /pci/high/',
   })
@@ -35,13 +49,13 @@ export class RuleInput {
 }
 
 class ApplicationInput {
-  @Text({ max: 200 })
+  @Text({ max: nameMax })
   name!: string;
 
   @SomeOf(permissions, { optional: true })
   permissions?: Permission[];
 
-  @NestedList(() => RuleInput, { max: 100, optional: true })
+  @NestedList(() => RuleInput, { max: rulesMax, optional: true })
   rules?: RuleInput[];
 
   @Instant({ optional: true })
@@ -73,7 +87,7 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   if (text !== undefined && (type === undefined || others.length > 0)) {
     throw invalid({ type: ['must be private, public or management'] });
   }
-  return { ...readListQuery(query), type };
+  return { ...readListQuery(query, ['type']), type };
 }
 
 /** How another resource names its application. */

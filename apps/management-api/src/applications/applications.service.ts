@@ -71,7 +71,7 @@ export class ApplicationsService {
     const author = authorOf(actor);
     await change(this.ctx, author, 'update', async (manager) => {
       const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
-      const input = await patched(UpdateApplication, toApplicationInput(application), patch);
+      const input = patched(UpdateApplication, toApplicationInput(application), patch);
       if (!input) return { result: undefined };
       return replace(manager, author, application, input);
     });

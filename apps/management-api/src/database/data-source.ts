@@ -15,6 +15,7 @@ import { DeleteTenants0000000000011 } from '../migrations/0011-delete-tenants';
 import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-proxies';
 import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
+import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
@@ -36,6 +37,7 @@ const migrations = [
   AddTlsToProxies0000000000012,
   CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
+  CountDefinitions0000000000017,
   ShareOutQueues0000000000026,
 ];
 

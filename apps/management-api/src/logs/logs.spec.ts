@@ -112,7 +112,7 @@ describe('GET /logs', () => {
         traceId: 't',
         destinationHost: 'bank.example',
       };
-      await readAndRecord(data, use, [{ container: '/', transform: 'reveal' }], [id]);
+      await readAndRecord(data, use, [{ container: '/', transform: 'reveal' }], [id], 1_024);
     } finally {
       await data.close();
     }

@@ -96,7 +96,7 @@ it('shows examples that its own schemas take', () => {
 it('shows bodies that the API takes', async () => {
   for (const route of routes) {
     const example = operations[nameOf(route)]?.body;
-    if (route.body && example !== undefined) await toDto(route.body, example);
+    if (route.body && example !== undefined) toDto(route.body, example);
   }
 });
 

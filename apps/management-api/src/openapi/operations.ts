@@ -88,12 +88,14 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace an application; its keys stay',
     answer: 'Application',
     body: application,
+    errors: [409],
   },
   'PATCH /applications/{id}': {
     id: 'patchApplication',
     summary: 'Change members of an application',
     patches: UpdateApplication,
     body: { permissions: ['token:use'], expires_at: null },
+    errors: [409],
   },
   'DELETE /applications/{id}': {
     id: 'deleteApplication',
@@ -150,14 +152,14 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: 'What is left out returns to its default. In force from the next run.',
     answer: 'ReactorFormula',
     body: formula,
-    errors: [422],
+    errors: [409, 422],
   },
   'PATCH /reactor-formulas/{id}': {
     id: 'patchReactorFormula',
     summary: 'Change members of a reactor formula',
     patches: FormulaInput,
     body: { description: null, name: 'Charge any card' },
-    errors: [422],
+    errors: [409, 422],
   },
   'DELETE /reactor-formulas/{id}': {
     id: 'deleteReactorFormula',
@@ -182,6 +184,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace a reactor; its formula stays',
     answer: 'UpdatedReactor',
     body: { name: 'Charge with the bank', configuration: { API_KEY: 'new secret' } },
+    errors: [409],
   },
   'PATCH /reactors/{id}': {
     id: 'patchReactor',
@@ -189,6 +192,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: '`configuration` is merged key by key; `application: null` takes it off.',
     patches: CreateReactor,
     body: { application: null, configuration: { API_KEY: 'new secret' } },
+    errors: [409],
   },
   'DELETE /reactors/{id}': { id: 'deleteReactor', summary: 'Delete a reactor' },
   'GET /reactors/{id}': { id: 'getReactor', summary: 'Get a reactor', answer: 'Reactor' },
@@ -211,7 +215,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace a proxy; its key stays',
     answer: 'Proxy',
     body: proxy,
-    errors: [422],
+    errors: [409, 422],
   },
   'PATCH /proxies/{id}': {
     id: 'patchProxy',
@@ -219,7 +223,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     description: '`configuration` is merged key by key; `application: null` takes it off.',
     patches: ProxyInput,
     body: { application: null, configuration: { API_KEY: null } },
-    errors: [422],
+    errors: [409, 422],
   },
   'DELETE /proxies/{id}': { id: 'deleteProxy', summary: 'Delete a proxy: its key stops' },
 
@@ -235,6 +239,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     summary: 'Replace name and settings of the own tenant',
     answer: 'Tenant',
     body: { name: 'Shop', settings: { enable_ephemeral_proxy: 'true' } },
+    errors: [409],
   },
   'GET /logs': {
     id: 'listLogs',

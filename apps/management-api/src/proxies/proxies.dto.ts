@@ -1,9 +1,9 @@
 import type { Isolation, Runtime, TlsDefinition } from '@glovebox/definitions';
 import { ApplicationReference } from '../applications/applications.dto';
-import type { Configuration } from '../configuration';
+import { configurationBytesMax, type Configuration } from '../configuration';
 import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
 import { toStamps, type Answer, type Stamps } from '../stamps';
-import { Flag, Nested, OneOf, StringMap, Text, Whole } from '../validation/fields';
+import { Flag, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
 import type { Proxy, TransformEntry } from './proxy.entity';
 
 export class TransformInput {
@@ -14,7 +14,12 @@ export class TransformInput {
   runtime?: Runtime;
 }
 
-const Pem = (): PropertyDecorator => Text({ max: 50_000 });
+/** Of a certificate with the intermediate ones behind it, and of its key. */
+export const pemMax = 50_000;
+export const authorityPemMax = 200_000;
+export const destinationUrlMax = 2_000;
+
+const Pem = (): PropertyDecorator => Text({ max: pemMax });
 
 export class ClientCertificateInput {
   /** With the intermediate ones behind it, where there are any. */
@@ -27,11 +32,11 @@ export class ClientCertificateInput {
 
 /** The document of a create and of a full update. */
 export class ProxyInput {
-  @Text({ max: 200 })
+  @Text({ max: nameMax })
   name!: string;
 
   // Paths are appended to it.
-  @Text({ max: 2_000, pattern: /^[^#]*$/, must: 'must not contain a fragment' })
+  @Text({ max: destinationUrlMax, pattern: /^[^#]*$/, must: 'must not contain a fragment' })
   destination_url!: string;
 
   @Nested(() => TransformInput, { optional: true })
@@ -43,7 +48,7 @@ export class ProxyInput {
   @Nested(() => ApplicationReference, { optional: true })
   application?: ApplicationReference;
 
-  @StringMap({ scalars: true, optional: true })
+  @StringMap({ scalars: true, bytesMax: configurationBytesMax, optional: true })
   configuration?: Record<string, string | number | boolean>;
 
   @Flag({ optional: true })
@@ -61,7 +66,7 @@ export class ProxyInput {
   @Nested(() => ClientCertificateInput, { optional: true })
   client_certificate?: ClientCertificateInput;
 
-  @Text({ max: 200_000, optional: true })
+  @Text({ max: authorityPemMax, optional: true })
   certificate_authority?: string;
 }
 

@@ -86,7 +86,7 @@ export class ProxiesService {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
       const opened = await this.#open(proxy);
-      const input = await patched(ProxyInput, toProxyInput(proxy, opened), patch);
+      const input = patched(ProxyInput, toProxyInput(proxy, opened), patch);
       if (!input) return { result: undefined };
       this.#check(input);
       const kept = touches(patch, 'application') ? null : proxy.applicationId;

@@ -1,19 +1,30 @@
 import type { ParameterType, Runtime } from '@glovebox/definitions';
 import { toStamps, type Answer, type Stamps } from '../stamps';
-import { Flag, NestedList, OneOf, Text } from '../validation/fields';
+import { Flag, NestedList, OneOf, Text, descriptionMax, nameMax } from '../validation/fields';
 import type { ReactorFormula } from './reactor-formula.entity';
 
 const runtimes = ['node16', 'node20'];
 export const defaultRuntime: Runtime = 'node16';
 
-export const Code = (): PropertyDecorator => Text({ max: 50_000 });
+export const codeMax = 50_000;
+/** Of configuration entries, and of request parameters. */
+export const parametersMax = 25;
+export const parameterNameMax = 200;
+/** An address, or a small picture as a data URL. */
+export const iconMax = 50_000;
+
+export const Code = (): PropertyDecorator => Text({ max: codeMax });
 export const RuntimeName = (): PropertyDecorator => OneOf(runtimes, { optional: true });
 
 class ConfigurationInput {
-  @Text({ max: 200, pattern: /^[\w-]+$/, must: 'must be made of letters, digits, _ and -' })
+  @Text({
+    max: parameterNameMax,
+    pattern: /^[\w-]+$/,
+    must: 'must be made of letters, digits, _ and -',
+  })
   name!: string;
 
-  @Text({ min: 0, max: 1_000, optional: true })
+  @Text({ min: 0, max: descriptionMax, optional: true })
   description?: string;
 
   @OneOf(['string', 'boolean', 'number'])
@@ -22,13 +33,13 @@ class ConfigurationInput {
 
 class ParameterInput {
   @Text({
-    max: 200,
+    max: parameterNameMax,
     pattern: /^[\w-]+(?:\.[\w-]+)*$/,
     must: 'must be made of letters, digits, _ and -, with dots between levels',
   })
   name!: string;
 
-  @Text({ min: 0, max: 1_000, optional: true })
+  @Text({ min: 0, max: descriptionMax, optional: true })
   description?: string;
 
   @OneOf(['string', 'boolean', 'number', 'object'])
@@ -43,22 +54,22 @@ export class FormulaInput {
   @OneOf(['private'], { optional: true })
   type?: 'private';
 
-  @Text({ max: 200 })
+  @Text({ max: nameMax })
   name!: string;
 
-  @Text({ min: 0, max: 1_000, optional: true })
+  @Text({ min: 0, max: descriptionMax, optional: true })
   description?: string;
 
-  @Text({ min: 0, optional: true })
+  @Text({ min: 0, max: iconMax, optional: true })
   icon?: string;
 
   @Code()
   code!: string;
 
-  @NestedList(() => ConfigurationInput, { max: 25, optional: true })
+  @NestedList(() => ConfigurationInput, { max: parametersMax, optional: true })
   configuration?: ConfigurationInput[];
 
-  @NestedList(() => ParameterInput, { max: 25, optional: true })
+  @NestedList(() => ParameterInput, { max: parametersMax, optional: true })
   request_parameters?: ParameterInput[];
 
   @RuntimeName()

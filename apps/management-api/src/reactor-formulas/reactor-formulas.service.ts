@@ -68,7 +68,7 @@ export class ReactorFormulasService {
     const author = authorOf(actor);
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
-      const input = await patched(FormulaInput, toFormulaInput(formula), patch);
+      const input = patched(FormulaInput, toFormulaInput(formula), patch);
       return input ? this.#replace(manager, author, formula, input) : { result: undefined };
     });
   }

@@ -5,11 +5,15 @@ import {
   type ApplicationResponse,
 } from '../applications/applications.dto';
 import type { Application } from '../applications/application.entity';
-import type { Configuration } from '../configuration';
+import { configurationBytesMax, type Configuration } from '../configuration';
 import type { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
-import { toFormulaResponse, type FormulaResponse } from '../reactor-formulas/reactor-formulas.dto';
+import {
+  parameterNameMax,
+  toFormulaResponse,
+  type FormulaResponse,
+} from '../reactor-formulas/reactor-formulas.dto';
 import { toStamps, type Answer, type Stamps } from '../stamps';
-import { Nested, OneOf, StringMap, Text, Uuid } from '../validation/fields';
+import { Nested, OneOf, StringMap, Text, Uuid, nameMax } from '../validation/fields';
 import type { Reactor } from './reactor.entity';
 
 class FormulaReference {
@@ -18,10 +22,10 @@ class FormulaReference {
 }
 
 class ReactorInput {
-  @Text({ max: 200 })
+  @Text({ max: nameMax })
   name!: string;
 
-  @StringMap({ scalars: true })
+  @StringMap({ scalars: true, nameMax: parameterNameMax, bytesMax: configurationBytesMax })
   configuration!: Record<string, string | number | boolean>;
 
   @Nested(() => ApplicationReference, { optional: true })

@@ -95,7 +95,7 @@ export class ReactorsService {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, reactor) => {
       const document = toReactorInput(reactor, await this.#configurationOf(reactor));
-      const input = await patched(CreateReactor, document, patch);
+      const input = patched(CreateReactor, document, patch);
       if (!input) return { result: undefined };
       const kept = touches(patch, 'application') ? null : reactor.applicationId;
       return this.#replace(manager, author, reactor, input, kept);

@@ -1,9 +1,9 @@
 import { toStamps, type Stamps } from '../stamps';
-import { StringMap, Text } from '../validation/fields';
+import { StringMap, Text, nameMax } from '../validation/fields';
 import type { Tenant } from './tenant.entity';
 
 export class UpdateTenant {
-  @Text({ max: 200 })
+  @Text({ max: nameMax })
   name!: string;
 
   @StringMap({ optional: true })

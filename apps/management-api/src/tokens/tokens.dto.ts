@@ -63,7 +63,11 @@ const metadata = 'metadata.';
 
 export function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors);
+  const page = readPage(
+    query,
+    errors,
+    (name) => name === 'id' || name === 'type' || name.startsWith(metadata),
+  );
   const names = [...new Set(query.keys())].filter((name) => name.startsWith(metadata));
   const wanted = names.map((name) => {
     const [value = '', ...others] = query.getAll(name);

@@ -79,7 +79,8 @@ export class TokensService {
     query: PageQuery,
     find: (sql: Sql) => Promise<FoundTokens>,
   ): Promise<Page<TokenView>> {
-    const { total, tokens } = await this.#transaction(actor, find);
+    const { tenantId } = actor.principal;
+    const { total, tokens } = await this.ctx.searches.find(tenantId, find);
     return toPage(query, total, tokens);
   }
 }

@@ -1,5 +1,3 @@
-import { Expose, Transform, Type } from 'class-transformer';
-import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import { isInstant } from '@glovebox/service-host';
 import type { Schema } from '../openapi/schema';
 
@@ -10,14 +8,27 @@ export type Members = Record<string, unknown>;
 /** What is wrong with a value; undefined if nothing is. */
 type Check = (value: unknown) => string | undefined;
 
-interface Field {
+export interface Field {
   readonly name: string;
   readonly optional: boolean;
   readonly raw: boolean;
   readonly nested: (() => Dto) | undefined;
+  /** What is wrong with a value that is not absent. */
+  readonly wrong: Check;
   /** What the check takes, as OpenAPI says it; of a nested member all but what its class says. */
   readonly schema: Schema;
 }
+
+/** Of every resource that has one. */
+export const nameMax = 200;
+export const descriptionMax = 1_000;
+/** Of metadata, of settings, of a configuration. */
+export const mapMembersMax = 100;
+export const mapNameMax = 100;
+/** Of metadata and settings. */
+export const mapValueMax = 1_000;
+/** Of permissions, containers, search indexes. */
+export const listEntriesMax = 100;
 
 interface Presence {
   readonly optional?: boolean;
@@ -34,9 +45,6 @@ export function fieldsOf(dto: object): readonly Field[] {
   return [...inherited, ...(fieldsOfDto.get(dto) ?? [])];
 }
 
-/** The name of the one rule that every field has, among those of class-validator. */
-export const fieldRule = 'field';
-
 /** One decorator per field: what it may hold and, unless optional, that it is there. */
 function field(
   check: Check,
@@ -45,33 +53,11 @@ function field(
   nested?: () => Dto,
 ): PropertyDecorator {
   return (prototype, property) => {
-    const name = String(property);
-    const wrong = (value: unknown): string | undefined => {
-      if (value === undefined || (value === null && !raw)) return 'is required';
-      return value === null ? undefined : check(value);
-    };
+    const wrong: Check = (value) =>
+      value === undefined || (value === null && !raw) ? 'is required' : check(value);
     const known = fieldsOfDto.get(prototype.constructor) ?? [];
-    fieldsOfDto.set(prototype.constructor, [...known, { name, optional, raw, nested, schema }]);
-    if (optional) ValidateIf((_, value: unknown) => value !== undefined)(prototype, property);
-    ValidateBy({
-      name: fieldRule,
-      validator: {
-        validate: (value) => wrong(value) === undefined,
-        defaultMessage: (args) => wrong(args?.value) ?? '',
-      },
-    })(prototype, property);
-    if (raw) return;
-    Expose()(prototype, property);
-    if (nested) {
-      Type(nested)(prototype, property);
-      ValidateNested()(prototype, property);
-    }
-    Transform(({ obj, value }) => {
-      const given = Object.hasOwn(obj as object, name) ? (obj as Members)[name] : undefined;
-      // Contract 1: an optional member that is null counts as absent.
-      if (given === undefined || (given === null && optional)) return undefined;
-      return nested ? (value as unknown) : given;
-    })(prototype, property);
+    const added = { name: String(property), optional, raw, nested, wrong, schema };
+    fieldsOfDto.set(prototype.constructor, [...known, added]);
   };
 }
 
@@ -114,6 +100,7 @@ export const SomeOf = (
   field(
     (value) => {
       if (!Array.isArray(value)) return 'must be a list';
+      if (value.length > listEntriesMax) return tooMany(listEntriesMax, 'entries');
       if (value.length < (presence.min ?? 0)) return 'must not be empty';
       const unknown = value.findIndex((one) => !values.includes(one as string));
       return unknown < 0 ? undefined : `has an unknown value at position ${unknown + 1}`;
@@ -121,6 +108,7 @@ export const SomeOf = (
     presence,
     {
       type: 'array',
+      maxItems: listEntriesMax,
       items: { type: 'string', enum: values },
       ...(presence.min === undefined ? {} : { minItems: presence.min }),
     },
@@ -155,30 +143,59 @@ export const Instant = (presence: Presence = {}): PropertyDecorator =>
     { type: 'string', format: 'date-time' },
   );
 
-/** Names to strings; with `scalars`, numbers and booleans too. */
-export const StringMap = (rule: Presence & { scalars?: boolean } = {}): PropertyDecorator => {
+interface MapRule {
+  /** Numbers and booleans too. */
+  readonly scalars?: boolean;
+  readonly nameMax?: number;
+  /** Of names and values together, in UTF-8; without it, each value is limited by itself. */
+  readonly bytesMax?: number;
+}
+
+/** Names to strings. Counted first, and refused before anything walks what is too much. */
+export const StringMap = (rule: Presence & MapRule = {}): PropertyDecorator => {
   const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
+  const { nameMax = mapNameMax, bytesMax } = rule;
   const check: Check = (value) => {
     if (!isMembers(value)) return 'must be an object';
-    const fits = Object.entries(value).every(
+    const members = Object.entries(value);
+    if (members.length > mapMembersMax) return tooMany(mapMembersMax, 'members');
+    const fits = members.every(
       ([name, member]) =>
         types.includes(typeof member) && name !== '' && !`${name}${String(member)}`.includes('\0'),
     );
-    return fits ? undefined : `must have only ${list(types)} values, without NUL`;
+    if (!fits) return `must have only ${list(types)} values, without NUL`;
+    if (members.some(([name]) => name.length > nameMax)) {
+      return `must have names of at most ${nameMax} characters`;
+    }
+    if (bytesMax !== undefined) {
+      const bytes = members.reduce((sum, pair) => sum + Buffer.byteLength(pair.join('')), 0);
+      return bytes > bytesMax
+        ? `must have at most ${bytesMax} bytes of names and values`
+        : undefined;
+    }
+    const isLong = members.some(([, member]) => String(member).length > mapValueMax);
+    return isLong ? `must have values of at most ${mapValueMax} characters` : undefined;
   };
   const scalars = types.map((type) => ({ type }));
-  const additionalProperties = rule.scalars ? { anyOf: scalars } : { type: 'string' };
-  return field(check, rule, { type: 'object', additionalProperties });
+  const text = { type: 'string', ...(bytesMax === undefined ? { maxLength: mapValueMax } : {}) };
+  return field(check, rule, {
+    type: 'object',
+    maxProperties: mapMembersMax,
+    additionalProperties: rule.scalars ? { anyOf: scalars } : text,
+  });
 };
 
 export const TextList = (presence: Presence = {}): PropertyDecorator =>
   field(
     (value) => {
+      if (Array.isArray(value) && value.length > listEntriesMax) {
+        return tooMany(listEntriesMax, 'entries');
+      }
       const fits = Array.isArray(value) && value.every((one) => typeof one === 'string');
       return fits ? undefined : 'must be a list of strings';
     },
     presence,
-    { type: 'array', items: { type: 'string' } },
+    { type: 'array', maxItems: listEntriesMax, items: { type: 'string' } },
   );
 
 /** Any JSON, null too, as it came. */
@@ -191,8 +208,9 @@ export const Nested = (dto: () => Dto, presence: Presence = {}): PropertyDecorat
 export const NestedList = (dto: () => Dto, rule: Presence & { max: number }): PropertyDecorator =>
   field(
     (value) => {
-      if (!Array.isArray(value) || !value.every(isMembers)) return 'must be a list of objects';
-      return value.length > rule.max ? `must have at most ${rule.max} entries` : undefined;
+      if (Array.isArray(value) && value.length > rule.max) return tooMany(rule.max, 'entries');
+      const fits = Array.isArray(value) && value.every(isMembers);
+      return fits ? undefined : 'must be a list of objects';
     },
     rule,
     { type: 'array', maxItems: rule.max },
@@ -209,6 +227,8 @@ export function isUuid(value: unknown): value is string {
 export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+const tooMany = (max: number, what: string): string => `must have at most ${max} ${what}`;
 
 function list(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -11,11 +11,11 @@ export type MergePatch = unknown;
  * required member is refused like its absence, and each rule is written once. Undefined for `{}`,
  * which changes nothing and is always fine, whatever has become of the rules since the last write.
  */
-export async function patched<Type extends Dto>(
+export function patched<Type extends Dto>(
   Type: Type,
   document: Members,
   patch: MergePatch,
-): Promise<InstanceType<Type> | undefined> {
+): InstanceType<Type> | undefined {
   if (!isMembers(patch)) throw invalid({ '': ['must be a JSON object'] });
   if (Object.keys(patch).length === 0) return undefined;
   return toDto(Type, mergePatch(document, patch));

@@ -1,0 +1,106 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { connectDatabase, type Database } from '@glovebox/database';
+import { waitFor } from '@glovebox/testing';
+import { logPartBytesMax, readLog, type LogPart } from './log';
+import { RedisPrefix } from './redis-prefix';
+import { startStage, type Stage } from './spec-stage';
+
+const count = 24;
+const megabyte = 1024 * 1024;
+
+let stage: Stage;
+let admin: Database;
+const ids: string[] = [];
+
+/** As a release wrote them that had no limit for a definition. */
+beforeAll(async () => {
+  stage = await startStage();
+  admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+  const large = randomBytes(megabyte / 2).toString('hex');
+  for (let at = 0; at < count; at += 1) {
+    const id = randomUUID();
+    ids.push(id);
+    await stage.write(stage.reactor(id, { large }));
+  }
+}, 60_000);
+
+afterEach(() => stage.disconnect());
+afterAll(async () => {
+  await admin.close();
+  await stage.close();
+});
+
+const bytesOf = ({ entries }: LogPart): number =>
+  entries.reduce((sum, { payload }) => sum + (payload?.length ?? 0), 0);
+
+/** Every part from the beginning of the log to its head. */
+async function partsOf(read: (after: number) => Promise<LogPart>): Promise<LogPart[]> {
+  const parts: LogPart[] = [];
+  for (let after = 0; ;) {
+    const part = await read(after);
+    parts.push(part);
+    if (part.upTo === part.head.version) return parts;
+    expect(part.upTo).toBeGreaterThan(after);
+    after = part.upTo;
+  }
+}
+
+it('Postgres and Redis hand out the log in parts that large definitions do not make larger', async () => {
+  const connection = stage.connect({ relays: true });
+  await connection.start();
+  const { head } = await readLog(stage.management, 0);
+  const prefix = new RedisPrefix(connection.redis);
+  await waitFor(async () => (await prefix.survey()).head?.version === head.version, {
+    timeoutMs: 30_000,
+  });
+
+  const fromPostgres = await partsOf((after) => readLog(stage.management, after));
+  const fromRedis = await partsOf(async (after) => {
+    const look = await prefix.look(randomUUID(), 1, after);
+    if (!look) throw new Error('Redis is no prefix');
+    return look.part;
+  });
+  for (const parts of [fromPostgres, fromRedis]) {
+    expect(parts.flatMap(({ entries }) => entries.map(({ id }) => id))).toEqual(ids);
+    // The entry that takes a part over the limit is its last.
+    for (const part of parts) {
+      expect(bytesOf(part) - (part.entries.at(-1)?.payload?.length ?? 0)).toBeLessThan(
+        logPartBytesMax,
+      );
+    }
+    expect(parts.length).toBeGreaterThan(count / 3);
+  }
+}, 60_000);
+
+it('a part that its bytes fill ends with the version of its last entry', async () => {
+  const part = await readLog(stage.management, 0);
+  expect(part.upTo).toBe(part.entries.at(-1)?.version);
+  expect(part.upTo).toBeLessThan(part.head.version);
+  const rest = await readLog(stage.management, part.head.version - 1);
+  expect([rest.entries.length, rest.upTo]).toEqual([1, rest.head.version]);
+  const nothing = await readLog(stage.management, part.head.version);
+  expect([nothing.entries.length, nothing.upTo]).toEqual([0, nothing.head.version]);
+});
+
+it('a start that Postgres keeps waiting goes on, says how far it is, and comes to its end', async () => {
+  const faults: unknown[] = [];
+  const connection = stage.connect({ onFault: (error) => faults.push(error) });
+  const held = admin.transaction(async (sql) => {
+    await sql.query('LOCK TABLE definition_log IN ACCESS EXCLUSIVE MODE');
+    // Longer than a statement may take.
+    await waitFor(() => faults.length > 0, { timeoutMs: 30_000 });
+    expect(connection.follower.loading).toBe('loading, version 0 of unknown');
+  });
+  await waitFor(async () => {
+    const [row] = await stage.management.query<{ locked: boolean }>(
+      `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
+         AND relation = 'definition_log'::regclass) AS locked`,
+    );
+    return row?.locked;
+  });
+  await connection.start();
+  await held;
+  expect(connection.follower.loading).toBeUndefined();
+  const definitions = await connection.follower.current();
+  for (const id of ids) expect(definitions.find('reactor', stage.tenantId, id)).toBeDefined();
+}, 60_000);
