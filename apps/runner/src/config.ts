@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, type RunnerAddress } from '@glovebox/sandbox';
+import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
 import {
   ConfigError,
   flag,
@@ -157,7 +157,7 @@ export function readConfig(
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
-    errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({
