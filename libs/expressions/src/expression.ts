@@ -1,5 +1,5 @@
 import { Problem } from '@glovebox/problems';
-import { makeChange, type Argument, type Change } from './filters';
+import { makeChange, type Argument } from './filters';
 import { readSteps, valueAt } from './json-path';
 import { limits, type Budget } from './limits';
 import { quoted, Reader, unquote } from './reader';
@@ -28,7 +28,7 @@ export function malformed(place: string, why = 'is not valid'): Problem {
 }
 
 interface Step {
-  readonly change: Change;
+  readonly change: (value: unknown, budget: Budget) => Work<unknown>;
   /** What is said of a value that it does not fit. */
   readonly fault: string;
 }
@@ -85,7 +85,10 @@ function readDataPath(reader: Reader): Start | undefined {
   if (!reader.take(/\s*data/y)) return undefined;
   const path = readSteps(reader);
   if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
-  const change: Change = (value, budget) => valueAt(value, path, budget);
+  const change: Step['change'] = function* (value, budget) {
+    yield;
+    return valueAt(value, path, budget);
+  };
   return { tokenId: 'data', steps: [{ change, fault: 'leads to no value or to several' }] };
 }
 
@@ -127,7 +130,7 @@ function* evaluate(
   let result = value;
   for (const { change, fault } of steps) {
     yield;
-    result = change(result, budget);
+    result = yield* change(result, budget);
     if (result === undefined) throw malformed(place, fault);
   }
   return result;
