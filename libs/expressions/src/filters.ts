@@ -1,4 +1,4 @@
-import { limits, type Budget } from './limits';
+import { type Budget, textLengthMax } from './limits';
 import type { Work } from './slices';
 import {
   append,
@@ -73,7 +73,7 @@ function* bounded(change: Change, value: unknown, budget: Budget): Work<unknown>
   const made = change(value, budget);
   const result = isWork(made) ? yield* made : made;
   budget.work(sizeOf(result));
-  return sizeOf(result) > limits.textLength ? undefined : result;
+  return sizeOf(result) > textLengthMax ? undefined : result;
 }
 
 /** No value is: JSON has nothing that could be taken for it. */

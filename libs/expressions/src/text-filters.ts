@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { fromEnd, fromStart, lengthOf } from './code-points';
 import type { Argument, Change } from './filters';
-import { limits, type Budget } from './limits';
+import { type Budget, paddingMax, textLengthMax } from './limits';
 import type { Work } from './slices';
 
 type TextChange = (text: string, budget: Budget) => string | undefined | Work<string | undefined>;
@@ -63,7 +63,7 @@ function pad(
   character: Argument = ' ',
   join: (text: string, padding: string) => string,
 ): Change | undefined {
-  if (!isCount(length) || length > limits.padding || !isCharacter(character)) return undefined;
+  if (!isCount(length) || length > paddingMax || !isCharacter(character)) return undefined;
   return ofText((text) => join(text, character.repeat(Math.max(0, length - lengthOf(text)))));
 }
 
@@ -114,7 +114,7 @@ function* replaced(
     budget.work(count * replacementCost);
     length += count * growth;
     // A short text in place of each letter explodes.
-    if (length > limits.textLength && growth > 0) return undefined;
+    if (length > textLengthMax && growth > 0) return undefined;
     made += parts.join('');
     yield;
   }
