@@ -89,7 +89,7 @@ export const settings = {
     { min: 1, max: 65_536 },
   ),
   BODY_IDLE_MS: integer(
-    'how long the body of a forwarded request or of its answer may stand still',
+    'how long the body of a request or of its answer may stand still',
     30_000,
     { min: 100, max: 600_000 },
   ),
