@@ -60,6 +60,10 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
   PROXY_BUFFER_MAX: integer(
     'bytes of a JSON, form or text body that is read whole for expressions; a larger one is streamed',
@@ -68,6 +72,16 @@ export const settings = {
       min: 1_024,
       max: 10_485_760,
     },
+  ),
+  DESTINATIONS_MAX: integer(
+    'destinations that connections are kept for, shared out between tenants',
+    5_000,
+    { min: 1, max: 1_000_000 },
+  ),
+  DESTINATION_CONNECTIONS_MAX: integer(
+    'connections to destinations, shared out between tenants',
+    8_192,
+    { min: 1, max: 1_000_000 },
   ),
   CALLS_MAX: integer('calls under way in this process; one tenant gets at most half', 4_096, {
     min: 2,
@@ -88,11 +102,10 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
-  BODY_IDLE_MS: integer(
-    'how long the body of a request or of its answer may stand still',
-    30_000,
-    { min: 100, max: 600_000 },
-  ),
+  BODY_IDLE_MS: integer('how long the body of a request or of its answer may stand still', 30_000, {
+    min: 100,
+    max: 600_000,
+  }),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

@@ -6,7 +6,7 @@ import {
   type DefinitionConnection,
   type DefinitionFollower,
 } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
@@ -18,8 +18,8 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
-import { observeShares } from '@glovebox/shares';
 import { AccessLog } from './access-log';
 import { createCallShares, type CallShares } from './call-shares';
 import type { GatewayConfig } from './config';
@@ -54,6 +54,8 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  /** What tells that a request has been through this installation. */
+  readonly hopMarker: string;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -106,6 +108,7 @@ export async function createGatewayContext(
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -122,6 +125,7 @@ export async function createGatewayContext(
         `${config.HOST}:${config.OPS_PORT}`,
       ],
     }),
+    { lookups },
   );
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -133,16 +137,27 @@ export async function createGatewayContext(
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
+  const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
+  const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
+  const destinations = new Destinations(egress, {
+    callsMax: config.DESTINATION_CALLS_MAX,
+    places: destinationPlaces,
+    connections,
+  });
 
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
+  const vault = new Vault(sealer);
   observeShares(registry, {
+    lookups,
+    destinations: destinationPlaces,
+    destination_connections: connections,
     calls: shares.calls,
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
+    large_openings: vault.largeOpenings,
   });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
@@ -153,6 +168,7 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
+  const keyHash = await createKeyHash(sealer);
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
   return {
@@ -167,8 +183,8 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
-    keyHash: await createKeyHash(sealer),
+    vault,
+    keyHash,
     keyUses,
     runner,
     runs,
@@ -176,6 +192,7 @@ export async function createGatewayContext(
     destinations,
     shares,
     tunnels: new Tunnels(),
+    hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       accessLog?.flush();

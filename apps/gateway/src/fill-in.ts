@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
+import type { Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import {
   bodyTemplate,
@@ -14,11 +15,10 @@ import {
   type BodyContext,
   type Template,
 } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import { Opening } from '@glovebox/vault';
 import type { Room } from './call-shares';
-import type { ProxyCall } from './caller';
 import type { GatewayContext } from './context';
+import type { Decision } from './decision';
 import { hasBody, isJson, mediaType, readAtMost } from './intake';
 import { RequestBody, type OutgoingBody } from './request-body';
 
@@ -43,19 +43,28 @@ export async function fillIn(
   ctx: GatewayContext,
   req: IncomingMessage,
   head: Head,
-  identify: () => Promise<ProxyCall>,
-  use: Use,
-  room: Room,
+  {
+    decision,
+    caller,
+    use,
+    room,
+  }: {
+    readonly decision: Decision;
+    readonly caller: Principal;
+    readonly use: Use;
+    readonly room: Room;
+  },
 ): Promise<Outgoing> {
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new Opening(room.keep);
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
-    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const { caller } = await identify();
-    if (!caller) throw new Problem('invalid_api_key');
-    return ctx.vault.detokenize(ctx.database, caller, use, ids, opening);
+    await decision.confirm();
+    const values = await ctx.vault.detokenize(ctx.database, caller, use, ids, opening);
+    // Of a streamed body they leave at once.
+    await decision.confirm();
+    return values;
   };
   const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally, room);
 

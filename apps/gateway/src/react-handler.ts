@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
@@ -8,6 +8,7 @@ import {
   invokeReactor,
   readyArguments,
   remindOfRun,
+  type Decided,
   type Invocation,
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
@@ -32,13 +33,14 @@ export async function handleReact(
 ): Promise<void> {
   const { traceId } = call;
   try {
-    const { caller } = await identify(ctx, req, reactorId, call);
+    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
+    const { caller } = await decide();
     const { tenantId, applicationId } = caller;
     const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const known = await identify(ctx, req, reactorId, call);
-    const invocation = { ...known, args, traceId, budget: new Budget(room) };
+    const decided = { ...(await decide()), decideAnew: decide };
+    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -61,7 +63,7 @@ async function identify(
   req: IncomingMessage,
   reactorId: string,
   call: Call,
-): Promise<ReturnType<typeof findReactor> & { readonly caller: Principal }> {
+): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   const caller = authenticate(ctx, req, definitions);
   call.tenantId = caller.tenantId;

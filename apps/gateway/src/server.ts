@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { hasBeenHere, hopHeader } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import { beginCall, callOf, partEnded, type Call } from './call';
@@ -62,6 +64,8 @@ async function answer(
   call: Call,
 ): Promise<void> {
   refuseAmbiguous(req, res);
+  // At the first return: each round could make several calls of one.
+  if (hasBeenHere(loopOf(req), ctx.hopMarker)) throw new Problem('loop_detected');
   switch (route.name) {
     case 'proxy':
       return handleProxy(ctx, req, res, call);
@@ -78,6 +82,14 @@ async function answer(
     case 'management':
       return frontDoor(req, res, call);
   }
+}
+
+const loopHeader = hopHeader.toLowerCase();
+
+/** Of several lines of it, Node makes one. */
+function loopOf({ headers }: IncomingMessage): string | undefined {
+  const list = headers[loopHeader];
+  return typeof list === 'string' ? list : undefined;
 }
 
 const traced = ({ traceId }: Call) => ({ [traceHeader]: traceId });

@@ -91,6 +91,10 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
 };
 
@@ -111,6 +115,7 @@ export interface RunnerConfig {
   readonly poolLimits: PoolLimits;
   readonly errorsModules: readonly string[];
   readonly egress: EgressPolicy;
+  readonly lookupsMax: number;
 }
 
 /** `scriptsDir`: where the build has put what runs inside a sandbox. */
@@ -150,6 +155,7 @@ export function readConfig(
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
     errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({
         allow: values.EGRESS_ALLOW,

@@ -88,6 +88,8 @@ export class SandboxProcess {
   private readonly pauses = new Set<'calls' | 'costs'>();
   private active: ActiveRun | undefined;
   private costsPaid: NodeJS.Timeout | undefined;
+  /** Whose code it runs: from its first run on, and for good. */
+  private tenantId = '';
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
@@ -139,6 +141,7 @@ export class SandboxProcess {
   /** Runs once. `code` only for a process that is still generic. Never rejects. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
+      this.tenantId = order.tenantId;
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
@@ -386,7 +389,7 @@ export class SandboxProcess {
     }
     const params = body['params'];
     if (method === 'egress.open')
-      return this.answer(id, this.egress.open(objectOf(params, 'params')));
+      return this.answer(id, this.egress.open(this.tenantId, objectOf(params, 'params')));
     if (method === 'egress.lookup') {
       return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
     }

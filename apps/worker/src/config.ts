@@ -25,6 +25,10 @@ export const settings = {
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
   EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
   RUN_CONCURRENCY: integer('runs at the same time', 32, { min: 1, max: 1_000 }),
   DELIVERY_CONCURRENCY: integer('webhooks on their way at the same time', 50, {

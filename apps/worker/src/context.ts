@@ -2,10 +2,10 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -13,6 +13,7 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 import { deliveryQueue } from './deliver-webhook';
@@ -28,12 +29,14 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
+  /** What tells that a webhook comes from this installation. */
+  readonly hopMarker: string;
   readonly runs: Queue;
   readonly deliveries: Queue;
   close(): Promise<void>;
 }
 
-export function createWorkerContext(config: WorkerConfig): WorkerContext {
+export async function createWorkerContext(config: WorkerConfig): Promise<WorkerContext> {
   const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
   const onFault = (what: string) => (error: unknown) =>
     logger.warn({ error: describeError(error) }, what);
@@ -81,29 +84,37 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     secret: config.RUNNER_SECRET.reveal(),
   });
 
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  const registry = createRegistry('worker');
+  const vault = new Vault(sealer);
+  observeShares(registry, { lookups, large_openings: vault.largeOpenings });
+  const egress = createEgress(
+    parseEgressPolicy({
+      allow: config.EGRESS_ALLOW,
+      allowHttp: config.EGRESS_ALLOW_HTTP,
+      dnsServers: config.EGRESS_DNS,
+      ownServices: [
+        ...config.EGRESS_OWN_SERVICES,
+        databaseUrl,
+        redisUrl,
+        ...config.RUNNER_URLS,
+        `${config.HOST}:${config.OPS_PORT}`,
+      ],
+    }),
+    { lookups },
+  );
+
   return {
     config,
     logger,
-    registry: createRegistry('worker'),
+    registry,
     database,
     definitions,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     runner,
-    egress: createEgress(
-      parseEgressPolicy({
-        allow: config.EGRESS_ALLOW,
-        allowHttp: config.EGRESS_ALLOW_HTTP,
-        dnsServers: config.EGRESS_DNS,
-        ownServices: [
-          ...config.EGRESS_OWN_SERVICES,
-          databaseUrl,
-          redisUrl,
-          ...config.RUNNER_URLS,
-          `${config.HOST}:${config.OPS_PORT}`,
-        ],
-      }),
-    ),
+    egress,
+    hopMarker: hopMarkerOf(await createKeyHash(sealer)),
     runs,
     deliveries,
     async close() {

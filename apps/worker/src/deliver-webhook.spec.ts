@@ -98,6 +98,13 @@ describe('a webhook', () => {
     expect(() => new Webhook(expired).verify(request?.text() ?? '', headersOf(request))).toThrow();
   });
 
+  it('names the installation that it comes from, so that the gateway knows it when it comes back', async () => {
+    await deliverWebhook(worker.ctx, await delivery());
+    const { hopMarker } = worker.ctx;
+    expect(hopMarker).toMatch(/^glovebox-/);
+    expect(headersOf(receiver.requests[0])['cdn-loop']).toBe(hopMarker);
+  });
+
   it('that was delivered is not sent again', async () => {
     const id = await delivery();
     await deliverWebhook(worker.ctx, id);

@@ -1,4 +1,5 @@
 import type { TenantDefinition } from '@glovebox/definitions';
+import { hopHeader } from '@glovebox/egress';
 import { describeError } from '@glovebox/service-host';
 import type { Place } from '@glovebox/seal';
 import type { WorkerContext } from './context';
@@ -118,7 +119,7 @@ async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDel
 
 async function attempt(
   ctx: WorkerContext,
-  { webhookId, callbackUrl, body, attempts }: ClaimedDelivery,
+  { tenantId, webhookId, callbackUrl, body, attempts }: ClaimedDelivery,
   tenant: TenantDefinition,
 ): Promise<Verdict> {
   const now = Date.now();
@@ -129,7 +130,11 @@ async function attempt(
   const retriesLeft = retriesMax - (attempts - 1);
   try {
     const answer = await ctx.egress.post(callbackUrl, {
-      headers: webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+      owner: tenantId,
+      headers: {
+        ...webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+        [hopHeader]: ctx.hopMarker,
+      },
       body,
       timeoutMs: attemptMs,
     });

@@ -9,7 +9,7 @@ void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
-    const ctx = createWorkerContext(config);
+    const ctx = await createWorkerContext(config);
     // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
     const ops = await startOpsServer({
       host: config.HOST,

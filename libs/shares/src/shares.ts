@@ -64,6 +64,11 @@ export class Shares {
     return this.#wait(owner, places, waitMs, signal);
   }
 
+  /** Whether the owner would get them at once. */
+  hasRoom(owner: string, places = 1): boolean {
+    return this.#fits(owner, places);
+  }
+
   /** Places for the owner at once, or a Problem. */
   takeNow(owner: string, places = 1): Release {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
