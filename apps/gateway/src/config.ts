@@ -44,10 +44,11 @@ export const settings = {
     min: 100,
     max: 300_000,
   }),
-  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
-    min: 100,
-    max: 3_600_000,
-  }),
+  REQUEST_TIMEOUT_MS: integer(
+    'how long it may take to send a whole request, unless its body is streamed to a destination',
+    300_000,
+    { min: 100, max: 3_600_000 },
+  ),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(
@@ -59,7 +60,10 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
   EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
     min: 1,
     max: 4_096,

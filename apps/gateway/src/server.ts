@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import { beginCall, callOf, partEnded, type Call } from './call';
-import { maySpeak, refuseUnparsable } from './caller-connection';
+import { maySpeak, refuseLate, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -50,7 +50,10 @@ export function createGatewayServer(ctx: GatewayContext): Server {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     serve(req, responseOn(req, socket, head));
   });
-  server.on('clientError', (error, socket) => refuseUnparsable(error, socket, refuse));
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseUnparsable(error, socket, refuse);
+    refuseLate(error, socket, refuse, requestTimeout);
+  });
   watchServer(server);
   return server;
 }

@@ -1,5 +1,6 @@
 export type { FoundTokens, TokenPage } from './find-tokens';
 export { Opening } from './opening';
+export { requireSights, sightsOf, type Sight } from './sights';
 export { requireGrant, type StoredToken } from './store-tokens';
 export type { Actor, NewToken, TokenInput, TokenView } from './token';
 export { tokenTypes } from './token-types';

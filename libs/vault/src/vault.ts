@@ -17,6 +17,7 @@ import {
 } from './opening';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
+import { sightsOf, type Sight } from './sights';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
@@ -30,6 +31,8 @@ export interface TokenizedDocument {
    * who may see them now may not then.
    */
   readonly lasting: unknown;
+  /** What may be seen by those who are shown it later. */
+  readonly sights: readonly Sight[];
 }
 
 /**
@@ -103,6 +106,7 @@ export class Vault {
     return {
       document: fill(stored.map(({ view }) => view)),
       lasting: fill(stored.map(({ view, isNew }) => (isNew ? view : nameOf(view)))),
+      sights: sightsOf(actor.principal, stored),
     };
   }
 
