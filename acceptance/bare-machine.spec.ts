@@ -29,7 +29,7 @@ const bwrap = environment.TEST_BWRAP ?? 'none';
 const withBubblewrap = bwrap === 'none' ? /^level 2, not 3: / : /^level 3$/;
 
 // A start takes 3 s, and many times that on a machine with much else to do.
-jest.setTimeout(60_000);
+jest.setTimeout(110_000);
 
 let folder: string;
 let bubblewrapFolder: string;
@@ -55,7 +55,7 @@ function run(
 ): Promise<{ stdout: string; stderr: string }> {
   const own = { GLOVEBOX_DIR: join(folder, state), GATEWAY_PORT: '0', MANAGEMENT_PORT: '0' };
   const env = { ...environment, ...own, ...more };
-  return promisify(execFile)(file, args, { cwd: root, env, timeout: 50_000 });
+  return promisify(execFile)(file, args, { cwd: root, env, timeout: 100_000 });
 }
 
 async function started(
