@@ -63,7 +63,6 @@ export async function createManagementContext(
   const dataSource = createDataSource({ url, connectionsMax: 20, onIdleError });
   await dataSource.initialize();
   const searches = connectSearches({ url, onIdleError });
-  observeShares(registry, { searches: searches.shares });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -82,6 +81,12 @@ export async function createManagementContext(
     relays: true,
     writes: true,
     onFault: onFault('definitions could not be followed'),
+  });
+
+  const vault = new Vault(sealer);
+  observeShares(registry, {
+    searches: searches.shares,
+    large_openings: vault.largeOpenings,
   });
 
   const egressPolicy = parseEgressPolicy({
@@ -115,7 +120,7 @@ export async function createManagementContext(
     sealer,
     keyHash: await createKeyHash(sealer),
     keyUses,
-    vault: new Vault(sealer),
+    vault,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

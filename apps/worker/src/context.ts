@@ -86,7 +86,8 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const registry = createRegistry('worker');
-  observeShares(registry, { lookups });
+  const vault = new Vault(sealer);
+  observeShares(registry, { lookups, large_openings: vault.largeOpenings });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -110,7 +111,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     database,
     definitions,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     runner,
     egress,
     hopMarker: hopMarkerOf(await createKeyHash(sealer)),

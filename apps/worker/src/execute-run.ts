@@ -1,6 +1,6 @@
 import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
-import { Problem, toProblem } from '@glovebox/problems';
+import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import {
   claimRun,
   faultsMax,
@@ -12,7 +12,7 @@ import {
   releaseRun,
   renewRun,
   type ClaimedRun,
-  type Invocation,
+  type Decided,
   type ReleaseReason,
 } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
@@ -63,9 +63,15 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
   let codeStarted = false;
   try {
-    const invocation = invocationOf(await ctx.definitions.follower.current(), run);
+    const { args, timeoutMs, traceId } = run;
+    const decide = async (): Promise<Decided> =>
+      decisionOn(run, await ctx.definitions.follower.current());
     const response = await invokeReactor(ctx, {
-      ...invocation,
+      ...(await decide()),
+      decideAnew: decide,
+      args,
+      timeoutMs,
+      traceId,
       signal,
       beforeCode: async () => {
         if (!(await markStarted(ctx.database, run))) throw new Fenced();
@@ -80,7 +86,7 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
       return { status: 'released', reason: 'later' };
     }
     if (codeStarted) return failed(toProblem(error));
-    if (error instanceof Problem && error.code === 'service_unavailable') {
+    if (error instanceof Problem && notYet.has(error.code)) {
       return { status: 'released', reason: 'later' };
     }
     if (error instanceof Problem) return failed(error);
@@ -89,23 +95,23 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   }
 }
 
+/** Nothing has run: the next try decides by what is there then. */
+const notYet = new Set<ProblemCode>(['service_unavailable', 'changed_meanwhile']);
+
 function failed(problem: Problem): Result {
   return { status: 'failed', body: JSON.stringify(problem.body()) };
 }
 
-/** Everything is looked at again: what was taken back since the 202 is refused now. */
-function invocationOf(definitions: DefinitionSnapshot, run: ClaimedRun): Invocation {
-  const { tenantId, args, timeoutMs, traceId } = run;
-  definitions.requireReadable('application', run.actorId);
-  const application = definitions.find('application', tenantId, run.actorId);
+/**
+ * Everything is looked at again: what was taken back since the 202 is refused now. Which key invoked is
+ * known no more; an application that has none left invokes nothing.
+ */
+function decisionOn(run: ClaimedRun, definitions: DefinitionSnapshot): Decided {
+  const { tenantId, actorId, reactorId } = run;
+  definitions.requireReadable('application', actorId);
+  const application = definitions.find('application', tenantId, actorId);
   const caller = application && principalOf(application);
-  if (!caller) throw new Problem('invalid_api_key');
+  if (!caller || application.keys.length === 0) throw new Problem('invalid_api_key');
   requirePermission(caller, 'token:use');
-  return {
-    ...findReactor(definitions, tenantId, run.reactorId),
-    caller,
-    args,
-    timeoutMs,
-    traceId,
-  };
+  return { ...findReactor(definitions, tenantId, reactorId), caller };
 }
