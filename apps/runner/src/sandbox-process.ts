@@ -52,10 +52,10 @@ interface ActiveRun {
  */
 type Pause = 'calls' | 'costs' | 'idle';
 
-const logLinesMax = 200;
-const logBytesMax = 64 * 1024;
+export const logLinesMax = 200;
+export const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
-const unreadBytesMax = 96 * 1024 * 1024;
+export const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 
@@ -98,7 +98,6 @@ export class SandboxProcess {
   private active: ActiveRun | undefined;
   private costsPaid: NodeJS.Timeout | undefined;
   /** Whose code it runs: from its first run on, and for good. */
-  private tenantId = '';
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
@@ -150,7 +149,6 @@ export class SandboxProcess {
   /** Runs once. `code` only for a process that is still generic. Never rejects. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
-      this.tenantId = order.tenantId;
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
@@ -412,7 +410,7 @@ export class SandboxProcess {
     }
     const params = body['params'];
     if (method === 'egress.open')
-      return this.answer(id, this.egress.open(this.tenantId, objectOf(params, 'params')));
+      return this.answer(id, this.egress.open(run.order.tenantId, objectOf(params, 'params')));
     if (method === 'egress.lookup') {
       return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
     }
