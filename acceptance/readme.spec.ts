@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { scriptEnvironment } from './product';
 
 const root = join(__dirname, '..');
@@ -12,11 +13,17 @@ function tourOf(markdown: string): string {
     .join('');
 }
 
+const environment = scriptEnvironment();
+const folder = mkdtempSync(join(tmpdir(), 'glovebox-readme-'));
+
+beforeAll(() => symlinkSync(join(__dirname, 'curl.mjs'), join(folder, 'curl')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
 it('the tour of the README works when it is pasted', () => {
   const tour = tourOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const output = execFileSync('sh', ['-eu'], {
     cwd: root,
-    env: scriptEnvironment(),
+    env: { ...environment, PATH: [folder, environment.PATH].join(delimiter) },
     input: tour,
     encoding: 'utf8',
     timeout: 20_000,

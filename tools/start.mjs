@@ -140,7 +140,7 @@ async function endAndExit() {
 }
 
 async function end() {
-  await endPassing(2000);
+  await endPassing({ graceMs: 2000, last: true });
   await running?.stop();
   forget(stateFolder);
 }

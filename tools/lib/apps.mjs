@@ -38,7 +38,8 @@ export function runnerFolder(folder) {
 }
 
 /** The one place that knows what environment each app wants. */
-export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo }) {
+export function describeApps(options) {
+  const { env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo, bwrap } = options;
   const socket = `unix:${join(workFolder, 'runner.sock')}`;
   const egress = {
     EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address),
@@ -68,6 +69,7 @@ export function describeApps({ env, ports, urls, redisUrl, keyRing, secrets, wor
       RUNNER_LISTEN: socket,
       RUNNER_SECRET: secrets.runnerSecret,
       RUNNER_WORK_DIR: workFolder,
+      ...(bwrap ? { BWRAP: bwrap } : {}),
       RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
       ...egress,
     },

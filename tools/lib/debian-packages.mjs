@@ -1,17 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { plainEnvironment } from './postgres.mjs';
 import { run } from './processes.mjs';
 import { reachableFolder, serviceFolder, serviceUser } from './reachable.mjs';
 import { repoRoot } from './repo.mjs';
+
+export const hasApt = () => spawnSync('apt-get', ['--version']).status === 0;
 
 /**
  * A program from Debian's packages, unpacked into a folder, which needs no root. Undefined where
  * there is no apt, or where the program does not work even with the packages that may be missing.
  */
 export async function fromDebianPackages({ name, program, packages, maybe = [], works }) {
-  if (spawnSync('apt-get', ['--version']).status !== 0) return undefined;
+  if (!hasApt()) return undefined;
   const folder = reachableFolder(join(repoRoot, '.glovebox', 'bin'));
   const unpacked = join(folder, name);
   if (!existsSync(unpacked)) {
@@ -20,6 +22,8 @@ export async function fromDebianPackages({ name, program, packages, maybe = [], 
     rmSync(unpacked, { recursive: true, force: true });
     renameSync(draft, unpacked);
   }
+  // Programs are no secret, and sandboxes are users of their own.
+  if ((statSync(unpacked).mode & 0o777) !== 0o755) chmodSync(unpacked, 0o755);
   const found = programIn(unpacked, program);
   if (works(found)) return found;
   rmSync(unpacked, { recursive: true, force: true });
@@ -38,10 +42,12 @@ function programIn(folder, program) {
 }
 
 async function fetchAndUnpack(folder, { packages, maybe, works }) {
-  // With the environment of the caller: it may name an HTTP proxy.
-  const options = { ...serviceUser, cwd: folder, env: { ...process.env, HOME: folder } };
-  const download = (names, more = []) =>
-    run('apt-get', [...more, 'download', '-q', ...names], options);
+  // With the environment of the caller: it may name an HTTP proxy. Its PATH may be closed to others.
+  const PATH = [process.env.PATH, '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
+  const options = { ...serviceUser, cwd: folder, env: { ...process.env, PATH, HOME: folder } };
+  const timeouts = ['http', 'https'].flatMap((name) => ['-o', `Acquire::${name}::Timeout=15`]);
+  const apt = (args) => run('apt-get', [...timeouts, ...args], options);
+  const download = (names, more = []) => apt([...more, 'download', '-q', ...names]);
   let lists = [];
   if ((await download(packages)).code !== 0) {
     // No package lists on this machine: fetch them into the folder, which needs no root either.
@@ -49,7 +55,7 @@ async function fetchAndUnpack(folder, { packages, maybe, works }) {
     serviceFolder(join(state, 'lists', 'partial'));
     serviceFolder(join(state, 'archives', 'partial'));
     lists = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${state}`];
-    await run('apt-get', [...lists, 'update', '-q'], options);
+    await apt([...lists, 'update', '-q']);
     await download(packages, lists);
   }
   await unpackAll(folder, options);

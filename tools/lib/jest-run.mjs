@@ -18,9 +18,10 @@ export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
     [
       join(repoRoot, 'node_modules', 'jest', 'bin', 'jest.js'),
       '--ci',
-      '--forceExit',
       '--passWithNoTests',
       '--maxWorkers=2',
+      // As long as Jest gives itself when it needs no workers.
+      '--workerGracefulExitTimeout=1000',
       // Jest takes no time-out from the configuration of one project among many.
       '--testTimeout=30000',
       '--json',
@@ -33,16 +34,22 @@ export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
   ];
 }
 
+/** Something that tests opened, a timer or a connection, keeps Jest or a worker of it from ending. */
+export const lingers = (output) => /failed to exit gracefully|Jest did not exit/.test(output);
+
 /**
- * From Jest's own result. A suite that did not run has no failed test, so it counts by itself;
- * `strict` also counts skipped tests, which promise something that nobody checked.
+ * From Jest's own result. A suite that did not run has no failed test, so it counts by itself, and
+ * so does a Jest that does not end; `strict` also counts skipped tests, which promise something that
+ * nobody checked.
  */
-export function jestCounts({ resultFile, code, timedOut, strict }) {
+export function jestCounts({ resultFile, code, output, timedOut, strict }) {
   if (timedOut || !existsSync(resultFile)) return { passed: 0, failed: 1, total: 0 };
   const result = JSON.parse(readFileSync(resultFile, 'utf8'));
   const skipped = strict ? result.numPendingTests + result.numTodoTests : 0;
   if (skipped > 0) console.log(`${skipped} skipped tests count as failed`);
-  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped;
+  const open = lingers(output) ? 1 : 0;
+  if (open > 0) console.log('What tests left open kept Jest from ending, which counts as failed');
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites + skipped + open;
   return {
     passed: result.numPassedTests,
     failed: failed === 0 && code !== 0 ? 1 : failed,

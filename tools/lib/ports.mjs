@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import net from 'node:net';
 import { Trouble } from './progress.mjs';
 
@@ -12,7 +13,23 @@ function listenOnce(port) {
   });
 }
 
-export const freePort = () => listenOnce(0);
+/** Below those that kernels give to outgoing connections: one of these would take it meanwhile. */
+const ownPorts = { from: 15_000, to: 32_000 };
+const given = new Set();
+
+/** A port for a server that starts later. It is not given twice. */
+export async function freePort() {
+  for (;;) {
+    const port = randomInt(ownPorts.from, ownPorts.to);
+    if (given.has(port)) continue;
+    given.add(port);
+    try {
+      return await listenOnce(port);
+    } catch (error) {
+      if (error.code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
 
 /** The port that the variable names, else the default; 0 stands for any free one. */
 export async function choosePort(env, variable, byDefault = 0) {
@@ -23,6 +40,7 @@ export async function choosePort(env, variable, byDefault = 0) {
       `${variable}=${text} is not a port: give a number from 0 (any free) to 65535.`,
     );
   }
+  if (port === 0) return freePort();
   try {
     return await listenOnce(port);
   } catch (error) {

@@ -51,7 +51,7 @@ export async function startPostgres({ folder, password, logFile, durable, port }
     service,
     url,
     from: `Postgres ${binaries.version}, ${binaries.from}`,
-    ready: () => waitUntilReady(service, () => answers(url)),
+    ready: (signal) => waitUntilReady(service, () => answers(url), { signal }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Trouble } from './progress.mjs';
 
@@ -67,20 +67,22 @@ export function descendantsOf(pids, table = processTable()) {
 
 /** Short-lived children (npm, initdb, a test run) that an interruption must take along. */
 const passing = new Set();
+let noMore = false;
 
-/** Runs a command to its end; `live` shows its output as it comes, else it is collected. */
-export async function run(command, args, { live = false, timeoutMs, onOutput, ...options } = {}) {
+/** Runs a command to its end and collects its output; `onOutput` also gets a way to end it. */
+export async function run(command, args, { timeoutMs, onOutput, ...options } = {}) {
+  if (noMore) throw new Trouble('Interrupted.');
   const child = spawn(command, args, {
-    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     ...options,
   });
   passing.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
+    stream.setEncoding('utf8').on('data', (text) => {
       output += text;
-      onOutput?.(text);
+      onOutput?.(text, () => killGroup(child.pid));
     });
   }
   let timedOut = false;
@@ -103,8 +105,12 @@ export async function run(command, args, { live = false, timeoutMs, onOutput, ..
   return { code: timedOut ? 124 : code, output, timedOut };
 }
 
-/** Asks them to end, so that they can take their own children along; then kills what is left. */
-export async function endPassing(graceMs = 10_000) {
+/**
+ * Asks them to end, so that they can take their own children along; then kills what is left. `last`:
+ * nothing may run after it, not even the next command of a step that is cut short here.
+ */
+export async function endPassing({ graceMs = 10_000, last = false } = {}) {
+  noMore ||= last;
   await Promise.all([...passing].map((child) => endChild(child, graceMs)));
 }
 
@@ -131,6 +137,7 @@ export function killGroup(pid) {
 /** Starts a service in a process group of its own, its output going to a log file. */
 export function startService({ name, command, args, env, logFile, uid, gid, cwd = '/' }) {
   const log = openSync(logFile, 'a', 0o600);
+  const logBegin = fstatSync(log).size;
   const child = spawn(command, args, {
     env,
     cwd,
@@ -139,7 +146,15 @@ export function startService({ name, command, args, env, logFile, uid, gid, cwd 
     ...(uid === undefined ? {} : { uid, gid }),
   });
   closeSync(log);
-  const service = { name, pid: child.pid, startedAt: '', logFile, ended: undefined, child };
+  const service = {
+    name,
+    pid: child.pid,
+    startedAt: '',
+    logFile,
+    logBegin,
+    ended: undefined,
+    child,
+  };
   child.once('error', (error) => (service.ended = error.message));
   child.once('exit', (code, signal) => (service.ended = signal ?? `code ${code}`));
   if (child.pid) service.startedAt = identify(child.pid).startedAt;
@@ -147,9 +162,10 @@ export function startService({ name, command, args, env, logFile, uid, gid, cwd 
 }
 
 /** Polls until the service is ready; a service that ends meanwhile is reported with its last words. */
-export async function waitUntilReady(service, isReady, timeoutMs = 60_000) {
+export async function waitUntilReady(service, isReady, { signal, timeoutMs = 60_000 } = {}) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
+    if (signal?.aborted) throw new Trouble(`${service.name} was not waited for.`);
     if (await isReady()) return;
     if (service.ended)
       throw new Trouble(`${service.name} ended (${service.ended}).${tail(service)}`);
@@ -162,8 +178,10 @@ export async function waitUntilReady(service, isReady, timeoutMs = 60_000) {
   }
 }
 
-function tail({ logFile }) {
-  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trimEnd().split('\n') : [];
+/** Of what this start wrote: the log holds earlier ones too. */
+function tail({ logFile, logBegin = 0 }) {
+  const log = existsSync(logFile) ? readFileSync(logFile).subarray(logBegin) : '';
+  const lines = log.toString('utf8').trimEnd().split('\n');
   return ` The end of ${logFile}:\n${lines.slice(-15).join('\n')}`;
 }
 

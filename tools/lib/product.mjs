@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { buildStaleApps } from '../build.mjs';
 import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
 import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs';
+import { findBubblewrap } from './bubblewrap.mjs';
 import { freePort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
-import { step } from './progress.mjs';
+import { step, together } from './progress.mjs';
 import { appNames, repoRoot } from './repo.mjs';
 import { keyRingFileOf, secretsOf, writePrivate } from './secrets.mjs';
 import { devFile } from './dev.mjs';
 import { demoTenants } from './demo-tenants.mjs';
 import { tour } from './tour.mjs';
-import { settleAll, startServices } from './services.mjs';
+import { startServices } from './services.mjs';
 
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 
@@ -23,9 +24,11 @@ export async function startProduct({ folder, env, running }) {
   const keyRing = keyRingOf(env, folder);
   const ports = await choosePorts(env);
   const started = (service) => running.add(service);
-  const [services] = await settleAll([
-    startServices({ folder, secrets, env, durable: true, started }),
-    step('build', buildWhatChanged),
+  const [services, bubblewrap, demo] = await together([
+    (signal) => startServices({ folder, secrets, env, durable: true, started, signal }),
+    (signal) => bubblewrapOf(env, signal),
+    (signal) => startDemoDestination(logs, started, signal),
+    (signal) => step('build', buildWhatChanged, signal),
   ]);
   const urls = databaseUrls(services.databaseUrl, secrets);
   await step('roles and migrations', async () => {
@@ -33,9 +36,11 @@ export async function startProduct({ folder, env, running }) {
     await migrate(urls.owner);
   });
   const { redisUrl } = services;
-  const demo = await startDemoDestination(logs, started);
   const workFolder = runnerFolder(folder);
-  const apps = describeApps({ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo });
+  const apps = describeApps({
+    ...{ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo },
+    bwrap: bubblewrap.command,
+  });
   const baseUrl = `http://127.0.0.1:${ports.gateway}`;
   await startApps(apps, baseUrl, logs, started);
   const tenants = await step('demo tenants', () =>
@@ -52,6 +57,7 @@ export async function startProduct({ folder, env, running }) {
     databaseUrls: urls,
     redisUrl,
     demoDestination: demo.url,
+    sandboxes: await levelOfSandboxes(apps, bubblewrap),
     opsUrls: Object.fromEntries(apps.map(({ name, opsUrl }) => [name, opsUrl])),
     ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
     logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),
@@ -72,7 +78,7 @@ function keyRingOf(env, folder) {
   return { KEY_RING_FILE: env.KEY_RING_FILE || keyRingFileOf(folder) };
 }
 
-async function startDemoDestination(logs, started) {
+async function startDemoDestination(logs, started, signal) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = startService({
@@ -83,21 +89,40 @@ async function startDemoDestination(logs, started) {
     logFile: join(logs, 'demo-destination.log'),
   });
   started(service);
-  await waitUntilReady(service, () => respondsOk(`${url}/echo`));
+  await waitUntilReady(service, () => respondsOk(`${url}/echo`), { signal });
   return { url, address: `127.0.0.1:${port}` };
+}
+
+/** Settings of the caller's own decide; else sandboxes get the highest level that can be had. */
+async function bubblewrapOf(env, signal) {
+  if (env.BWRAP) return { command: env.BWRAP };
+  if (env.SANDBOX_LEVEL === '2') return {};
+  let found;
+  const find = async () => {
+    found = await findBubblewrap();
+    return found.command ?? `none: ${found.missing}`;
+  };
+  await step('bubblewrap', find, signal);
+  return found;
+}
+
+/** As the runner found out by trying. It does not know why it was given no bubblewrap. */
+async function levelOfSandboxes(apps, { missing }) {
+  const { opsUrl } = apps.find(({ name }) => name === 'runner');
+  const { components } = await (await fetch(`${opsUrl}/health/ready`)).json();
+  return components.sandbox.replace('bubblewrap is not installed', (known) => missing ?? known);
 }
 
 async function startApps(apps, baseUrl, logs, started) {
   const starting = apps.map((app) => {
     const service = startService({ ...app, logFile: join(logs, `${app.name}.log`) });
     started(service);
-    return step(app.name, () =>
-      waitUntilReady(service, () => respondsOk(`${app.opsUrl}/health/ready`)),
-    );
+    const isReady = () => respondsOk(`${app.opsUrl}/health/ready`);
+    return (signal) => step(app.name, () => waitUntilReady(service, isReady, { signal }), signal);
   });
-  await settleAll(starting);
+  await together(starting);
   await step('health of the whole', async () => {
     const front = { name: 'the product', logFile: join(logs, 'gateway.log') };
-    await waitUntilReady(front, () => respondsOk(`${baseUrl}/health/ready`), 30_000);
+    await waitUntilReady(front, () => respondsOk(`${baseUrl}/health/ready`), { timeoutMs: 30_000 });
   });
 }

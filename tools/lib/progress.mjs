@@ -3,20 +3,38 @@ export class Trouble extends Error {}
 
 const quietMs = 1500;
 
-/** Runs one step and prints its name, result and time; a slow one also says that it is still at it. */
-export async function step(label, action) {
+/**
+ * Runs one step and prints its name, result and time; a slow one also says that it is still at it.
+ * Once `signal` is aborted it prints nothing: another step has failed, and that one is told.
+ */
+export async function step(label, action, signal) {
   const begun = performance.now();
-  const slow = setTimeout(() => console.log(`  … ${label}`), quietMs);
+  const say = (line) => {
+    if (!signal?.aborted) console.log(line);
+  };
+  const slow = setTimeout(() => say(`  … ${label}`), quietMs);
   try {
     const result = await action();
     const note = typeof result === 'string' ? ` (${result})` : '';
-    console.log(`  ✓ ${label}${note}, ${seconds(begun)}`);
+    say(`  ✓ ${label}${note}, ${seconds(begun)}`);
     return result;
   } catch (error) {
-    console.log(`  ✗ ${label}, ${seconds(begun)}`);
+    say(`  ✗ ${label}, ${seconds(begun)}`);
     throw error;
   } finally {
     clearTimeout(slow);
+  }
+}
+
+/** Like Promise.all; the first failure also ends the waits of the others, through their signal. */
+export async function together(starts, outer) {
+  const failure = new AbortController();
+  const signal = outer ? AbortSignal.any([outer, failure.signal]) : failure.signal;
+  try {
+    return await Promise.all(starts.map((start) => start(signal)));
+  } catch (error) {
+    failure.abort();
+    throw error;
   }
 }
 

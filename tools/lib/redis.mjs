@@ -46,7 +46,7 @@ export async function startRedis({ folder, password, logFile, durable, port }) {
     service,
     url: `redis://:${password}@127.0.0.1:${chosen}`,
     from: server.from,
-    ready: () => waitUntilReady(service, () => answers(chosen, password)),
+    ready: (signal) => waitUntilReady(service, () => answers(chosen, password), { signal }),
   };
 }
 

@@ -3,10 +3,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildStaleApps } from '../build.mjs';
+import { barePath } from './bare-path.mjs';
 import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from './database.mjs';
 import { devFile } from './dev.mjs';
 import { installDependencies } from './install.mjs';
-import { jestCommand, jestCounts, jestProjects } from './jest-run.mjs';
+import { jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
 import { query } from './postgres.mjs';
 import {
   commandLine,
@@ -29,6 +30,7 @@ import { startServices } from './services.mjs';
 const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
 const tool = (name) => join(repoRoot, 'tools', name);
 const checkTimeoutMs = 5 * 60_000;
+const lingeringMs = 10_000;
 
 /** One run of checks and tests with services of its own in a temporary folder. */
 export class TestRun {
@@ -47,6 +49,7 @@ export class TestRun {
     this.#options = options;
     // Under root Postgres and Redis run as nobody and must pass through.
     chmodSync(this.#folder, 0o711);
+    process.env.PATH = barePath(join(this.#folder, 'bin'), process.env.PATH ?? '');
   }
 
   async everything() {
@@ -138,10 +141,12 @@ export class TestRun {
     let found;
     await step('bubblewrap', async () => {
       found = await findBubblewrap();
-      if (!found && process.env.CI) throw new Trouble('Level 3 of the sandbox cannot be tested.');
-      return found ?? 'no user namespaces here: level 3 of the sandbox does not exist';
+      if (found.command) return found.command;
+      const untested = `level 3 of the sandbox is not tested: ${found.missing}`;
+      if (process.env.CI) throw new Trouble(untested);
+      return untested;
     });
-    return found ?? 'none';
+    return found.command ?? 'none';
   }
 
   #startedService(service) {
@@ -161,15 +166,20 @@ export class TestRun {
     const { testMatch, minutes, jestArgs } = this.#options;
     const resultFile = join(this.#folder, `jest-${folders[0].replaceAll('/', '-')}.json`);
     const [command, args] = jestCommand(folders, { resultFile, testMatch, more: jestArgs });
-    const { code, timedOut } = await run(command, args, {
-      live: true,
+    const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
+    const { code, output, timedOut } = await run(command, args, {
       cwd: repoRoot,
-      env: { ...process.env, NODE_ENV: 'test', ...env },
+      env: { ...process.env, ...color, NODE_ENV: 'test', ...env },
       timeoutMs: minutes * 60_000,
+      onOutput: (text, end) => {
+        process.stdout.write(text);
+        // It may never end by itself.
+        if (lingers(text)) setTimeout(end, lingeringMs).unref();
+      },
     });
     if (timedOut) console.log(`Jest was ended after ${minutes} minutes`);
     const strict = !testMatch && jestArgs.length === 0;
-    const { passed, failed, total } = jestCounts({ resultFile, code, timedOut, strict });
+    const { passed, failed, total } = jestCounts({ resultFile, code, output, timedOut, strict });
     this.passed += passed;
     this.failed += failed;
     this.#total += total;

@@ -51,6 +51,7 @@ Base URL          ${dev.baseUrl}
 Management key    ${dev.adminKey}
 Private key       ${dev.privateKey}
 Demo destination  ${dev.demoDestination}
+Sandboxes         ${dev.sandboxes}
 
 A tour, to paste line by line:
 `);

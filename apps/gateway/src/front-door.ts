@@ -1,13 +1,15 @@
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable, Transform, type TransformCallback } from 'node:stream';
 import httpProxy from 'http-proxy';
+import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { readOn, traceHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall } from './call-shares';
 import type { GatewayContext } from './context';
 import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
-import { admitBody, hasBody, readBody } from './intake';
+import { admitBody, hasBody, readBody, type Reading } from './intake';
 import { traceparentBelow } from './tracer';
 
 /** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */
@@ -18,10 +20,10 @@ export const managementBodyBytesMax = 10 * 1024 * 1024;
 export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
 /** Every path that is not the gateway's own goes to the management API. */
-export function createFrontDoor({
-  config,
-  headers,
-}: Pick<GatewayContext, 'config' | 'headers'>): FrontDoor {
+export function createFrontDoor(
+  ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash'>,
+): FrontDoor {
+  const { config, headers } = ctx;
   const proxy = httpProxy.createProxyServer({
     target: config.MANAGEMENT_URL,
     agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -67,11 +69,11 @@ export function createFrontDoor({
 
   return async (req, res, call) => {
     try {
-      headers.read(req, 'api-key');
+      const room = admitCall(ctx, res, call, ownerOf(ctx, req));
       headers.read(req, 'idempotency-key');
       admitBody(req, res);
       const declaredBytes = Number(req.headers['content-length'] ?? 0);
-      const whole = await normalise(req, headers);
+      const whole = await normalise(req, headers, room);
       const held = whole || !hasBody(req) ? undefined : req.pipe(new HeldBody(declaredBytes));
       const body = whole ? Readable.from([whole]) : held;
       tellTrace(req, headers, call);
@@ -86,6 +88,19 @@ export function createFrontDoor({
       sendProblem(req, res, thrown, call);
     }
   };
+}
+
+const nobody = { tenantId: 'nobody', caller: 'nobody' };
+
+/** Whose call it is if it is what it says; the management API judges the key. */
+function ownerOf(
+  { headers, follower, keyHash }: Pick<GatewayContext, 'headers' | 'follower' | 'keyHash'>,
+  req: IncomingMessage,
+): { tenantId: string; caller: string } {
+  const key = headers.read(req, 'api-key');
+  if (key === undefined || !isApiKey(key)) return nobody;
+  const principal = follower.fresh()?.principalByKeyHash(keyHash(key));
+  return principal ? { tenantId: principal.tenantId, caller: principal.applicationId } : nobody;
 }
 
 /**
@@ -133,12 +148,16 @@ function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): v
  * without a length to have no body, and then sends the chunks all the same: a second request to who
  * reads them. And with `Expect` its own `proxyReq` hook does not run.
  */
-async function normalise(req: IncomingMessage, ours: ServiceHeaders): Promise<Buffer | undefined> {
+async function normalise(
+  req: IncomingMessage,
+  ours: ServiceHeaders,
+  reading: Reading,
+): Promise<Buffer | undefined> {
   const length = req.headers['content-length'];
   const chunked = req.headers['transfer-encoding'] !== undefined;
   const isSmuggled = chunked && (req.method === 'DELETE' || req.method === 'OPTIONS');
   const headers = managementHeaders(req.rawHeaders, ours);
-  const body = isSmuggled ? await readBody(req, smuggledBodyBytesMax) : undefined;
+  const body = isSmuggled ? await readBody(req, smuggledBodyBytesMax, reading) : undefined;
   if (body) headers['content-length'] = String(body.length);
   else if (chunked) headers['transfer-encoding'] = 'chunked';
   else if (length !== undefined) headers['content-length'] = length;

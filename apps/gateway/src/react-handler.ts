@@ -1,23 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
+import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   findReactor,
   insertRun,
   invokeReactor,
   readyArguments,
-  remindOfRun,
+  remindOfRuns,
+  type Decided,
   type Invocation,
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall, type Room } from './call-shares';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
-import { admitBody, hasBody, mediaType, readBody } from './intake';
+import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
-const bodyBytesMax = 1024 * 1024;
-const asyncTimeoutMs = { min: 10_000, max: 210_000, default: 10_000 };
+const invocationBytesMax = 1024 * 1024;
+const asyncTimeoutMinMs = 10_000;
+const asyncTimeoutMaxMs = 210_000;
 
 /** An invocation: who, may, which reactor, what; then the code runs now, or a row says that it will. */
 export async function handleReact(
@@ -29,10 +33,14 @@ export async function handleReact(
 ): Promise<void> {
   const { traceId } = call;
   try {
-    await identify(ctx, req, reactorId, call);
-    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
+    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
+    const { caller } = await decide();
+    const { tenantId, applicationId } = caller;
+    const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const invocation = { ...(await identify(ctx, req, reactorId, call)), args, traceId };
+    const decided = { ...(await decide()), decideAnew: decide };
+    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -55,7 +63,7 @@ async function identify(
   req: IncomingMessage,
   reactorId: string,
   call: Call,
-): Promise<ReturnType<typeof findReactor> & { readonly caller: Principal }> {
+): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   const caller = authenticate(ctx, req, definitions);
   call.tenantId = caller.tenantId;
@@ -91,23 +99,21 @@ async function acceptRun(
   await readyArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
-  const runId = await insertRun(ctx.database, ctx.sealer, {
-    tenantId,
-    reactorId: reactor.id,
-    actorId: caller.applicationId,
-    args,
-    callbackUrl,
-    timeoutMs,
-    traceId,
-  });
-  remindOfRun(ctx.runs, { id: runId, fence: 0 }).catch(() => {
-    ctx.logger.warn({ runId }, 'a run was accepted without a job; the sweeper will find it');
+  const actorId = caller.applicationId;
+  const runId = await insertRun(
+    ctx.database.of(tenantId),
+    ctx.sealer,
+    { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId },
+    ctx.config.RUNS_PENDING_MAX,
+  );
+  remindOfRuns(ctx.runs, tenantId).catch(() => {
+    ctx.logger.warn({ runId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
   return runId;
 }
 
 function requireJson(req: IncomingMessage): void {
-  if (hasBody(req) && !['application/json', 'text/json'].includes(mediaType(req))) {
+  if (hasBody(req) && !isJson(mediaType(req))) {
     throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
   }
 }
@@ -122,10 +128,11 @@ async function readInvocation(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax) : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
+  const bytes = hasBody(req) ? await readBody(req, invocationBytesMax, room) : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, parsed);
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
@@ -137,20 +144,25 @@ async function readInvocation(
   if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
     errors.callback_url = ['must be an http or https URL that may be reached'];
   }
-  const { min, max } = asyncTimeoutMs;
   if (timeoutMs !== undefined) {
     if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
-    else if (!Number.isInteger(timeoutMs) || Number(timeoutMs) < min || Number(timeoutMs) > max) {
-      errors.timeout_ms = [`must be a whole number from ${min} to ${max}`];
+    else if (!Number.isInteger(timeoutMs) || !isAsyncTimeout(Number(timeoutMs))) {
+      errors.timeout_ms = [
+        `must be a whole number from ${asyncTimeoutMinMs} to ${asyncTimeoutMaxMs}`,
+      ];
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
     args: isObject(args) ? args : {},
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
-    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMs.default,
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
   };
 }
+
+const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
+
+const parsed = (bytes: Buffer): unknown => parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
 
 /** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
 function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {

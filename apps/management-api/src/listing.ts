@@ -28,15 +28,18 @@ export interface Page<Item> {
 
 export const pageSizeMax = 100;
 export const listIdsMax = 1_000;
+/** So much is said of parameters that are not known. */
+const shownNames = 20;
+const shownCharacters = 64;
 
-/** The query of a list, checked. Parameters that the list does not know are ignored. */
+/** The query of a list, checked. */
 export const Listing = createParamDecorator((_: unknown, context: ExecutionContext) =>
   readListQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
 );
 
-export function readListQuery(query: URLSearchParams): ListQuery {
+export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors);
+  const page = readPage(query, errors, (name) => ['id', 'name', ...more].includes(name));
   const ids = query.getAll('id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
@@ -48,7 +51,23 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
 }
 
-export function readPage(query: URLSearchParams, errors: Record<string, string[]>): PageQuery {
+/**
+ * Which page, of a list with these filters. Every other parameter is refused: a filter that the list
+ * does not know would otherwise be answered with everything that it was to leave out.
+ */
+export function readPage(
+  query: URLSearchParams,
+  errors: Record<string, string[]>,
+  isFilter: (name: string) => boolean,
+): PageQuery {
+  const isKnown = (name: string): boolean => name === 'page' || name === 'size' || isFilter(name);
+  const unknown = [...query.keys()].filter((name) => !isKnown(name)).slice(0, shownNames);
+  if (unknown.length > 0) {
+    const named = unknown.map((name) => name.slice(0, shownCharacters));
+    throw invalid(
+      Object.fromEntries(named.map((name) => [name, ['is not a filter of this list']])),
+    );
+  }
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
     size: readWhole(query, 'size', { fallback: 20, max: pageSizeMax }, errors),

@@ -9,7 +9,15 @@ import {
   type JsonFrameType,
   type JsonObject,
 } from '@glovebox/sandbox';
-import { call, leave, listen, send, sendText, settleCall } from './inside/channel';
+import {
+  createCallsOfRun,
+  leave,
+  listen,
+  send,
+  sendText,
+  settleCall,
+  type CallsOfRun,
+} from './inside/channel';
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
 import { describeThrown } from './inside/errors';
 import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
@@ -23,6 +31,7 @@ import { describeResult } from './inside/results';
  */
 interface Run {
   readonly id: number;
+  readonly calls: CallsOfRun;
   readonly resultBytesMax: number;
   linesLeft: number;
   bytesLeft: number;
@@ -30,13 +39,17 @@ interface Run {
 
 const runs = new AsyncLocalStorage<Run>();
 const { stringify } = JSON;
+const later = setImmediate;
 let current: Run | undefined;
 let isLoading = false;
 let handler: Handler | undefined;
 
 function begin(body: JsonObject): Run {
+  const id = positiveOf(body, 'run');
+  current?.calls.end();
   current = {
-    id: positiveOf(body, 'run'),
+    id,
+    calls: createCallsOfRun(id),
     resultBytesMax: Math.min(positiveOf(body, 'resultBytesMax'), frameBytesMax - 1024),
     linesLeft: logLinesMax,
     bytesLeft: logBytesMax,
@@ -100,7 +113,7 @@ function invoke(body: JsonObject): void {
 function finish(run: Run, value: unknown): void {
   if (current !== run) return;
   const result = describeResult(value, run.resultBytesMax);
-  current = undefined;
+  end(run);
   if (result.kind === 'text') {
     try {
       // Put together by hand: stringifying it once more would double the cost of a large result.
@@ -112,6 +125,11 @@ function finish(run: Run, value: unknown): void {
   else refuse(run, result.reason);
 }
 
+function end(run: Run): void {
+  current = undefined;
+  run.calls.end();
+}
+
 function refuse(run: Run, reason: InvalidResultReason): void {
   send('RESULT', { run: run.id, kind: 'invalid_result', reason });
 }
@@ -119,16 +137,17 @@ function refuse(run: Run, reason: InvalidResultReason): void {
 /** `last`: nothing may run here afterwards. */
 function fail(run: Run, thrown: unknown, last = false): void {
   if (current !== run) return;
-  current = undefined;
+  end(run);
   const failure = { kind: 'threw', thrown, bytesMax: run.resultBytesMax };
   sayFailure('RESULT', { run: run.id, last }, failure);
 }
 
 /** An error that nobody caught. */
 function giveUp(thrown: unknown): void {
-  if (current !== undefined && isLoading) {
-    failToLoad(current, thrown);
-  } else if (current !== undefined) fail(current, thrown, true);
+  // Between runs it comes of calls and connections that the end of a run has ended.
+  if (current === undefined) return;
+  if (isLoading) failToLoad(current, thrown);
+  else fail(current, thrown, true);
   leave();
 }
 
@@ -136,9 +155,7 @@ function createSvc(run: Run): object {
   const method =
     (name: string) =>
     (...params: unknown[]): Promise<unknown> =>
-      current === run
-        ? call(run.id, `svc.${name}`, params)
-        : Promise.reject(new Error('The run is over'));
+      run.calls.call(`svc.${name}`, params);
   return {
     tokenize: method('tokenize'),
     detokenize: method('detokenize'),
@@ -174,7 +191,9 @@ function onFrame(frame: Frame): void {
     case 'STREAM':
       return onStreamEvent(frame.body);
     case 'PING':
-      return send('PONG', { id: frame.body['id'] });
+      // One whole turn later: after what earlier frames have set off, and every timer that is due.
+      later(() => later(() => send('PONG', { id: frame.body['id'] })));
+      return;
     default:
       return leave();
   }

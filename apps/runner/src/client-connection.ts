@@ -3,6 +3,7 @@ import {
   encodeFrame,
   FrameDecoder,
   FrameError,
+  FrameLanes,
   frameBytesMax,
   objectOf,
   parseCallError,
@@ -21,6 +22,11 @@ import { describeError } from '@glovebox/service-host';
 import { CallRefused } from './call-refused';
 import type { RunnerContext } from './context';
 
+interface OpenRun {
+  readonly tenantId: string;
+  readonly abort: AbortController;
+}
+
 interface PendingCall {
   readonly run: number;
   resolve(value: unknown): void;
@@ -30,16 +36,20 @@ interface PendingCall {
 const helloTimeoutMs = 2_000;
 const helloBytesMax = 4 * 1024;
 const codeTimeoutMs = 10_000;
-const unreadBytesMax = 128 * 1024 * 1024;
+/** A client pings every 3 s. One that says nothing and takes nothing for this long is gone. */
+const clientSilenceMs = 60_000;
+/** Frames of each tenant in a lane of their own, and those of the connection itself in this one. */
+const ownLane = '';
 
 /** One gateway or worker process: its runs, and the calls of those runs back to it. */
 export class ClientConnection {
   private isWelcome = false;
   private isDraining = false;
   private lastCall = 0;
-  private readonly runs = new Map<number, AbortController>();
+  private readonly runs = new Map<number, OpenRun>();
   private readonly calls = new Map<number, PendingCall>();
   private readonly helloTimer: NodeJS.Timeout;
+  private readonly lanes: FrameLanes;
   private onDrained: (() => void) | undefined;
 
   constructor(
@@ -49,6 +59,7 @@ export class ClientConnection {
   ) {
     this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.setNoDelay(true);
+    this.lanes = new FrameLanes(socket);
     const decoder = new FrameDecoder(
       (frame) => this.onFrame(frame),
       () => (this.isWelcome ? frameBytesMax : helloBytesMax),
@@ -72,8 +83,8 @@ export class ClientConnection {
   async drain(): Promise<void> {
     this.isDraining = true;
     if (this.runs.size > 0) await new Promise<void>((resolve) => (this.onDrained = resolve));
-    this.socket.end();
-    this.socket.destroySoon();
+    this.socket.once('finish', () => this.socket.destroy());
+    this.lanes.end();
   }
 
   private onFrame(frame: Frame): void {
@@ -88,12 +99,15 @@ export class ClientConnection {
           parseRunOrder(objectOf(body['order'], 'order')),
         );
       case 'CANCEL':
-        this.runs.get(positiveOf(body, 'run'))?.abort();
+        this.runs.get(positiveOf(body, 'run'))?.abort.abort();
         return;
       case 'RPCRES':
         return this.onAnswer(body);
       case 'PING':
-        return this.send('PONG', { id: body['id'], ready: !this.isDraining && this.ctx.isReady() });
+        return this.send(ownLane, 'PONG', {
+          id: body['id'],
+          ready: !this.isDraining && this.ctx.isReady(),
+        });
       default:
         throw new FrameError(`a client does not send ${type}`);
     }
@@ -105,20 +119,22 @@ export class ClientConnection {
     if (body['version'] !== protocolVersion) throw new FrameError('another protocol version');
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
-    this.send('READY', { version: protocolVersion });
+    this.socket.setTimeout(clientSilenceMs, () => this.socket.destroy());
+    this.send(ownLane, 'READY', { version: protocolVersion });
   }
 
   private onInvoke(run: number, order: RunOrder): void {
     if (this.runs.has(run)) throw new FrameError('a run is in flight already');
-    if (this.isDraining) return this.send('RESULT', { run, kind: 'no_capacity' });
+    const { tenantId } = order;
+    if (this.isDraining) return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
     const abort = new AbortController();
-    this.runs.set(run, abort);
+    this.runs.set(run, { tenantId, abort });
     void this.execute(run, order, abort.signal)
       .catch((error: unknown): RunOutcome => {
         this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
         return { kind: 'died', reason: 'the runner failed' };
       })
-      .then((outcome) => this.finish(run, outcome));
+      .then((outcome) => this.finish(run, tenantId, outcome));
   }
 
   private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<RunOutcome> {
@@ -126,35 +142,39 @@ export class ClientConnection {
     const outcome = await this.ctx.pool.run({
       order,
       signal,
-      fetchCode: () => this.fetchCode(run),
+      fetchCode: () => this.fetchCode(run, order.tenantId),
       hooks: {
-        onCall: (method, params) => this.call(run, method, params),
-        onLog: (line) => this.send('LOG', { run, ...line }),
+        onCall: (method, params) => this.call(run, order.tenantId, method, params),
+        onLog: (line) => this.send(order.tenantId, 'LOG', { run, ...line }),
       },
     });
     this.ctx.metrics.observeRun(order.runtime, outcome.kind, performance.now() - startedAt);
     return outcome;
   }
 
-  private finish(run: number, outcome: RunOutcome): void {
+  private finish(run: number, lane: string, outcome: RunOutcome): void {
     this.runs.delete(run);
-    for (const [id, call] of this.calls) if (call.run === run) this.calls.delete(id);
+    for (const [id, call] of this.calls) {
+      if (call.run !== run) continue;
+      this.calls.delete(id);
+      call.reject(new CallRefused('RUN_OVER', 'The run is over'));
+    }
     try {
-      this.send('RESULT', { run, ...outcome });
+      this.send(lane, 'RESULT', { run, ...outcome });
     } catch (error) {
       const reason = error instanceof UnsendableFrame ? error.reason : 'not_serialisable';
-      this.send('RESULT', { run, kind: 'invalid_result', reason });
+      this.send(lane, 'RESULT', { run, kind: 'invalid_result', reason });
     }
     if (this.runs.size === 0) this.onDrained?.();
   }
 
   // ---- calls back to the client ----
 
-  private call(run: number, method: string, params: unknown): Promise<unknown> {
+  private call(run: number, lane: string, method: string, params: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.lastCall += 1;
       try {
-        this.send('RPC', { id: this.lastCall, run, method, params });
+        this.send(lane, 'RPC', { id: this.lastCall, run, method, params });
       } catch {
         return reject(new CallRefused('ARGUMENTS_TOO_LARGE', 'The arguments are too large'));
       }
@@ -162,13 +182,13 @@ export class ClientConnection {
     });
   }
 
-  private async fetchCode(run: number): Promise<string> {
+  private async fetchCode(run: number, lane: string): Promise<string> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the code did not arrive')), codeTimeoutMs);
     });
     try {
-      const code = await Promise.race([this.call(run, 'runner.code', null), late]);
+      const code = await Promise.race([this.call(run, lane, 'runner.code', null), late]);
       if (typeof code !== 'string') throw new Error('the code is not text');
       return code;
     } finally {
@@ -187,14 +207,14 @@ export class ClientConnection {
   /** The client is gone: nobody waits for its runs, so they end. */
   private abandon(): void {
     clearTimeout(this.helloTimer);
-    for (const abort of this.runs.values()) abort.abort();
+    for (const { abort } of this.runs.values()) abort.abort();
     for (const call of this.calls.values()) call.reject(new Error('the client is gone'));
     this.calls.clear();
   }
 
-  private send(type: JsonFrameType, body: JsonObject): void {
+  /** Nothing is dropped, and one tenant's large frames do not end what others have on their way. */
+  private send(lane: string, type: JsonFrameType, body: JsonObject): void {
     if (this.socket.destroyed) return;
-    this.socket.write(encodeFrame(type, body));
-    if (this.socket.writableLength > unreadBytesMax) this.socket.destroy();
+    this.lanes.write(lane, encodeFrame(type, body));
   }
 }

@@ -44,9 +44,21 @@ export const settings = {
     '',
   ),
   SANDBOX_MEMORY_MB: integer('megabytes of memory of one sandbox', 384, { min: 192, max: 4096 }),
-  SANDBOX_THREADS: integer('threads of all sandboxes of one uid', 4096, { min: 64, max: 65_536 }),
-  SANDBOX_PROCESSES: integer('sandboxes in all', 64, { min: 1, max: 10_000 }),
-  SANDBOX_PROCESSES_PER_TENANT: integer('sandboxes of one tenant', 32, { min: 1, max: 10_000 }),
+  SANDBOX_THREADS: integer(
+    'threads of one sandbox. A runner that is not root has one limit for all: this × (SANDBOX_PROCESSES + 16)',
+    64,
+    { min: 32, max: 4_096 },
+  ),
+  SANDBOX_UID_FIRST: integer(
+    'where the runner is root: the first of 10,000,000 user and group ids that nothing else uses; each sandbox gets its own',
+    800_000_000,
+    { min: 1_000, max: 990_000_000 },
+  ),
+  SANDBOX_PROCESSES: integer(
+    'sandboxes in all; a tenant holds at most half of what the others leave',
+    64,
+    { min: 1, max: 10_000 },
+  ),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
   SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
     min: 1,
@@ -78,7 +90,14 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
   EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
 };
 
@@ -99,6 +118,7 @@ export interface RunnerConfig {
   readonly poolLimits: PoolLimits;
   readonly errorsModules: readonly string[];
   readonly egress: EgressPolicy;
+  readonly lookupsMax: number;
 }
 
 /** `scriptsDir`: where the build has put what runs inside a sandbox. */
@@ -125,11 +145,11 @@ export function readConfig(
     launchLimits: {
       memoryMb: values.SANDBOX_MEMORY_MB,
       openFilesMax: 64,
-      threadsMax: values.SANDBOX_THREADS,
+      threadsMax: threadsOfOneUid(values.SANDBOX_THREADS, values.SANDBOX_PROCESSES),
+      uidFirst: values.SANDBOX_UID_FIRST,
     },
     poolLimits: {
       processesMax: values.SANDBOX_PROCESSES,
-      processesPerTenantMax: values.SANDBOX_PROCESSES_PER_TENANT,
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       warmPerRuntime: values.SANDBOX_WARM,
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
@@ -138,6 +158,7 @@ export function readConfig(
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
     errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
+    lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({
         allow: values.EGRESS_ALLOW,
@@ -150,6 +171,13 @@ export function readConfig(
       }),
     ),
   };
+}
+
+/** Room for generic sandboxes, and for the runner's own threads: the kernel counts by uid. */
+const sandboxesBesides = 16;
+
+function threadsOfOneUid(threads: number, processes: number): number {
+  return process.getuid?.() === 0 ? threads : threads * (processes + sandboxesBesides);
 }
 
 function parseLevel(value: string): LevelChoice {

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '@glovebox/egress';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
 import type { Dial } from './egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './launcher';
-import { findLevel } from './levels';
+import { findLevel, type LevelFinding } from './levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './pool';
 import { SandboxProcess } from './sandbox-process';
@@ -18,6 +19,8 @@ export interface RunnerContext {
   readonly metrics: RunnerMetrics;
   readonly pool: SandboxPool;
   readonly level: IsolationLevel;
+  /** For each higher level: why it does not hold here. */
+  readonly rejected: LevelFinding['rejected'];
   isReady(): boolean;
   /** Ends every sandbox and removes what was written. */
   stop(): Promise<void>;
@@ -50,7 +53,9 @@ export async function createContext(
       );
     }
 
-    const egress = createEgress(config.egress);
+    const lookups = new Shares({ places: config.lookupsMax });
+    observeShares(registry, { lookups });
+    const egress = createEgress(config.egress, { lookups });
     // Bare connections: what is spoken on them, TLS too, is spoken by the code in the sandbox.
     const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
     const pool = new SandboxPool(
@@ -71,6 +76,7 @@ export async function createContext(
       metrics: createMetrics(registry, pool, level),
       pool,
       level,
+      rejected,
       isReady: () => !isStopping,
       async stop() {
         isStopping = true;

@@ -9,7 +9,13 @@ import {
 import { CallRefused } from './call-refused';
 
 /** The only way out of a sandbox: judges the target, connects to the address that was judged. */
-export type Dial = (target: { host: string; port: number; signal: AbortSignal }) => Promise<Socket>;
+export type Dial = (target: {
+  /** The tenant whose code it is. */
+  readonly owner: string;
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}) => Promise<Socket>;
 
 interface Connection {
   readonly socket: Socket;
@@ -27,7 +33,8 @@ const connectTimeoutMs = 5_000;
 /** The connections of one sandbox, whose bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
   private readonly connections = new Map<number, Connection>();
-  private readonly stopped = new AbortController();
+  private stopped = new AbortController();
+  private isPaused = false;
   private opening = 0;
   private lastStream = 0;
 
@@ -39,16 +46,17 @@ export class EgressConnections {
     },
   ) {}
 
-  async open(params: JsonObject): Promise<{ stream: number }> {
-    const target = { host: textOf(params, 'host'), port: positiveOf(params, 'port') };
+  async open(owner: string, params: JsonObject): Promise<{ stream: number }> {
+    const target = { owner, host: textOf(params, 'host'), port: positiveOf(params, 'port') };
     if (this.connections.size + this.opening >= connectionsMax) {
       throw new CallRefused('EMFILE', 'too many connections');
     }
     this.opening += 1;
     try {
-      const signal = AbortSignal.any([this.stopped.signal, AbortSignal.timeout(connectTimeoutMs)]);
+      const stopped = this.stopped.signal;
+      const signal = AbortSignal.any([stopped, AbortSignal.timeout(connectTimeoutMs)]);
       const socket = await this.dial({ ...target, signal });
-      return { stream: this.adopt(socket) };
+      return { stream: this.adopt(socket, stopped) };
     } catch {
       // One answer for refused and unreachable: whoever probes learns nothing of our network.
       throw new CallRefused('ECONNREFUSED', 'connect ECONNREFUSED');
@@ -70,7 +78,7 @@ export class EgressConnections {
     if (connection.allowed < 0) throw new FrameError('more data than its window');
     connection.socket.write(data, () => {
       connection.owed += data.length;
-      if (connection.owed < streamWindowBytes / 4) return;
+      if (connection.owed < streamWindowBytes / 4 || !this.connections.has(stream)) return;
       connection.allowed += connection.owed;
       this.sandbox.sendEvent({ stream, event: 'credit', bytes: connection.owed });
       connection.owed = 0;
@@ -83,21 +91,37 @@ export class EgressConnections {
     if (body['event'] === 'credit') {
       connection.credit += positiveOf(body, 'bytes');
       if (connection.credit > streamWindowBytes) throw new FrameError('credit for nothing');
-      if (connection.credit > 0) connection.socket.resume();
+      if (connection.credit > 0 && !this.isPaused) connection.socket.resume();
     } else if (body['event'] === 'end') connection.socket.end();
     else connection.socket.destroy();
   }
 
-  closeAll(): void {
-    this.stopped.abort();
-    for (const { socket } of this.connections.values()) socket.destroy();
-    this.connections.clear();
+  /** Nothing more comes in from any connection, until `resume`. */
+  pause(): void {
+    this.isPaused = true;
+    for (const { socket } of this.connections.values()) socket.pause();
   }
 
-  private adopt(socket: Socket): number {
-    if (this.stopped.signal.aborted) {
+  resume(): void {
+    this.isPaused = false;
+    for (const { socket, credit } of this.connections.values()) if (credit > 0) socket.resume();
+  }
+
+  /** Also what is being opened. The sandbox hears of it before it hears anything else. */
+  closeAll(): void {
+    this.stopped.abort();
+    this.stopped = new AbortController();
+    for (const [stream, { socket }] of this.connections) {
+      this.connections.delete(stream);
       socket.destroy();
-      throw new CallRefused('ECANCELED', 'the sandbox is gone');
+      this.sandbox.sendEvent({ stream, event: 'close' });
+    }
+  }
+
+  private adopt(socket: Socket, stopped: AbortSignal): number {
+    if (stopped.aborted) {
+      socket.destroy();
+      throw new CallRefused('ECANCELED', 'the run is over');
     }
     this.lastStream += 1;
     const stream = this.lastStream;
@@ -114,6 +138,7 @@ export class EgressConnections {
       this.sandbox.sendData(stream, data);
       if (connection.credit <= 0) socket.pause();
     });
+    if (this.isPaused) socket.pause();
     socket.on('end', () => this.sandbox.sendEvent({ stream, event: 'end' }));
     socket.on('error', (error: NodeJS.ErrnoException) => {
       code = error.code ?? 'ECONNRESET';

@@ -2,6 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
+import { takeSandboxUid } from './sandbox-uids';
 
 /**
  * 0: an ordinary child process, no wall at all.
@@ -10,8 +11,8 @@ import { runtimes, type Runtime } from '@glovebox/sandbox';
  */
 export type IsolationLevel = 0 | 2 | 3;
 
-/** Of nobody: what a sandbox runs as when the runner is root. */
-export const sandboxUid = 65_534;
+/** At level 3: a name inside a namespace that holds one user, whoever that is outside. */
+const uidInNamespace = 65_534;
 
 export interface LaunchFiles {
   readonly helper: string;
@@ -31,7 +32,10 @@ export interface RuntimeFiles {
 export interface LaunchLimits {
   readonly memoryMb: number;
   readonly openFilesMax: number;
+  /** Of one uid, which is how the kernel counts them. */
   readonly threadsMax: number;
+  /** Where the uids of sandboxes begin. A runner that is not root cannot give them any. */
+  readonly uidFirst: number;
 }
 
 const channelFd = 3;
@@ -130,10 +134,10 @@ export function launch(options: {
     script,
     ...(options.scriptArguments ?? []),
   ];
-  const isRoot = process.getuid?.() === 0;
+  const user = process.getuid?.() === 0 ? takeSandboxUid(limits.uidFirst) : undefined;
   const helper = [
     files.helper,
-    ...(isRoot && level === 2 ? ['--uid', String(sandboxUid)] : []),
+    ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
     ...['--data-mb', String(limits.memoryMb)],
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
@@ -144,14 +148,8 @@ export function launch(options: {
     '--',
     ...node,
   ];
-  const commands: Record<IsolationLevel, string[]> = {
-    0: node,
-    2: helper,
-    3: [...namespaces(files, runtime, script), ...helper],
-  };
-  const [command, ...parameters] = commands[level];
-  if (command === undefined) throw new Error(`there is no command for level ${level}`);
-  return spawn(command, parameters, {
+  const [command = '', ...parameters] = commandOf(level, { files, runtime, script, node, helper });
+  const child = spawn(command, parameters, {
     cwd: '/',
     env: {},
     stdio: [
@@ -161,18 +159,54 @@ export function launch(options: {
       'pipe',
       level === 3 ? 'pipe' : 'ignore',
     ],
-    ...(isRoot && level !== 2 ? { uid: sandboxUid, gid: sandboxUid } : {}),
+    // At level 2 the helper changes the user itself: it needs root until then.
+    ...(user !== undefined && level !== 2 ? { uid: user.uid, gid: user.uid } : {}),
   });
+  if (user !== undefined) {
+    child.once('exit', () => user.release());
+    child.once('error', () => user.release());
+  }
+  return child;
 }
 
-function namespaces(files: LaunchFiles, runtime: RuntimeFiles, script: string): string[] {
+/** Made for the level that is launched alone: a machine need not have what another level takes. */
+function commandOf(
+  level: IsolationLevel,
+  parts: {
+    files: LaunchFiles;
+    runtime: RuntimeFiles;
+    script: string;
+    node: readonly string[];
+    helper: readonly string[];
+  },
+): readonly string[] {
+  switch (level) {
+    case 0:
+      return parts.node;
+    case 2:
+      return parts.helper;
+    case 3:
+      return [...namespaces(parts), ...parts.helper];
+  }
+}
+
+function namespaces({
+  files,
+  runtime,
+  script,
+}: {
+  files: LaunchFiles;
+  runtime: RuntimeFiles;
+  script: string;
+}): string[] {
   if (files.bwrap === undefined) throw new Error('level 3 needs bubblewrap (bwrap on the PATH)');
   const visible = [runtime.node, runtime.loader, ...runtime.libraries, files.helper, script];
   const config = systemFiles.filter((file) => file.startsWith('/etc/') && existsSync(file));
   return [
     files.bwrap,
     ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'],
-    ...['--uid', String(sandboxUid), '--gid', String(sandboxUid), '--hostname', 'sandbox'],
+    ...['--uid', String(uidInNamespace), '--gid', String(uidInNamespace)],
+    ...['--hostname', 'sandbox'],
     ...[...visible, ...config].flatMap((file) => ['--ro-bind', file, file]),
     ...['--dev', '/dev', '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/'],
     ...['--info-fd', String(infoFd), '--'],

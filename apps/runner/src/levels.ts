@@ -39,6 +39,12 @@ export async function findLevel(setup: Setup, choice: LevelChoice): Promise<Leve
   return { level: 0, rejected };
 }
 
+/** In a few words: `level 2, not 3: bubblewrap is not installed`. */
+export function describeLevel({ level, rejected }: LevelFinding): string {
+  const why = Object.entries(rejected).map(([higher, reason]) => `not ${higher}: ${reason}`);
+  return [`level ${level}`, ...why.reverse()].join(', ');
+}
+
 /** Undefined if the level holds, else what it let through. */
 export async function probe(setup: Setup, level: IsolationLevel): Promise<string | undefined> {
   if (level === 3 && setup.files.bwrap === undefined) return 'bubblewrap is not installed';

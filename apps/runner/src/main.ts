@@ -1,6 +1,7 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { readConfig } from './config';
 import { createContext } from './context';
+import { describeLevel } from './levels';
 import { startServer } from './server';
 
 void runService({
@@ -13,7 +14,7 @@ void runService({
       host: config.host,
       port: config.opsPort,
       ready: () =>
-        Promise.resolve({ ready: ctx.isReady(), components: { sandbox: `level ${ctx.level}` } }),
+        Promise.resolve({ ready: ctx.isReady(), components: { sandbox: describeLevel(ctx) } }),
       metrics: () => ctx.registry.metrics(),
       stopping,
     });

@@ -58,22 +58,56 @@ it('no capacity is told apart from a time-out, and nothing was started', () =>
     expect(await runner.run(counting)).toMatchObject({ value: { calls: 1 } });
   }));
 
-it('one tenant cannot take the places of all', () =>
-  withRunner(
-    { SANDBOX_PROCESSES_PER_TENANT: '1', SANDBOX_QUEUE_WAIT_MS: '100' },
-    async (runner) => {
-      const busy = runner.run(sleeping('busy'), { args: { ms: 500 } });
-      await until(() => runner.ctx.pool.counts.loaded === 1);
-      expect(await runner.run(counting)).toEqual({ kind: 'no_capacity' });
-      expect(await runner.run(counting, { tenantId: 'another' })).toMatchObject({
-        kind: 'returned',
-      });
-      await busy;
-    },
-  ));
+it('one tenant, and two together, cannot take the places of all', () =>
+  withRunner({ SANDBOX_PROCESSES: '4', SANDBOX_QUEUE_WAIT_MS: '100' }, async (runner) => {
+    const stop = new AbortController();
+    const busy = (tenantId: string, codeHash: string) =>
+      runner.run(sleeping('busy'), { tenantId, codeHash, args: { ms: 9_000 } }, stop);
+    const taken = [busy('a', '1'), busy('a', '2'), busy('b', '1')];
+    await until(() => runner.ctx.pool.counts.loaded === 3);
+    for (const tenantId of ['a', 'b']) {
+      expect(await runner.run(counting, { tenantId })).toEqual({ kind: 'no_capacity' });
+    }
+    expect(await runner.run(counting, { tenantId: 'c' })).toMatchObject({ kind: 'returned' });
+    stop.abort();
+    await Promise.all(taken);
+  }));
+
+it('a place that comes free goes to the tenant that holds least, however long others have waited', () =>
+  withRunner({ SANDBOX_PROCESSES: '2', SANDBOX_QUEUE_WAIT_MS: '9000' }, async (runner) => {
+    const served: string[] = [];
+    const run = async (tenantId: string, codeHash: string, ms: number) => {
+      const outcome = await runner.run(sleeping(codeHash), { tenantId, codeHash, args: { ms } });
+      served.push(tenantId);
+      return outcome;
+    };
+    const busy = [run('a', 'first', 600), run('b', 'first', 9_000)];
+    await until(() => runner.ctx.pool.counts.loaded === 2);
+    const waiting = ['2', '3', '4'].map((key) => run('a', key, 50));
+    await until(() => runner.ctx.pool.counts.waiting === 3);
+    waiting.push(run('c', 'only', 50));
+    await Promise.all([busy[0], ...waiting]);
+    expect(served.slice(0, 2)).toEqual(['a', 'c']);
+    await runner.client.close();
+    await busy[1];
+  }));
+
+it('a tenant that needs a place ends an idle process of the one that holds most', () =>
+  withRunner({ SANDBOX_PROCESSES: '4' }, async (runner) => {
+    const run = (tenantId: string, codeHash: string) =>
+      runner.run(counting, { tenantId, codeHash });
+    for (const key of ['1', '2']) await run('a', key);
+    await run('b', '1');
+    await run('c', '1');
+    expect(await run('d', '1')).toMatchObject({ value: { calls: 1 } });
+    expect(await run('b', '1')).toMatchObject({ value: { calls: 2 } });
+    expect(await run('c', '1')).toMatchObject({ value: { calls: 2 } });
+    expect(await run('a', '2')).toMatchObject({ value: { calls: 2 } });
+    expect(runner.ctx.pool.counts.loaded).toBe(4);
+  }));
 
 it('an idle process makes room for another key', () =>
-  withRunner({ SANDBOX_PROCESSES: '2' }, async (runner) => {
+  withRunner({ SANDBOX_PROCESSES: '4' }, async (runner) => {
     for (const key of ['a', 'b', 'c', 'd']) {
       expect(await runner.run(counting, { codeHash: key })).toMatchObject({ value: { calls: 1 } });
     }

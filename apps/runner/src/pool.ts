@@ -1,11 +1,11 @@
 import { processKey, type RunOrder, type RunOutcome, type Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
+import { Shares, type Release } from '@glovebox/shares';
 import type { RunHooks, SandboxProcess } from './sandbox-process';
 
 export interface PoolLimits {
-  /** Processes that hold a customer's code, in all, of one tenant, of one resource. */
+  /** Processes that hold a customer's code: in all, shared out between tenants, and of one resource. */
   readonly processesMax: number;
-  readonly processesPerTenantMax: number;
   readonly processesPerKeyMax: number;
   /** Generic processes kept ready, of each runtime. */
   readonly warmPerRuntime: number;
@@ -28,6 +28,7 @@ export interface PoolRun {
 interface Idle {
   readonly process: SandboxProcess;
   readonly since: number;
+  readonly freezing: NodeJS.Timeout;
 }
 
 interface Waiter {
@@ -42,7 +43,10 @@ interface Group {
   readonly runtime: Runtime;
   /** `isolation: "run"`: each process serves one run. */
   readonly once: boolean;
-  size: number;
+  /** One for each process, out of those that tenants share. */
+  readonly places: Release[];
+  /** Their run is over; whether they are fit for another one is being found out. */
+  resting: number;
   /** Started for those who wait, not ready yet. */
   starting: number;
   idle: Idle[];
@@ -51,18 +55,20 @@ interface Group {
 }
 
 const sweepIntervalMs = 2_000;
-const pingLimitMs = 1_000;
+/** A process that has not come to rest this long after its run is ended. */
+const restLimitMs = 500;
+/** Runs that follow each other closely are spared a frozen process. */
+const freezeAfterMs = 10;
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
 
 /** Hands each run a process of its key, and never a process of another. */
 export class SandboxPool {
   private readonly groups = new Map<string, Group>();
-  private readonly tenants = new Map<string, number>();
+  private readonly shares: Shares;
   private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
   private readonly alive = new Set<SandboxProcess>();
   private readonly sweeper: NodeJS.Timeout;
-  private size = 0;
   private isStopping = false;
 
   constructor(
@@ -70,6 +76,7 @@ export class SandboxPool {
     private readonly limits: PoolLimits,
     private readonly logger: Logger,
   ) {
+    this.shares = new Shares({ places: limits.processesMax });
     this.sweeper = setInterval(() => this.sweep(), sweepIntervalMs);
     this.sweeper.unref();
   }
@@ -84,7 +91,7 @@ export class SandboxPool {
   get counts(): { loaded: number; idle: number; generic: number; waiting: number } {
     const groups = [...this.groups.values()];
     return {
-      loaded: this.size,
+      loaded: this.shares.state.held,
       idle: groups.reduce((sum, group) => sum + group.idle.length, 0),
       generic: Object.values(this.generic).reduce((sum, list) => sum + list.length, 0),
       waiting: groups.reduce((sum, group) => sum + group.waiting.length, 0),
@@ -138,9 +145,12 @@ export class SandboxPool {
   ): Promise<SandboxProcess | undefined> {
     if (this.isStopping || signal.aborted) return undefined;
     for (let idle = group.idle.pop(); idle !== undefined; idle = group.idle.pop()) {
-      if (!idle.process.isDead) return idle.process;
+      clearTimeout(idle.freezing);
+      if (await idle.process.wakesWithin(restLimitMs)) return idle.process;
+      this.discard(group, idle.process, 'busy between runs');
     }
-    if ((group.size === 0 || group.once) && this.reserve(group)) return this.specialise(group);
+    if ((group.places.length === 0 || group.once) && this.reserve(group))
+      return this.specialise(group);
     if (group.waiting.length >= this.limits.queueLengthMax) return undefined;
     return this.wait(group, waitMs, signal);
   }
@@ -164,6 +174,7 @@ export class SandboxPool {
         },
       };
       signal.addEventListener('abort', giveUp, { once: true });
+      this.groups.set(group.key, group);
       group.waiting.push(waiter);
       this.growLater(group);
     });
@@ -180,7 +191,8 @@ export class SandboxPool {
   }
 
   private grow(group: Group): void {
-    if (group.waiting.length <= group.starting || !this.reserve(group)) return;
+    const expected = group.starting + group.resting;
+    if (group.waiting.length <= expected || !this.reserve(group)) return;
     group.starting += 1;
     void this.specialise(group).then((process) => {
       group.starting -= 1;
@@ -192,29 +204,40 @@ export class SandboxPool {
 
   /** Takes a place in the limits, at the cost of an idle process if need be. */
   private reserve(group: Group): boolean {
-    if (this.isStopping || group.size >= this.limits.processesPerKeyMax) return false;
-    const ofTenant = (): number => this.tenants.get(group.tenantId) ?? 0;
-    if (ofTenant() >= this.limits.processesPerTenantMax) this.evict(group.tenantId);
-    if (ofTenant() >= this.limits.processesPerTenantMax) return false;
-    if (this.size >= this.limits.processesMax) this.evict(undefined);
-    if (this.size >= this.limits.processesMax) return false;
+    if (this.isStopping || group.places.length >= this.limits.processesPerKeyMax) return false;
+    const { tenantId } = group;
+    let place = this.takePlace(tenantId);
+    while (place === undefined && this.evictFor(tenantId)) place = this.takePlace(tenantId);
+    if (place === undefined) return false;
     this.groups.set(group.key, group);
-    this.count(group, 1);
+    group.places.push(place);
     return true;
   }
 
-  private evict(tenantId: string | undefined): void {
-    let oldest: { group: Group; idle: Idle } | undefined;
+  private takePlace(tenantId: string): Release | undefined {
+    try {
+      return this.shares.takeNow(tenantId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Ends an idle process of whoever holds most; of another tenant only if that one holds more. */
+  private evictFor(tenantId: string): boolean {
+    const held = (group: Group): number => this.shares.heldBy(group.tenantId);
+    const own = this.shares.heldBy(tenantId);
+    let victim: { group: Group; idle: Idle } | undefined;
     for (const group of this.groups.values()) {
-      if (tenantId !== undefined && group.tenantId !== tenantId) continue;
       const [idle] = group.idle;
-      if (idle !== undefined && (oldest === undefined || idle.since < oldest.idle.since)) {
-        oldest = { group, idle };
+      if (idle === undefined || (group.tenantId !== tenantId && held(group) <= own)) continue;
+      const more = victim === undefined ? 1 : held(group) - held(victim.group);
+      if (victim === undefined || more > 0 || (more === 0 && idle.since < victim.idle.since)) {
+        victim = { group, idle };
       }
     }
-    if (oldest === undefined) return;
-    oldest.group.idle.shift();
-    this.discard(oldest.group, oldest.idle.process, 'evicted');
+    if (victim === undefined) return false;
+    this.dropIdle(victim.group, victim.idle, 'evicted');
+    return true;
   }
 
   /** A generic process that from now on belongs to this key. */
@@ -229,8 +252,7 @@ export class SandboxPool {
       return process;
     } catch (error) {
       this.logger.error({ reason: String(error) }, 'a sandbox could not be started');
-      this.count(group, -1);
-      this.forgetIfEmpty(group);
+      this.giveBackPlace(group);
       return undefined;
     }
   }
@@ -240,25 +262,46 @@ export class SandboxPool {
   private release(group: Group, process: SandboxProcess): void {
     if (process.isDead || group.once || !process.isLoaded || this.isStopping) {
       this.discard(group, process, 'its run is over');
-    } else {
+      this.serveWaiting();
+    } else void this.rest(group, process);
+  }
+
+  /** Nobody gets a process again before it has shown that it is done with what it did. */
+  private async rest(group: Group, process: SandboxProcess): Promise<void> {
+    group.resting += 1;
+    const isAtRest = await process.answersWithin(restLimitMs);
+    group.resting -= 1;
+    if (!isAtRest || this.isStopping) this.discard(group, process, 'busy after its run');
+    else {
       const waiter = group.waiting.shift();
       if (waiter !== undefined) return waiter.settle(process);
-      group.idle.push({ process, since: performance.now() });
+      const freezing = setTimeout(() => void this.freeze(group, idle), freezeAfterMs);
+      const idle: Idle = { process, since: performance.now(), freezing };
+      group.idle.push(idle);
     }
     this.serveWaiting();
   }
 
-  private discard(group: Group, process: SandboxProcess, reason: string): void {
-    process.kill(reason);
-    this.count(group, -1);
-    this.forgetIfEmpty(group);
+  /** Asks once more: a process that is frozen while it spins would not take the next run. */
+  private async freeze(group: Group, idle: Idle): Promise<void> {
+    const isAtRest = await idle.process.answersWithin(restLimitMs);
+    if (!group.idle.includes(idle)) return;
+    if (isAtRest) idle.process.freeze();
+    else this.dropIdle(group, idle, 'busy between runs');
   }
 
-  /** A place may have come free, here or by an idle process that can be evicted. */
+  private discard(group: Group, process: SandboxProcess, reason: string): void {
+    process.kill(reason);
+    this.giveBackPlace(group);
+  }
+
+  /** A place may have come free, here or by an idle process that can be evicted: who holds least first. */
   private serveWaiting(): void {
-    for (const group of this.groups.values()) {
-      if (group.waiting.length > 0 && (group.size === 0 || group.once)) this.grow(group);
-    }
+    const waiting = [...this.groups.values()].filter(
+      (group) => group.waiting.length > 0 && (group.places.length === 0 || group.once),
+    );
+    const held = (group: Group): number => this.shares.heldBy(group.tenantId);
+    for (const group of waiting.sort((a, b) => held(a) - held(b))) this.grow(group);
   }
 
   private sweep(): void {
@@ -266,18 +309,12 @@ export class SandboxPool {
     for (const group of this.groups.values()) {
       for (const idle of group.idle) {
         if (idle.since < longAgo || idle.process.isDead) this.dropIdle(group, idle, 'idle');
-        else void this.dropIfSpinning(group, idle);
       }
     }
   }
 
-  private async dropIfSpinning(group: Group, idle: Idle): Promise<void> {
-    if (await idle.process.answersWithin(pingLimitMs)) return;
-    this.dropIdle(group, idle, 'busy between runs');
-  }
-
   private dropIdle(group: Group, idle: Idle, reason: string): void {
-    if (!group.idle.includes(idle)) return;
+    clearTimeout(idle.freezing);
     group.idle = group.idle.filter((other) => other !== idle);
     this.discard(group, idle.process, reason);
   }
@@ -292,7 +329,8 @@ export class SandboxPool {
     const { tenantId, runtime } = order;
     const group: Group = {
       ...{ key, tenantId, runtime, once },
-      size: 0,
+      places: [],
+      resting: 0,
       starting: 0,
       idle: [],
       waiting: [],
@@ -303,18 +341,15 @@ export class SandboxPool {
   }
 
   private forgetIfEmpty(group: Group): void {
-    if (group.size > 0 || group.waiting.length > 0) return;
+    if (group.places.length > 0 || group.waiting.length > 0) return;
     clearTimeout(group.growth);
     group.growth = undefined;
     if (this.groups.get(group.key) === group) this.groups.delete(group.key);
   }
 
-  private count(group: Group, change: 1 | -1): void {
-    group.size += change;
-    this.size += change;
-    const ofTenant = (this.tenants.get(group.tenantId) ?? 0) + change;
-    if (ofTenant === 0) this.tenants.delete(group.tenantId);
-    else this.tenants.set(group.tenantId, ofTenant);
+  private giveBackPlace(group: Group): void {
+    group.places.pop()?.();
+    this.forgetIfEmpty(group);
   }
 
   private start(runtime: Runtime): SandboxProcess {

@@ -9,8 +9,10 @@ import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
 let runner: SpecRunner;
 /** Everything that left through the dialer. */
 const sent: Buffer[] = [];
+const owners = new Set<string>();
 beforeAll(async () => {
-  runner = await startSpecRunner({}, async ({ host, port }) => {
+  runner = await startSpecRunner({}, async ({ owner, host, port }) => {
+    owners.add(owner);
     if (host === 'refused.example') throw Object.assign(new Error('no'), { code: 'EACCES' });
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -91,6 +93,7 @@ describe.each(runtimes)('a run on %s', (runtime) => {
         refused: 'ECONNREFUSED',
       },
     });
+    expect([...owners]).toEqual(['tenant']);
     server.closeAllConnections();
     server.close();
   });

@@ -8,6 +8,7 @@ import {
   FrameError,
   frameBytesMax,
   objectOf,
+  OpenCalls,
   parseLogLine,
   parseOutcome,
   positiveOf,
@@ -21,6 +22,7 @@ import {
   type RunOrder,
   type RunOutcome,
 } from '@glovebox/sandbox';
+import { Allowance } from './allowance';
 import { CallRefused } from './call-refused';
 import { EgressConnections, type Dial } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
@@ -37,17 +39,42 @@ interface ActiveRun {
   readonly timer: NodeJS.Timeout;
   linesLeft: number;
   bytesLeft: number;
-  callsOpen: number;
+  readonly calls: OpenCalls;
+  /** A call beyond what may be open. Nothing is read from the channel until there is room for it. */
+  heldCall: (() => void) | undefined;
   settle(outcome: RunOutcome): void;
   loaded(outcome: RunOutcome | undefined): void;
 }
 
+/**
+ * Why nothing is read from a sandbox: too many calls are open; it has cost more than it may; it has
+ * no run. In the latter two cases the kernel keeps it from running as well.
+ */
+type Pause = 'calls' | 'costs' | 'idle';
+
 const logLinesMax = 200;
 const logBytesMax = 64 * 1024;
-const callsOpenMax = 256;
+/** What of its answers and its data a sandbox may leave unread before it is ended. */
 const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
+
+/**
+ * What the frames of one sandbox may cost the thread that serves all of them. A run starts with the
+ * second figure and earns the first one per second; beyond that its channel waits.
+ */
+export const framesPerSecond = 200;
+export const framesBurstMax = 400;
+export const frameBytesPerSecond = 8 * 1024 * 1024;
+export const frameBytesBurstMax = 8 * 1024 * 1024;
+/** Frames of streams cost less than those that are parsed and answered, a connection costs more. */
+const dataFrameCost = 1 / 8;
+const dataByteCost = 1 / 8;
+const streamEventCost = 1 / 4;
+const openFrameCost = 2;
+/** Added to each pause for costs, so that there are few of them. */
+const debtPauseMs = 100;
+
 /** Written as JSON, a byte of a text may become six. */
 const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
 
@@ -64,12 +91,19 @@ export class SandboxProcess {
 
   private readonly channel: Socket;
   private readonly egress: EgressConnections;
+  private readonly decoder: FrameDecoder;
+  private readonly frames = new Allowance(framesPerSecond, framesBurstMax);
+  private readonly bytes = new Allowance(frameBytesPerSecond, frameBytesBurstMax);
+  private readonly pauses = new Set<Pause>();
   private active: ActiveRun | undefined;
+  private costsPaid: NodeJS.Timeout | undefined;
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
-  private onPong: (() => void) | undefined;
-  private insidePid: number | undefined;
+  private onPong: ((isInTime: boolean) => void) | undefined;
+  /** Of the process inside, not of what it was started by. */
+  private pid: number | undefined;
+  private isStopped = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -79,8 +113,15 @@ export class SandboxProcess {
     this.channel = channelOf(child);
     this.egress = new EgressConnections(options.dial, {
       sendEvent: (event) => this.send('STREAM', event),
-      sendData: (stream, data) => this.write(encodeData(stream, data)),
+      sendData: (stream, data) => {
+        this.write(encodeData(stream, data));
+        this.charge(dataFrameCost, data.length * dataByteCost);
+      },
     });
+    this.decoder = new FrameDecoder(
+      (frame) => this.onFrame(frame),
+      (type) => this.bytesMaxOf(type),
+    );
     this.exited = new Promise((resolve) => {
       const gone = (reason: string): void => {
         this.bury(reason);
@@ -96,7 +137,7 @@ export class SandboxProcess {
     this.ready.catch(() => undefined);
     pidInside(child).then(
       (pid) => {
-        this.insidePid = pid;
+        this.pid = pid ?? child.pid;
         if (this.isDead) this.killProcess();
       },
       () => undefined,
@@ -124,6 +165,12 @@ export class SandboxProcess {
       const settle = (outcome: RunOutcome): void => {
         clearTimeout(timer);
         this.active = undefined;
+        // Nothing that a run has opened outlives it.
+        this.egress.closeAll();
+        this.frames.refill();
+        this.bytes.refill();
+        this.resume('calls');
+        this.resume('costs');
         resolve(outcome);
       };
       const timer = setTimeout(() => {
@@ -137,7 +184,8 @@ export class SandboxProcess {
         timer,
         linesLeft: logLinesMax,
         bytesLeft: logBytesMax,
-        callsOpen: 0,
+        calls: new OpenCalls(),
+        heldCall: undefined,
         settle,
         loaded: (failure) => {
           if (failure !== undefined) return settle(failure);
@@ -153,18 +201,31 @@ export class SandboxProcess {
     });
   }
 
-  /** Whether the process still turns its event loop: one that spins between runs is of no use. */
+  /** Whether the process still turns its event loop: one that spins after a run is of no use. */
   async answersWithin(limitMs: number): Promise<boolean> {
     if (this.isDead) return false;
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), limitMs);
-      this.onPong = () => {
+      this.onPong = (isInTime) => {
         clearTimeout(timer);
-        resolve(true);
+        resolve(isInTime);
       };
       this.lastPing += 1;
       this.send('PING', { id: this.lastPing });
     });
+  }
+
+  /** Between runs the kernel lets nothing in here take a turn, whatever the code has left behind. */
+  freeze(): void {
+    if (this.pid === undefined) this.kill('its process is not known');
+    else this.pause('idle');
+  }
+
+  /** Undoes `freeze`. False if what was left behind does not let the process come to itself. */
+  async wakesWithin(limitMs: number): Promise<boolean> {
+    if (!this.pauses.has('idle')) return !this.isDead;
+    this.resume('idle');
+    return this.answersWithin(limitMs);
   }
 
   kill(reason: string): void {
@@ -175,8 +236,8 @@ export class SandboxProcess {
 
   private killProcess(): void {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    if (this.insidePid === undefined) this.child.kill('SIGKILL');
-    else killIfThere(this.insidePid);
+    if (this.pid === undefined) this.child.kill('SIGKILL');
+    else signalIfThere(this.pid, 'SIGKILL');
   }
 
   /** From the first sign of death nothing is awaited from this process any more. */
@@ -186,24 +247,76 @@ export class SandboxProcess {
     this.isDead = true;
     this.egress.closeAll();
     this.channel.destroy();
+    this.onPong?.(false);
     this.active?.settle({ kind: 'died', reason: this.deathReason });
   }
 
   private listen(): void {
-    const decoder = new FrameDecoder(
-      (frame) => this.onFrame(frame),
-      (type) => this.bytesMaxOf(type),
-    );
-    this.channel.on('data', (chunk: Buffer) => {
-      try {
-        decoder.push(chunk);
-      } catch (error) {
-        // Whatever a frame sets off, it costs this process and never the runner.
-        const isViolation = error instanceof FrameError;
-        this.kill(isViolation ? `protocol violation: ${error.message}` : 'a frame was not handled');
-      }
-    });
+    this.channel.on('data', (chunk: Buffer) => this.decode(() => this.decoder.push(chunk)));
     this.channel.on('error', () => undefined);
+  }
+
+  private decode(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      // Whatever a frame sets off, it costs this process and never the runner.
+      const isViolation = error instanceof FrameError;
+      this.kill(isViolation ? `protocol violation: ${error.message}` : 'a frame was not handled');
+    }
+  }
+
+  // ---- how much is read from it ----
+
+  /** Nothing is lost: what the sandbox says meanwhile waits in its channel, and then in itself. */
+  private pause(reason: Pause): void {
+    this.pauses.add(reason);
+    this.channel.pause();
+    this.decoder.pause();
+    this.egress.pause();
+    if (reason !== 'calls') this.stop();
+  }
+
+  private resume(reason: Pause): void {
+    if (!this.pauses.delete(reason) || this.isDead) return;
+    // It pays for what it has said already before it may say more.
+    if (this.pauses.size === 0) this.decode(() => this.decoder.resume());
+    if (this.pauses.size === 0) {
+      this.channel.resume();
+      this.egress.resume();
+    }
+    if (!this.pauses.has('costs') && !this.pauses.has('idle')) this.goOn();
+  }
+
+  private stop(): void {
+    if (this.isStopped || this.pid === undefined) return;
+    this.isStopped = true;
+    signalIfThere(this.pid, 'SIGSTOP');
+  }
+
+  private goOn(): void {
+    if (!this.isStopped || this.isDead || this.pid === undefined) return;
+    this.isStopped = false;
+    signalIfThere(this.pid, 'SIGCONT');
+  }
+
+  private charge(frames: number, bytes: number): void {
+    const waitMs = Math.max(this.frames.spend(frames), this.bytes.spend(bytes));
+    if (waitMs === 0 || this.pauses.has('costs') || this.isDead) return;
+    this.pause('costs');
+    clearTimeout(this.costsPaid);
+    this.costsPaid = setTimeout(() => this.resume('costs'), waitMs + debtPauseMs);
+  }
+
+  private chargeFor(frame: Frame): void {
+    if (frame.type === 'DATA') {
+      return this.charge(dataFrameCost, frame.data.length * dataByteCost);
+    }
+    // One of each kind belongs to every run, and a second one ends the process.
+    if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
+    if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
+    const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
+    this.charge(isOpen ? openFrameCost : 1, frame.bytes);
   }
 
   /** Refused by its header alone, before it is kept in memory. */
@@ -228,6 +341,7 @@ export class SandboxProcess {
 
   private onFrame(frame: Frame): void {
     if (this.isDead) return;
+    this.chargeFor(frame);
     if (frame.type === 'DATA') return this.egress.onData(frame.stream, frame.data);
     const { body } = frame;
     switch (frame.type) {
@@ -235,12 +349,12 @@ export class SandboxProcess {
         this.onReady?.();
         return;
       case 'PONG':
-        if (body['id'] === this.lastPing) this.onPong?.();
+        if (body['id'] === this.lastPing) this.onPong?.(true);
         return;
       case 'STREAM':
         return this.egress.onEvent(body);
       case 'RPC':
-        return this.onCall(body);
+        return this.onCall(body, frame.bytes);
       case 'LOADED':
         return this.onLoaded(body);
       case 'LOG':
@@ -285,40 +399,60 @@ export class SandboxProcess {
     run.hooks.onLog(line);
   }
 
-  private onCall(body: JsonObject): void {
+  private onCall(body: JsonObject, bytes: number): void {
     const id = positiveOf(body, 'id');
     const method = textOf(body, 'method');
-    this.answerCall(method, body)
-      .then((value) => this.send('RPCRES', { id, ok: true, value }))
-      .catch((error: unknown) => this.send('RPCRES', { id, ok: false, error: describe(error) }))
+    const run = this.active;
+    const isOfRun = method.startsWith('egress.') || (body['run'] === run?.id && run?.order.svc);
+    if (run === undefined || !isOfRun) {
+      return this.answer(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
+    }
+    const params = body['params'];
+    if (method === 'egress.open') {
+      const { tenantId } = run.order;
+      return this.answer(id, this.egress.open(tenantId, objectOf(params, 'params')));
+    }
+    if (method === 'egress.lookup') {
+      return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
+    }
+    this.openCall(run, bytes, (closed) =>
+      this.answer(id, run.hooks.onCall(method, params), closed),
+    );
+  }
+
+  /** A call is open until the sandbox has its answer. Beyond what may be open it is held back. */
+  private openCall(run: ActiveRun, bytes: number, start: (closed: () => void) => void): void {
+    if (!run.calls.hasRoomFor(bytes)) {
+      run.heldCall = () => this.openCall(run, bytes, start);
+      return this.pause('calls');
+    }
+    run.calls.open(bytes);
+    start(() => {
+      run.calls.close(bytes);
+      if (this.active !== run) return;
+      const held = run.heldCall;
+      run.heldCall = undefined;
+      held?.();
+      if (run.heldCall === undefined) this.resume('calls');
+    });
+  }
+
+  private answer(id: number, result: Promise<unknown>, sent?: () => void): void {
+    result
+      .then((value) => this.send('RPCRES', { id, ok: true, value }, sent))
+      .catch((error: unknown) =>
+        this.send('RPCRES', { id, ok: false, error: describe(error) }, sent),
+      )
       .catch(() => this.kill('a call could not be answered'));
   }
 
-  private async answerCall(method: string, body: JsonObject): Promise<unknown> {
-    if (method === 'egress.open') return this.egress.open(objectOf(body['params'], 'params'));
-    if (method === 'egress.lookup') return this.egress.lookup(objectOf(body['params'], 'params'));
-    const run = this.active;
-    if (run === undefined || body['run'] !== run.id || !run.order.svc) {
-      throw new CallRefused('RUN_OVER', 'The run is over');
-    }
-    if (run.callsOpen >= callsOpenMax) {
-      throw new CallRefused('TOO_MANY_CALLS', 'Too many calls at once');
-    }
-    run.callsOpen += 1;
-    try {
-      return await run.hooks.onCall(method, body['params']);
-    } finally {
-      run.callsOpen -= 1;
-    }
+  private send(type: JsonFrameType, body: JsonObject, sent?: () => void): void {
+    this.write(encodeFrame(type, body), sent);
   }
 
-  private send(type: JsonFrameType, body: JsonObject): void {
-    this.write(encodeFrame(type, body));
-  }
-
-  private write(frame: Buffer): void {
+  private write(frame: Buffer, sent?: () => void): void {
     if (this.isDead) return;
-    this.channel.write(frame);
+    this.channel.write(frame, sent);
     if (this.channel.writableLength > unreadBytesMax) this.kill('does not read its channel');
   }
 }
@@ -335,9 +469,9 @@ function describe(error: unknown): JsonObject {
   return { message: error.message, code: error.code };
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It ended by itself in the meantime.
   }

@@ -47,6 +47,7 @@ export function connectDefinitions(options: {
     commandTimeout: 200,
     socketTimeout: 1_000,
     connectTimeout: 1_000,
+    disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
   });
   const subscriber = new Redis(redisUrl, {
@@ -56,6 +57,7 @@ export function connectDefinitions(options: {
     maxRetriesPerRequest: 0,
     socketTimeout: 1_000,
     connectTimeout: 1_000,
+    disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
   });
   redis.on('error', onFault);
@@ -86,11 +88,17 @@ export function connectDefinitions(options: {
     async close() {
       await follower.stop();
       await relay.stop();
-      redis.disconnect();
-      subscriber.disconnect();
+      disconnect(redis);
+      disconnect(subscriber);
       await sql.close();
     },
   };
+}
+
+/** ioredis leaves the clock of an unanswered command running, which keeps a process from its end. */
+function disconnect(redis: Redis): void {
+  redis.disconnect();
+  clearTimeout(redis['socketTimeoutTimer']);
 }
 
 const reconnectSoon = (tries: number): number => Math.min(tries * 50, 500);

@@ -8,7 +8,6 @@ import {
   type AddressRange,
 } from './address-table';
 import { unreachable } from './refusal';
-import { resolveName } from './resolve';
 
 /** Where something of ours listens: known addresses, or a name that is looked up again and again. */
 export type OwnService =
@@ -56,10 +55,9 @@ export class OwnServices {
   #freshUntil = 0;
   #refreshing: Promise<void> | undefined;
 
-  /** Names are looked up by the system, whatever EGRESS_DNS says: our own clients do the same. */
   constructor(
     services: readonly OwnService[],
-    private readonly lookUp: typeof resolveName = resolveName,
+    private readonly lookUp: (name: string) => Promise<readonly string[]>,
   ) {
     this.#ranges = services.flatMap((service) => ('range' in service ? [service.range] : []));
     this.#names = services.flatMap((service) => ('name' in service ? [service] : []));
@@ -119,7 +117,7 @@ export class OwnServices {
     await Promise.all(
       [...new Set(this.#names.map(({ name }) => name))].map(async (name) => {
         try {
-          const addresses = await this.lookUp(name, []);
+          const addresses = await this.lookUp(name);
           // An answer with a zone cannot be dialled anyway.
           this.#resolved.set(
             name,

@@ -55,7 +55,7 @@ describe('what a reactor threw', () => {
   it('shows nothing that the run knew, and at most 1,000 characters', () => {
     const message = 'declined 4242424242424242, a long secret, 987654 of 123';
     expect(threw({ name: 'Error', message }).errors).toEqual({
-      error: ['declined [redacted], [redacted], [redacted] of 123'],
+      error: ['declined [redacted], [redacted], [redacted] of [redacted]'],
     });
     const custom = {
       name: 'CustomHttpResponseError',

@@ -1,5 +1,6 @@
 import { Problem } from '@glovebox/problems';
-import type { RunOutcome, ThrownError } from '@glovebox/sandbox';
+import { cutThrownText, type RunOutcome, type ThrownError } from '@glovebox/sandbox';
+import type { Redact } from './redact';
 
 /** What a reactor's code returned, as far as we understand it. */
 export interface ReactorResult {
@@ -20,7 +21,7 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
 /** The result of a run, or the problem that the caller is told. */
-export function resultOf(outcome: RunOutcome, redact: (text: string) => string): ReactorResult {
+export function resultOf(outcome: RunOutcome, redact: Redact): ReactorResult {
   switch (outcome.kind) {
     case 'returned':
       return outcome.value === undefined ? {} : (outcome.value as ReactorResult);
@@ -33,7 +34,9 @@ export function resultOf(outcome: RunOutcome, redact: (text: string) => string):
     case 'died':
       throw new Problem('reactor_crashed');
     case 'invalid_code':
-      throw new Problem('invalid_code', { errors: { code: [redact(outcome.error.message)] } });
+      throw new Problem('invalid_code', {
+        errors: { code: [shownOf(outcome.error.message, redact)] },
+      });
     case 'invalid_result':
       throw new Problem('invalid_reactor_result', { detail: invalidResult[outcome.reason] });
   }
@@ -48,13 +51,15 @@ const invalidResult: Readonly<
   not_serialisable: 'The object that the reactor returned cannot be written as JSON.',
 };
 
-const textMax = 1_000;
+/** What customers' code says is shown without what the run knew, and not at any length. */
+function shownOf(text: string, redact: Redact): string {
+  // Cut before anything else: a body that was thrown has up to a megabyte.
+  const withoutStack = cutThrownText(text).replace(/\n[ \t]+at [^\n]*/g, '');
+  return cutThrownText(redact(withoutStack));
+}
 
-const withoutStack = (text: string): string => text.replace(/\n\s+at [^\n]*/g, '');
-
-/** What customers' code threw is shown: without what the run knew, and not at any length. */
-function problemOfThrown(error: ThrownError, redact: (text: string) => string): Problem {
-  const shown = (text: string): string => redact(withoutStack(text)).slice(0, textMax);
+function problemOfThrown(error: ThrownError, redact: Redact): Problem {
+  const shown = (text: string): string => shownOf(text, redact);
   if (error.name === 'CustomHttpResponseError') {
     const { status = 500, body } = error;
     const text = typeof body === 'string' ? body : JSON.stringify(body);

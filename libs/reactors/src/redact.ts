@@ -1,30 +1,155 @@
-/** Shorter texts would blacken half of what is said. */
-const lengthMin = 4;
+import { byteText, viewsOf, type View } from './redact-views';
 
-/** Blacks out, in a text for others, every value that the run knew: data of tokens, configuration. */
-export function redactorOf(known: readonly unknown[]): (text: string) => string {
-  const texts = [...new Set(known.flatMap(textsOf))]
-    .filter((text) => text.length >= lengthMin)
-    // A value that contains another one goes first, as a whole.
-    .sort((a, b) => b.length - a.length);
-  return (text) =>
-    texts.reduce(
-      (shown, secret) => withoutBeginningAtEnd(shown.replaceAll(secret, '[redacted]'), secret),
-      text,
-    );
+/** For texts of at most 1,000 characters, as `cutThrownText` leaves them: the work is bounded by it. */
+export type Redact = (text: string) => string;
+
+/** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
+export const knownValuesMax = 250_000;
+/** What the redaction of all texts of one run may cost: about 20 ms. */
+export const redactionStepsMax = 4_000_000;
+/** Of a longer value, this much is looked for; a text that is shown is shorter. */
+const valueCharactersMax = 1_000;
+/** Shorter values are blacked out as whole words: anywhere else they would blacken what is said. */
+const partLengthMin = 4;
+/** To make a byte of a view, and to look it up, beside comparing what begins alike. */
+const stepsPerByte = 8;
+/** As UTF-8. */
+const wordBytesMax = 3 * (partLengthMin - 1);
+const redacted = '[redacted]';
+
+/**
+ * Blacks out, in a text for others, every value that the run knew: data of tokens, arguments,
+ * configuration; as it is, JSON-escaped, percent-encoded, in base64 or in hex. Shows nothing of a
+ * text that would take too much work. `true`, `false` and `null` are no secrets.
+ */
+export function redactorOf(known: readonly unknown[]): Redact {
+  let index: Index | 'too many' | undefined;
+  let stepsLeft = redactionStepsMax;
+  return (text) => {
+    // Most runs throw nothing: the index is made for the first text.
+    index ??= indexOf(known);
+    if (index === 'too many' || stepsLeft <= 0) return redacted;
+    const hidden = new Uint8Array(text.length);
+    for (const view of viewsOf(text)) {
+      stepsLeft -= hide(view, index, hidden, stepsLeft);
+      if (stepsLeft <= 0) return redacted;
+    }
+    return withoutHidden(text, hidden);
+  };
 }
 
-/** Long texts come cut off, and the cut may have gone through a value. */
-function withoutBeginningAtEnd(text: string, secret: string): string {
-  for (let length = Math.min(secret.length, text.length); length >= lengthMin; length -= 1) {
-    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[redacted]`;
+// ---- what is known, found by how it begins ----
+
+interface Index {
+  /** Values by a hash of their first four bytes: the last one, and for each the one before. */
+  readonly last: Int32Array;
+  readonly before: number[];
+  readonly values: string[];
+  readonly words: Set<string>;
+}
+
+const hashBits = 16;
+/** How far back a value is looked for among those that begin alike, to keep it once only. */
+const doublesSearched = 8;
+
+function indexOf(known: readonly unknown[]): Index | 'too many' {
+  const index: Index = {
+    last: new Int32Array(1 << hashBits).fill(-1),
+    before: [],
+    values: [],
+    words: new Set(),
+  };
+  const open: unknown[] = [...known];
+  let count = 0;
+  while (open.length > 0) {
+    const value = open.pop();
+    count += 1;
+    if (typeof value === 'string') addValue(index, value);
+    else if (typeof value === 'number') addValue(index, String(value));
+    else if (Array.isArray(value)) {
+      if (count + open.length + value.length > knownValuesMax) return 'too many';
+      for (const member of value) open.push(member);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const name in value) open.push((value as Record<string, unknown>)[name]);
+    }
+    if (count + open.length > knownValuesMax) return 'too many';
   }
-  return text;
+  return index;
 }
 
-function textsOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number') return [String(value)];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(textsOf);
+function addValue({ last, before, values, words }: Index, value: string): void {
+  if (value.length < partLengthMin) {
+    if (/[0-9A-Za-z\u0080-\uffff]/.test(value)) words.add(byteText(value));
+    return;
+  }
+  const text = byteText(value.slice(0, valueCharactersMax));
+  const code = (at: number): number => text.charCodeAt(at);
+  const slot = hash(code(0), code(1), code(2), code(3));
+  const first = last[slot] ?? -1;
+  for (let at = first, tries = 0; at !== -1 && tries < doublesSearched; tries += 1) {
+    if (values[at] === text) return;
+    at = before[at] ?? -1;
+  }
+  last[slot] = values.length;
+  before.push(first);
+  values.push(text);
+}
+
+function hash(a: number, b: number, c: number, d: number): number {
+  return Math.imul(a | (b << 8) | (c << 16) | (d << 24), 0x9e3779b1) >>> (32 - hashBits);
+}
+
+// ---- one pass over a view ----
+
+/** Marks what is known in `hidden`, and tells what that took; it stops once that is above `stepsMax`. */
+function hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): number {
+  const { codes } = view;
+  let steps = codes.length * stepsPerByte;
+  for (let at = 0; at < codes.length && steps <= stepsMax; at += 1) {
+    hideWord(view, index, at, hidden);
+    if (at + partLengthMin > codes.length) continue;
+    const code = (offset: number): number => codes[at + offset] ?? 0;
+    let candidate = index.last[hash(code(0), code(1), code(2), code(3))] ?? -1;
+    for (; candidate !== -1 && steps <= stepsMax; candidate = index.before[candidate] ?? -1) {
+      const value = index.values[candidate] ?? '';
+      const length = commonLength(view, at, value);
+      steps += 1 + length;
+      // Long texts come cut off, and the cut may have gone through a value.
+      const isCut = view.isOpen && at + length === codes.length && length >= partLengthMin;
+      if (length === value.length || isCut) mark(view, at, length, hidden);
+    }
+  }
+  return steps;
+}
+
+function commonLength({ codes }: View, at: number, value: string): number {
+  let length = 0;
+  while (length < value.length && codes[at + length] === value.charCodeAt(length)) length += 1;
+  return length;
+}
+
+function hideWord(view: View, { words }: Index, at: number, hidden: Uint8Array): void {
+  if (words.size === 0 || !view.isBoundary(at - 1)) return;
+  let word = '';
+  for (let length = 1; length <= wordBytesMax && at + length <= view.codes.length; length += 1) {
+    word += String.fromCharCode(view.codes[at + length - 1] ?? 0);
+    if (words.has(word) && view.isBoundary(at + length)) mark(view, at, length, hidden);
+  }
+}
+
+function mark(view: View, at: number, length: number, hidden: Uint8Array): void {
+  const isToTheEnd = view.isOpen && at + length === view.codes.length;
+  hidden.fill(1, view.starts[at], isToTheEnd ? hidden.length : view.ends[at + length - 1]);
+}
+
+function withoutHidden(text: string, hidden: Uint8Array): string {
+  let shown = '';
+  for (let at = 0; at < text.length;) {
+    const isHidden = hidden[at];
+    const end = hidden.indexOf(isHidden ? 0 : 1, at);
+    const next = end === -1 ? text.length : end;
+    shown += isHidden ? redacted : text.slice(at, next);
+    at = next;
+  }
+  return shown;
 }

@@ -1,5 +1,5 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { Database, Sql } from '@glovebox/database';
+import type { Sql, SqlPool } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
@@ -8,19 +8,23 @@ import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
-/** What `req.svc` reaches: the vault, as the application that the resource carries. */
+/**
+ * What `req.svc` reaches: the vault, as the application that the resource carries. It is asked for at
+ * each call: a run takes its time, and what it may do is taken back meanwhile.
+ */
 export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
-  application: Principal | null,
+  applicationNow: () => Promise<Principal | null>,
   traceId: string,
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
+    const application = await applicationNow();
     if (!application) throw new Problem('invalid_api_key');
     const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
-    return call({ database, vault, actor, first, second });
+    return call({ database: database.of(application.tenantId), vault, actor, first, second });
   };
   // Customers' code sees what any caller would see of an error, and nothing of ours.
   return (method, params) =>
@@ -35,7 +39,7 @@ export function serviceCalls(
 }
 
 interface Call {
-  readonly database: Database;
+  readonly database: SqlPool;
   readonly vault: Vault;
   readonly actor: Actor;
   readonly first: unknown;
@@ -95,7 +99,11 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
-function listQueryOf({ id, type, metadata, page = 1, size = 20 }: Record<string, unknown>) {
+function listQueryOf(query: Readonly<Record<string, unknown>>) {
+  const { id, type, metadata, page = 1, size = 20, ...unknown } = query;
+  if (Object.keys(unknown).length > 0) {
+    throw invalid({ '': ['may hold id, type, metadata, page and size'] });
+  }
   const errors: Record<string, readonly string[]> = {};
   const given = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
   const filter = tokenFilterOf(given, errors);

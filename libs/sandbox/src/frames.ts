@@ -50,6 +50,7 @@ export const frameDepthMax = 64 + 8;
 export const streamWindowBytes = 256 * 1024;
 
 const headerBytes = 5;
+const nothing = allocUnsafe(0);
 const typesByCode: readonly (JsonFrameType | undefined)[] = Object.entries(frameCodes).reduce<
   (JsonFrameType | undefined)[]
 >((types, [type, code]) => {
@@ -112,6 +113,7 @@ export class FrameDecoder {
   private chunks: Buffer[] = [];
   private buffered = 0;
   private wanted = headerBytes;
+  private isPaused = false;
 
   constructor(
     private readonly onFrame: (frame: Frame) => void,
@@ -121,21 +123,39 @@ export class FrameDecoder {
   push(chunk: Buffer): void {
     this.chunks.push(chunk);
     this.buffered += chunk.length;
-    if (this.buffered < this.wanted) return;
+    this.decode();
+  }
+
+  /** Keeps what has come, from the next frame on. The sender is held back by who reads the bytes. */
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.decode();
+  }
+
+  private decode(): void {
+    if (this.isPaused || this.buffered < this.wanted) return;
     // Joined only when a frame is complete, else a large frame would be copied once per chunk.
-    let buffer = this.chunks.length === 1 ? chunk : concat(this.chunks, this.buffered);
-    while (buffer.length >= headerBytes) {
+    let [buffer = nothing] = this.chunks;
+    if (this.chunks.length > 1) buffer = concat(this.chunks, this.buffered);
+    this.wanted = headerBytes;
+    while (!this.isPaused && buffer.length >= headerBytes) {
       const length = buffer.readUInt32LE(0);
       const type = typeOf(buffer[4]);
       if (length < 1 || length > this.bytesMaxOf(type)) {
         throw new FrameError(`a ${type} frame of ${length} bytes is not acceptable`);
       }
       const end = 4 + length;
-      if (buffer.length < end) break;
+      if (buffer.length < end) {
+        this.wanted = end;
+        break;
+      }
       this.onFrame(readFrame(type, buffer.subarray(headerBytes, end)));
       buffer = buffer.subarray(end);
     }
-    this.wanted = buffer.length >= headerBytes ? 4 + buffer.readUInt32LE(0) : headerBytes;
     this.chunks = buffer.length === 0 ? [] : [buffer];
     this.buffered = buffer.length;
   }

@@ -35,4 +35,6 @@ export {
 export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { createRunnerClient, type RunHooks, type RunnerClient } from './runner-client';
+export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { RunnerAddress } from './address';
 import { describeCallError } from './call-error';
+import { svcCallsMax } from './call-limits';
 import {
   encodeFrame,
   FrameDecoder,
@@ -10,6 +11,7 @@ import {
   type JsonFrameType,
   type JsonObject,
 } from './frames';
+import { FrameLanes } from './frame-lanes';
 import {
   parseLogLine,
   parseOutcome,
@@ -21,10 +23,19 @@ import {
 import type { RunHooks } from './runner-client';
 
 interface OpenRun {
+  readonly tenantId: string;
   readonly code: string;
   readonly hooks: RunHooks;
+  callsOpen: number;
   settle(outcome: RunOutcome): void;
 }
+
+/** To the runner: frames of each tenant in a lane, and those of the connection itself in another. */
+interface Link {
+  readonly socket: Socket;
+  readonly lanes: FrameLanes;
+}
+const ownLane = '';
 
 /** Until a runner that has gone silent is given up: a little more than three heartbeats. */
 const heartbeatsMissedMax = 2;
@@ -44,7 +55,7 @@ export interface ConnectionTimes {
 
 /** The connection to one runner, made when it is needed and again after it broke. */
 export class RunnerConnection {
-  private socket: Socket | undefined;
+  private link: Link | undefined;
   private opening: Promise<boolean> | undefined;
   private readonly runs = new Map<number, OpenRun>();
   private readonly pings = new Map<number, (ready: boolean) => void>();
@@ -61,7 +72,7 @@ export class RunnerConnection {
 
   /** True once the runner has accepted the secret; false at once while a failure is recent. */
   open(): Promise<boolean> {
-    if (this.socket !== undefined) return Promise.resolve(true);
+    if (this.link !== undefined) return Promise.resolve(true);
     if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
     this.opening ??= this.establish().finally(() => (this.opening = undefined));
     return this.opening;
@@ -73,7 +84,7 @@ export class RunnerConnection {
       this.lastId += 1;
       const id = this.lastId;
       const stop = (outcome: RunOutcome): void => {
-        this.send('CANCEL', { run: id });
+        this.send(order.tenantId, 'CANCEL', { run: id });
         settle(outcome);
       };
       const cancel = (): void => stop(cancelled);
@@ -84,10 +95,11 @@ export class RunnerConnection {
         hooks.signal?.removeEventListener('abort', cancel);
         resolve(outcome);
       };
-      this.runs.set(id, { code, hooks, settle });
+      this.runs.set(id, { tenantId: order.tenantId, code, hooks, callsOpen: 0, settle });
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       try {
-        if (!this.send('INVOKE', { run: id, order })) settle({ kind: 'no_capacity' });
+        const isSent = this.send(order.tenantId, 'INVOKE', { run: id, order });
+        if (!isSent) settle({ kind: 'no_capacity' });
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
         settle({ kind: 'died', reason: 'the arguments are too large' });
@@ -107,15 +119,16 @@ export class RunnerConnection {
       };
       const timer = setTimeout(() => settle(false), this.times.connectTimeoutMs);
       this.pings.set(id, settle);
-      if (!this.send('PING', { id })) settle(false);
+      if (!this.send(ownLane, 'PING', { id })) settle(false);
     });
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     await this.opening;
-    this.socket?.destroy();
-    this.drop(this.socket);
+    const { link } = this;
+    link?.socket.destroy();
+    this.drop(link);
   }
 
   private establish(): Promise<boolean> {
@@ -124,10 +137,11 @@ export class RunnerConnection {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
+      const link: Link = { socket, lanes: new FrameLanes(socket) };
       let heartbeat: NodeJS.Timeout | undefined;
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
-        if (this.socket === socket) return this.onFrame(frame);
+        if (this.link === link) return this.onFrame(frame);
         if (frame.type !== 'READY' || frame.body['version'] !== protocolVersion) {
           throw new FrameError('the runner did not welcome us');
         }
@@ -135,11 +149,11 @@ export class RunnerConnection {
         this.failures = 0;
         if (this.isClosed) socket.destroy();
         else {
-          this.socket = socket;
+          this.link = link;
           heartbeat = setInterval(() => {
             if (missed >= heartbeatsMissedMax) return socket.destroy();
             missed += 1;
-            socket.write(encodeFrame('PING', { id: heartbeatId }));
+            this.send(ownLane, 'PING', { id: heartbeatId });
           }, this.times.heartbeatMs);
           heartbeat.unref();
         }
@@ -149,6 +163,7 @@ export class RunnerConnection {
         socket.write(encodeFrame('HELLO', { version: protocolVersion, secret: this.secret }));
       });
       socket.on('data', (chunk) => {
+        // Any byte is a sign of life: the answer may be on its way behind a large frame.
         missed = 0;
         try {
           decoder.push(chunk);
@@ -160,7 +175,7 @@ export class RunnerConnection {
       socket.on('close', () => {
         clearTimeout(timer);
         clearInterval(heartbeat);
-        if (this.socket === socket) this.drop(socket);
+        if (this.link === link) this.drop(link);
         else this.postpone();
         resolve(false);
       });
@@ -173,8 +188,8 @@ export class RunnerConnection {
     this.notBefore = performance.now() + delay;
   }
 
-  private drop(socket: Socket | undefined): void {
-    if (this.socket === socket) this.socket = undefined;
+  private drop(link: Link | undefined): void {
+    if (this.link === link) this.link = undefined;
     for (const run of this.runs.values()) run.settle(lost);
     for (const settle of this.pings.values()) settle(false);
   }
@@ -187,40 +202,52 @@ export class RunnerConnection {
       return;
     }
     // A run that was cancelled here may still have frames on their way.
-    const run = this.runs.get(positiveOf(body, 'run'));
+    const id = positiveOf(body, 'run');
+    const run = this.runs.get(id);
     if (run === undefined) return;
     if (type === 'RESULT') run.settle(parseOutcome(body));
     else if (type === 'LOG') run.hooks.onLog?.(parseLogLine(body));
-    else if (type === 'RPC') this.onCall(run, body);
+    else if (type === 'RPC') this.onCall(id, run, body);
     else throw new FrameError(`a runner does not send ${type}`);
   }
 
-  private onCall(run: OpenRun, body: JsonObject): void {
+  private onCall(runId: number, run: OpenRun, body: JsonObject): void {
     const id = positiveOf(body, 'id');
     const method = textOf(body, 'method');
-    if (method === 'runner.code') {
-      this.answer({ id, ok: true, value: run.code });
-      return;
-    }
-    const call = async (): Promise<unknown> => run.hooks.onCall(method, body['params']);
-    call().then(
-      (value) => this.answer({ id, ok: true, value }),
-      (error: unknown) => this.answer({ id, ok: false, error: describeCallError(error) }),
-    );
+    void this.answerTo(run, method, body['params']).then((answer) => {
+      // Nobody waits for the answer of a call whose run is over.
+      if (this.runs.get(runId) === run) this.answer(run, { id, ...answer });
+    });
   }
 
-  private answer(body: JsonObject): void {
+  private async answerTo(run: OpenRun, method: string, params: unknown): Promise<JsonObject> {
+    if (method === 'runner.code') return { ok: true, value: run.code };
+    // The runner holds calls back: this is for a runner that does not.
+    if (run.callsOpen >= svcCallsMax) {
+      return { ok: false, error: { message: 'Too many calls at once.', status: 429 } };
+    }
+    run.callsOpen += 1;
     try {
-      this.send('RPCRES', body);
+      return { ok: true, value: await run.hooks.onCall(method, params) };
+    } catch (error) {
+      return { ok: false, error: describeCallError(error) };
+    } finally {
+      run.callsOpen -= 1;
+    }
+  }
+
+  private answer({ tenantId }: OpenRun, body: JsonObject): void {
+    try {
+      this.send(tenantId, 'RPCRES', body);
     } catch {
       const error = { message: 'The answer of the call cannot be carried.', status: 500 };
-      this.send('RPCRES', { id: body['id'], ok: false, error });
+      this.send(tenantId, 'RPCRES', { id: body['id'], ok: false, error });
     }
   }
 
-  private send(type: JsonFrameType, body: JsonObject): boolean {
-    if (this.socket === undefined) return false;
-    this.socket.write(encodeFrame(type, body));
+  private send(lane: string, type: JsonFrameType, body: JsonObject): boolean {
+    if (this.link === undefined) return false;
+    this.link.lanes.write(lane, encodeFrame(type, body));
     return true;
   }
 }

@@ -24,5 +24,11 @@ export { readOn } from './read-on';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, stopService, type Service } from './service';
-export { decodeUtf8, parseStrictJson, type JsonRules } from './strict-json';
+export {
+  decodeUtf8,
+  jsonDepthMax,
+  jsonValuesMax,
+  parseStrictJson,
+  type JsonRules,
+} from './strict-json';
 export { formatTraceparent, newSpanId, parseTraceparent, type Traceparent } from './traceparent';

@@ -9,6 +9,11 @@ const code = (text: string): unknown => {
   }
 };
 
+const textsOf = (text: string, count: number): string =>
+  `[${Array(count - 1)
+    .fill(text)
+    .join(',')}]`;
+
 describe('strict JSON', () => {
   it.each(['{}', '[]', '"a"', '1', 'null', '{"a":{"b":[1,{"a":2}]},"b":1}', '{"a":"{\\"a\\":1}"}'])(
     'takes %s as JSON.parse does',
@@ -42,6 +47,55 @@ describe('strict JSON', () => {
     expect(code('['.repeat(64) + ']'.repeat(64))).toBe('accepted');
     expect(code('['.repeat(65) + ']'.repeat(65))).toBe('invalid_json');
     expect(code('{"a":'.repeat(100_000))).toBe('invalid_json');
+  });
+
+  it.each<[string, (count: number) => string]>([
+    [
+      'numbers',
+      (count) =>
+        `[${Array(count - 1)
+          .fill('1')
+          .join(',')}]`,
+    ],
+    [
+      'lists',
+      (count) =>
+        `[ ${Array(count - 1)
+          .fill('[ ]')
+          .join(' , ')} ]`,
+    ],
+    ['texts that hold what looks like values', (count) => textsOf('"[1,\\"2,{}]"', count)],
+    [
+      'members',
+      (count) => `{${Array.from({ length: count - 1 }, (_, n) => `"${n}":{}`).join(',')}}`,
+    ],
+  ])('takes 100,000 values and refuses one more, before anything is built: %s', (_, make) => {
+    const allowed = make(100_000);
+    expect(parseStrictJson(allowed, { free: 'all' })).toEqual(JSON.parse(allowed));
+    for (const free of ['all', []] as const) {
+      // JSON.parse would only say that it is not JSON.
+      const broken = `${make(100_001)}]`;
+      expect(() => parseStrictJson(broken, { free })).toThrow(/more than 100000 values/);
+    }
+  });
+
+  it('reads 10 MiB of anything in a time that grows with the text alone', () => {
+    const bytes = 10 * 1024 * 1024;
+    const filled = (unit: string): string => unit.repeat(Math.floor(bytes / unit.length));
+    const many = (value: string): string => `[${Array(99_000).fill(value).join(',')}]`;
+    const texts = [
+      ...['x', '\\"', '\\ud83d\\ude00', '😀'].map((unit) => `"${filled(unit)}"`),
+      `[${filled(' ')}]`,
+      many(`"${'y'.repeat(100)}"`),
+      many(`0.${'0'.repeat(90)}1`),
+      many(`"\\u0041${'z'.repeat(90)}"`),
+    ];
+    const startedAt = performance.now();
+    for (const text of texts) {
+      expect(code(text)).toMatch(/accepted|invalid_json/);
+      expect(() => parseStrictJson(`${text}]`, { free: 'all' })).toThrow('not valid JSON');
+    }
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('leaves to the customer what is the customer’s, and nothing else', () => {

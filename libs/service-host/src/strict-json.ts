@@ -1,24 +1,24 @@
 import { Problem } from '@glovebox/problems';
 
 export interface JsonRules {
-  readonly depthMax?: number;
   /** Members of the document, or all of it, that are the customer's own: any JSON, names included. */
   readonly free?: readonly string[] | 'all';
 }
 
-const depthDefault = 64;
+export const jsonDepthMax = 64;
+
+/** Each value costs far more than its bytes once it is parsed and walked: `[[],[],…]` is all values. */
+export const jsonValuesMax = 100_000;
+
 const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * JSON as a careful reader takes it: no duplicate members, no member that could reach a prototype,
- * nothing nested deeper than the limit, no lone surrogate. Throws a Problem that names the place,
- * never the text.
+ * nothing nested deeper than the limit, not more values than the limit, no lone surrogate. Throws a
+ * Problem that names the place, never the text.
  */
-export function parseStrictJson(
-  text: string,
-  { depthMax = depthDefault, free = [] }: JsonRules = {},
-): unknown {
-  inspect(text, depthMax, free);
+export function parseStrictJson(text: string, { free = [] }: JsonRules = {}): unknown {
+  inspect(text, free);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -36,67 +36,132 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. */
-function inspect(text: string, depthMax: number, free: readonly string[] | 'all'): void {
+const quote = 0x22;
+const comma = 0x2c;
+const minus = 0x2d;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const letterE = 0x65;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. It
+ * reads numbers, not characters: 10 MiB of whatever it does not refuse at once take some 50 ms.
+ */
+function inspect(text: string, free: readonly string[] | 'all'): void {
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
+  const escapes = new Finder(text);
+  const mayBeBroken = free !== 'all' && halfPair.test(text);
+  /** The names of each open object, null for a list. */
   const members: (Set<string> | null)[] = [];
+  let values = 0;
   let at = 0;
   let expectsName = false;
   while (at < text.length) {
-    const char = text[at];
-    if (char === '"') {
-      const end = endOfString(text, at);
-      const literal = text.slice(at, end);
-      const names = members.at(-1);
-      if (members.length === 1 && expectsName) isFree = free === 'all';
-      if (!isFree) rejectLoneSurrogates(literal, at);
-      if (names && expectsName) {
-        const name = rememberName(names, literal, at);
-        if (!isFree && poisoned.has(name)) refuseName(at);
-        if (members.length === 1) isFree = isFreeMember(name);
-        expectsName = false;
+    const start = at;
+    const code = text.charCodeAt(at);
+    switch (code) {
+      case quote: {
+        const names = members.at(-1);
+        if (members.length === 1 && expectsName) isFree = free === 'all';
+        at = endOfString(text, start, escapes);
+        if (mayBeBroken && !isFree) refuseLoneSurrogates(text.slice(start, at), start);
+        if (names && expectsName) {
+          const name = rememberName(names, text.slice(start, at), start);
+          if (!isFree && poisoned.has(name)) refuseName(start);
+          if (members.length === 1) isFree = isFreeMember(name);
+          expectsName = false;
+          continue;
+        }
+        break;
       }
-      at = end;
-      continue;
+      case openBrace:
+      case openBracket:
+        members.push(code === openBrace ? new Set() : null);
+        expectsName = code === openBrace;
+        if (members.length > jsonDepthMax) {
+          throw new Problem('invalid_json', {
+            detail: `The JSON is nested deeper than ${jsonDepthMax} levels.`,
+          });
+        }
+        at += 1;
+        break;
+      case closeBrace:
+      case closeBracket:
+        members.pop();
+        at += 1;
+        continue;
+      case comma:
+        expectsName = members.at(-1) instanceof Set;
+        at += 1;
+        continue;
+      default:
+        if (isBlank(code) || code === colon) {
+          do at += 1;
+          while (isBlank(text.charCodeAt(at)));
+          continue;
+        }
+        at = isFree && isOfNumber(code) ? endOfExactNumber(text, start) : endOfWord(text, start);
     }
-    if (isFree && char !== undefined && /[-\d]/.test(char)) {
-      at = endOfExactNumber(text, at);
-      continue;
+    values += 1;
+    if (values > jsonValuesMax) {
+      throw new Problem('invalid_json', {
+        detail: `The JSON holds more than ${jsonValuesMax} values, lists and objects.`,
+      });
     }
-    if (char === '{' || char === '[') {
-      members.push(char === '{' ? new Set() : null);
-      expectsName = char === '{';
-      if (members.length > depthMax) {
-        throw new Problem('invalid_json', {
-          detail: `The JSON is nested deeper than ${depthMax} levels.`,
-        });
-      }
-    } else if (char === '}' || char === ']') {
-      members.pop();
-    } else if (char === ',') {
-      expectsName = members.at(-1) instanceof Set;
-    }
-    at += 1;
   }
+}
+
+const isBlank = (code: number): boolean =>
+  code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+const isDigit = (code: number): boolean => code >= zero && code <= nine;
+const isOfNumber = (code: number): boolean => isDigit(code) || code === minus;
+
+/** Past a number or `true`, `false`, `null`: which of them it is, if any, is for JSON.parse to say. */
+function endOfWord(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === comma || code === closeBracket || code === closeBrace) return at;
+    if (isBlank(code) || code === quote) return at;
+  }
+  return text.length;
 }
 
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** No number that can be kept exactly needs more, unless it is padded with zeros. */
-const numberLengthMax = 400;
+export const jsonNumberCharactersMax = 400;
+
+/** So many decimal digits come back from a double as they were. */
+const exactDigits = 15;
 
 /** What is the customer's own is kept as it is, or not at all: no digit is lost in silence. */
 function endOfExactNumber(text: string, start: number): number {
+  let at = text.charCodeAt(start) === minus ? start + 1 : start;
+  const limit = at + exactDigits;
+  while (at <= limit && (isDigit(text.charCodeAt(at)) || text.charCodeAt(at) === dot)) at += 1;
+  const isShort = at <= limit && at > start && (text.charCodeAt(at) | 0x20) !== letterE;
+  return isShort && isDigit(text.charCodeAt(at - 1)) ? at : endOfLongNumber(text, start);
+}
+
+function endOfLongNumber(text: string, start: number): number {
   numberLiteral.lastIndex = start;
   const [literal] = numberLiteral.exec(text) ?? [];
   if (literal === undefined) throw new Problem('invalid_json');
-  if (literal.length > numberLengthMax) {
+  if (literal.length > jsonNumberCharactersMax) {
     throw new Problem('invalid_json', {
-      detail: `The number at character ${start} is longer than ${numberLengthMax} characters.`,
+      detail: `The number at character ${start} is longer than ${jsonNumberCharactersMax} characters.`,
     });
   }
-  if (significance(literal) !== significance(String(Number(literal)))) {
+  const kept = String(Number(literal));
+  if (kept !== literal && significance(literal) !== significance(kept)) {
     throw new Problem('invalid_json', {
       detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
     });
@@ -106,37 +171,49 @@ function endOfExactNumber(text: string, start: number): number {
 
 /** Digits and exponent of a number, the same for every way of writing it. */
 function significance(literal: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const trimmed = withoutTrailingZeros(digits);
-  if (trimmed === '') return whole === '' ? 'none' : '0';
-  const power = Number(exponent) - fraction.length + (digits.length - trimmed.length);
-  return `${sign}${trimmed}e${power}`;
+  const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e');
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.');
+  const digits = whole + fraction;
+  // By hand: /0+$/ tries each zero within the digits anew.
+  let [from, to] = [0, digits.length];
+  while (from < to && digits.charCodeAt(from) === zero) from += 1;
+  while (to > from && digits.charCodeAt(to - 1) === zero) to -= 1;
+  if (from === to) return '0';
+  const power = Number(exponent) - fraction.length + (digits.length - to);
+  return `${sign}${digits.slice(from, to)}e${power}`;
 }
 
-/** By hand: /0+$/ tries each zero within the digits anew. */
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (end > 0 && digits[end - 1] === '0') end -= 1;
-  return digits.slice(0, end);
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') return at + 1;
+/** Past the closing quote. */
+function endOfString(text: string, start: number, escapes: Finder): number {
+  const close = text.indexOf('"', start + 1);
+  let at = escapes.from(start + 1);
+  if (close >= 0 && close < at) return close + 1;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at + 1;
+    if (code === backslash) at += 1;
   }
   throw new Problem('invalid_json');
 }
 
-function rememberName(names: Set<string>, literal: string, at: number): string {
-  let name: string;
-  try {
-    name = JSON.parse(literal) as string;
-  } catch {
-    throw new Problem('invalid_json');
+/** Where the next backslash stands. Places are asked for in their order, and the text is read once. */
+class Finder {
+  #next = -1;
+
+  constructor(private readonly text: string) {}
+
+  from(at: number): number {
+    if (this.#next < at) {
+      const next = this.text.indexOf('\\', at);
+      this.#next = next < 0 ? Infinity : next;
+    }
+    return this.#next;
   }
+}
+
+function rememberName(names: Set<string>, literal: string, at: number): string {
+  const name = literal.includes('\\') ? readString(literal) : literal.slice(1, -1);
   if (names.has(name)) {
     throw new Problem('invalid_json', {
       detail: `The JSON has a duplicate member at character ${at}.`,
@@ -146,24 +223,26 @@ function rememberName(names: Set<string>, literal: string, at: number): string {
   return name;
 }
 
+function readString(literal: string): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    throw new Problem('invalid_json');
+  }
+}
+
 function refuseName(at: number): never {
   throw new Problem('invalid_json', {
     detail: `The JSON has a member with a reserved name at character ${at}.`,
   });
 }
 
-function rejectLoneSurrogates(literal: string, at: number): void {
-  const suspicious = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/.test(literal);
-  if (!suspicious) return;
-  let value: string;
-  try {
-    value = JSON.parse(literal) as string;
-  } catch {
-    throw new Problem('invalid_json');
-  }
-  if (!value.isWellFormed()) {
-    throw new Problem('invalid_json', {
-      detail: `The JSON has half a surrogate pair at character ${at}.`,
-    });
-  }
+/** Half a surrogate pair, or what could be one. */
+const halfPair = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/;
+
+function refuseLoneSurrogates(literal: string, at: number): void {
+  if (!halfPair.test(literal) || readString(literal).isWellFormed()) return;
+  throw new Problem('invalid_json', {
+    detail: `The JSON has half a surrogate pair at character ${at}.`,
+  });
 }

@@ -4,11 +4,12 @@ import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { mergePatch } from '@glovebox/service-host';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
-import { refuseDeep } from './depth';
+import { refuseUnwieldy } from './depth';
 import { KeyedHashes } from './fingerprints';
-import { columns, openJson, openOptions, showTokens } from './shown-tokens';
+import { Opening } from './opening';
+import { columns, openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './store-tokens';
-import type { Actor, TokenOptions, TokenRow, TokenView } from './token';
+import { placeOf, type Actor, type TokenRow, type TokenView } from './token';
 import { replaceRow, sealRow } from './token-rows';
 import { validateToken } from './valid-token';
 
@@ -97,7 +98,7 @@ function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw invalid({ '': ['must be a JSON object'] });
   }
-  refuseDeep(patch);
+  refuseUnwieldy(patch);
   refuseReservedNames(patch);
   const given = patch as Record<string, unknown>;
   const errors: Record<string, string[]> = {};
@@ -124,11 +125,12 @@ function refuseReservedNames(value: unknown): void {
 
 /** What a create would take to make the token as it is. */
 async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
-  const options: TokenOptions = await openOptions(sealer, row);
+  const opening = new Opening();
+  const options = await openOptions(sealer, opening, row);
   return {
     id: row.id,
     type: row.type,
-    data: await openJson(sealer, row, 'data', row.data),
+    data: await opening.open(sealer, placeOf(row.tenantId, row.id, 'data'), row.data),
     ...options,
     containers: [row.container],
     metadata: row.metadata ?? {},

@@ -1,25 +1,23 @@
 import { invalid } from '@glovebox/problems';
-
-const levelsMax = 64;
+import { jsonDepthMax, jsonValuesMax } from '@glovebox/service-host';
 
 /** As deep as bodies of requests may be; what customers' code sends has passed no such check. */
-export function isShallow(value: unknown, levels = levelsMax): boolean {
+export function isShallow(value: unknown, levels = jsonDepthMax): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
 }
 
-export function refuseDeep(document: unknown): void {
-  if (!isShallow(document)) throw invalid({ '': [`must be nested at most ${levelsMax} levels`] });
-}
+/** As many values as bodies of requests may hold. */
+export const isShort = (value: unknown): boolean =>
+  valuesIn(value, jsonValuesMax + 1) <= jsonValuesMax;
 
-const valuesMax = 100_000;
+export const mustBeShort = `must hold at most ${jsonValuesMax} values, lists and objects`;
 
-/** Each value costs far more than its bytes once a document is walked: `[[],[],…]` is all values. */
 export function refuseUnwieldy(document: unknown): void {
-  refuseDeep(document);
-  if (valuesIn(document, valuesMax + 1) > valuesMax) {
-    throw invalid({ '': [`must hold at most ${valuesMax} values, lists and objects`] });
+  if (!isShallow(document)) {
+    throw invalid({ '': [`must be nested at most ${jsonDepthMax} levels`] });
   }
+  if (!isShort(document)) throw invalid({ '': [mustBeShort] });
 }
 
 /** Counts no further than it has to. */

@@ -1,5 +1,6 @@
 import { Budget, dataTemplate, Tally } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+import { isShort, mustBeShort } from './depth';
 import type { TokenOptions } from './token';
 import type { TokenType } from './token-types';
 
@@ -13,7 +14,7 @@ export interface Derived {
   readonly indexed: readonly string[];
 }
 
-const maskBytesMax = 1024 * 1024;
+export const maskBytesMax = 1024 * 1024;
 
 /**
  * Fills in the expressions of a token over its data. One that cannot be resolved is named by its
@@ -42,7 +43,8 @@ export function derive(
     fingerprinted: expression && over('fingerprint_expression', expression),
     indexed: indexes.map((one) => termText(over('search_indexes', one))),
   };
-  if (Buffer.byteLength(JSON.stringify(derived.mask ?? null)) > maskBytesMax) {
+  if (!isShort(derived.mask)) errors.mask = [mustBeShort];
+  else if (Buffer.byteLength(JSON.stringify(derived.mask ?? null)) > maskBytesMax) {
     errors.mask = ['must make at most 1 MiB of JSON'];
   }
   return derived;

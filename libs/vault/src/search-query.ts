@@ -14,9 +14,10 @@ export type Condition =
   | { readonly kind: 'data'; readonly value: string }
   | { readonly kind: 'metadata'; readonly name: string; readonly value: string };
 
-const lengthMax = 4_096;
-const depthMax = 20;
-const termsMax = 100;
+export const queryCharactersMax = 4_096;
+export const queryDepthMax = 20;
+/** Each is asked of every token that the others leave. */
+export const searchTermsMax = 20;
 
 interface Word {
   readonly kind: 'AND' | 'OR' | 'NOT' | '(' | ')' | 'text' | ':' | 'end';
@@ -32,8 +33,8 @@ interface Word {
  * the query holds data.
  */
 export function parseSearchQuery(text: string): Condition {
-  if (text.length > lengthMax) {
-    throw invalid({ query: [`must be at most ${lengthMax} characters`] });
+  if (text.length > queryCharactersMax) {
+    throw invalid({ query: [`must be at most ${queryCharactersMax} characters`] });
   }
   if (text.includes('\0')) throw invalid({ query: ['must not contain NUL'] });
   return new Parser(wordsOf(text)).parse();
@@ -83,7 +84,8 @@ class Parser {
   }
 
   #factor(depth: number): Condition {
-    if (depth > depthMax) throw invalid({ query: [`may be nested at most ${depthMax} levels`] });
+    if (depth > queryDepthMax)
+      throw invalid({ query: [`may be nested at most ${queryDepthMax} levels`] });
     if (this.#skips('NOT')) return { kind: 'not', of: this.#factor(depth + 1) };
     if (this.#skips('(')) {
       const inner = this.#alternatives(depth + 1);
@@ -98,7 +100,8 @@ class Parser {
     this.#take(':');
     const value = this.#take('text');
     this.#terms += 1;
-    if (this.#terms > termsMax) throw invalid({ query: [`may have at most ${termsMax} terms`] });
+    if (this.#terms > searchTermsMax)
+      throw invalid({ query: [`may have at most ${searchTermsMax} terms`] });
     return termOf(field, value);
   }
 }

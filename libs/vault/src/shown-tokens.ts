@@ -1,6 +1,7 @@
 import { grantsFor, type Permission, type Principal } from '@glovebox/access';
 import { decidingGrant, recorded, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
+import { Opening, tooManyBytes } from './opening';
 import {
   placeOf,
   toTokenView,
@@ -28,8 +29,10 @@ export interface Shown {
 }
 
 interface ShownRow extends TokenRow {
-  readonly options: Buffer | null;
   readonly transform: Grant['transform'] | null;
+  /** Whether all of them together are small enough; else there is nothing of what is sealed. */
+  readonly fits: boolean;
+  readonly options: Buffer | null;
   readonly sealed: Buffer | null;
 }
 
@@ -65,6 +68,7 @@ export async function showTokens(
   if (tokenIds.length === 0) return [];
   const { tenantId, applicationId } = principal;
   const grants = showingGrants(principal, look.permission);
+  const opening = new Opening();
   const rows = await recorded(
     sql.query<ShownRow>(statement, [
       tenantId,
@@ -77,18 +81,28 @@ export async function showTokens(
       look.entityId,
       traceId,
       look.isRecorded ?? false,
+      opening.bytesLeft,
     ]),
   );
-  return Promise.all(rows.map((row) => open(sealer, principal, row)));
+  if (rows.some(({ fits }) => !fits)) throw tooManyBytes();
+  const shown: Shown[] = [];
+  for (const row of rows) shown.push(await open(sealer, opening, principal, row));
+  return shown;
 }
 
-async function open(sealer: Sealer, principal: Principal, row: ShownRow): Promise<Shown> {
-  const { transform, sealed } = row;
-  const whole = toTokenView(row, await openOptions(sealer, row), 'read');
+async function open(
+  sealer: Sealer,
+  opening: Opening,
+  principal: Principal,
+  row: ShownRow,
+): Promise<Shown> {
+  const { tenantId, id, transform, sealed } = row;
+  const whole = toTokenView(row, await openOptions(sealer, opening, row), 'read');
   const view = withoutHints(principal, transform, whole);
   if (sealed === null) return { view, transform };
   const column = transform === 'reveal' ? 'data' : 'mask';
-  return { view: { ...view, data: await openJson(sealer, row, column, sealed) }, transform };
+  const data = await opening.open(sealer, placeOf(tenantId, id, column), sealed);
+  return { view: { ...view, data }, transform };
 }
 
 /**
@@ -110,20 +124,15 @@ export function withoutHints(
 
 export async function openOptions(
   sealer: Sealer,
-  row: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
+  opening: Opening,
+  {
+    tenantId,
+    id,
+    options,
+  }: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
 ): Promise<TokenOptions> {
-  if (row.options === null) return {};
-  return (await openJson(sealer, row, 'options', row.options)) as TokenOptions;
-}
-
-export async function openJson(
-  sealer: Sealer,
-  { tenantId, id }: Pick<TokenRow, 'tenantId' | 'id'>,
-  column: 'data' | 'mask' | 'options',
-  sealed: Buffer,
-): Promise<unknown> {
-  const opened = await sealer.open(placeOf(tenantId, id, column), sealed);
-  return JSON.parse(opened.toString('utf8')) as unknown;
+  if (options === null) return {};
+  return (await opening.open(sealer, placeOf(tenantId, id, 'options'), options)) as TokenOptions;
 }
 
 export const columns = `id, tenant_id AS "tenantId", type, container, metadata, fingerprint,
@@ -138,12 +147,18 @@ WITH shown AS (
   LEFT JOIN ${decidingGrant('$3', '$4')} ON true
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
     AND (t.expires_at IS NULL OR t.expires_at > now())
+), size AS (
+  SELECT coalesce(sum(coalesce(octet_length(sealed), 0) + coalesce(octet_length(options), 0)), 0)
+    <= $11::bigint AS fits
+  FROM shown
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids)
   SELECT $1, $5, $6, $7, $8, 'success', $9,
     array_agg(id ORDER BY id) FILTER (WHERE transform = 'reveal')
-  FROM shown HAVING $10 OR bool_or(transform = 'reveal')
+  FROM shown, size HAVING $10 OR bool_or(fits AND transform = 'reveal')
 )
-SELECT ${columns}, options, transform, sealed FROM shown
+SELECT ${columns}, transform, fits, CASE WHEN fits THEN options END AS options,
+  CASE WHEN fits THEN sealed END AS sealed
+FROM shown, size
 ORDER BY array_position($2::text[], id)`;

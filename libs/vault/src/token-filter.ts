@@ -8,8 +8,9 @@ export interface TokenFilter {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-const idsMax = 1_000;
-const namesMax = 20;
+export const filterIdsMax = 1_000;
+export const filterTypesMax = 20;
+export const filterNamesMax = 20;
 
 /** What callers and customers' code ask a list for; what is wrong is put among the errors. */
 export function tokenFilterOf(
@@ -20,15 +21,17 @@ export function tokenFilterOf(
   },
   errors: Record<string, readonly string[]>,
 ): Required<TokenFilter> {
-  const ids = given.ids.filter((one) => typeof one === 'string' && isTokenId(one)) as string[];
-  if (ids.length < given.ids.length) errors.id = ['must be the id of a token'];
-  if (given.ids.length > idsMax) errors.id = [`must be given at most ${idsMax} times`];
-  const types = given.types.filter(isTokenType);
-  if (types.length < given.types.length) errors.type = ['is not a known token type'];
-  const metadata = metadataOf(given.metadata, errors);
-  if (Object.keys(metadata).length > namesMax) {
-    errors.metadata = [`must be given for at most ${namesMax} names`];
+  const givenIds = given.ids.slice(0, filterIdsMax);
+  const ids = givenIds.filter((one) => typeof one === 'string' && isTokenId(one)) as string[];
+  if (ids.length < givenIds.length) errors.id = ['must be the id of a token'];
+  if (given.ids.length > filterIdsMax) errors.id = [`must be given at most ${filterIdsMax} times`];
+  const givenTypes = given.types.slice(0, filterTypesMax);
+  const types = givenTypes.filter(isTokenType);
+  if (types.length < givenTypes.length) errors.type = ['is not a known token type'];
+  if (given.types.length > filterTypesMax) {
+    errors.type = [`must be given at most ${filterTypesMax} times`];
   }
+  const metadata = metadataOf(given.metadata, errors);
   return { ids: ids.map(normalTokenId), types, metadata };
 }
 
@@ -40,7 +43,12 @@ function metadataOf(
     errors.metadata = ['must be an object'];
     return {};
   }
-  for (const [name, text] of Object.entries(value)) {
+  const members = Object.entries(value);
+  if (members.length > filterNamesMax) {
+    errors.metadata = [`must be given for at most ${filterNamesMax} names`];
+    return {};
+  }
+  for (const [name, text] of members) {
     if (typeof text !== 'string' || `${name}${text}`.includes('\0')) {
       errors[`metadata.${name}`] = ['must be a string without NUL'];
     }

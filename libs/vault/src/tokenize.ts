@@ -5,7 +5,7 @@ import type { TokenInput, TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';
 
-const tokensMax = 1_000;
+export const tokenizedTokensMax = 1_000;
 
 /** A document with holes where values were: the tokens to store, and what becomes of the document. */
 export interface Tokenization {
@@ -24,8 +24,8 @@ export function tokenizationOf(document: unknown): Tokenization {
   const tokens: ValidToken[] = [];
   const budget = new Budget();
   const add = (input: TokenInput, way: Way): number => {
-    if (tokens.length === tokensMax) {
-      throw invalid({ '': [`must hold at most ${tokensMax} values to tokenize`] });
+    if (tokens.length === tokenizedTokensMax) {
+      throw invalid({ '': [`must hold at most ${tokenizedTokensMax} values to tokenize`] });
     }
     return tokens.push(validatedAt(way, input, budget)) - 1;
   };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
 import { isInstant } from '@glovebox/service-host';
-import { isShallow } from './depth';
+import { isShallow, isShort, mustBeShort } from './depth';
 import { derive, type Derived } from './derived';
 import type { NewToken, TokenInput, TokenOptions } from './token';
 import { tokenType } from './token-types';
@@ -21,9 +21,11 @@ export interface ValidToken extends Derived {
   readonly deduplicate: boolean;
 }
 
-const bytesMax = 1024 * 1024;
-const indexesMax = 20;
-const metadataMax = 100;
+export const tokenBytesMax = 1024 * 1024;
+export const searchIndexesMax = 20;
+export const expressionCharactersMax = 4_096;
+export const metadataMembersMax = 100;
+export const metadataBytesMax = 64 * 1024;
 
 /** Looks at everything: tokens come from callers, and from customers' code as well. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
@@ -42,7 +44,7 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   const container = containerOf(containers, kind.container, errors);
   if (!isMetadata(metadata)) {
     errors.metadata = [
-      `must be an object of at most ${metadataMax} strings, without NUL, at most 64 KiB in all`,
+      `must be an object of at most ${metadataMembersMax} strings, without NUL, at most 64 KiB in all`,
     ];
   }
   const expiresAt = expiryOf(given.expires_at, errors);
@@ -82,7 +84,7 @@ function isTokenIdText(value: unknown): value is string {
 
 type Errors = Record<string, readonly string[]>;
 
-/** The value as JSON, unless it is missing, too large or too deep. */
+/** The value as JSON, unless it is missing, too large, too deep or too many. */
 function textOf(value: unknown, name: string, errors: Errors): string | undefined {
   if (value === undefined) {
     errors[name] = ['is required'];
@@ -92,9 +94,14 @@ function textOf(value: unknown, name: string, errors: Errors): string | undefine
     errors[name] = ['is nested too deep'];
     return undefined;
   }
+  if (!isShort(value)) {
+    errors[name] = [mustBeShort];
+    return undefined;
+  }
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) errors[name] = ['must be JSON'];
-  else if (Buffer.byteLength(text) > bytesMax) errors[name] = ['must be at most 1 MiB as JSON'];
+  else if (Buffer.byteLength(text) > tokenBytesMax)
+    errors[name] = ['must be at most 1 MiB as JSON'];
   return errors[name] ? undefined : text;
 }
 
@@ -120,11 +127,12 @@ function isStorable(text: string): boolean {
 function isMetadata(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const members = Object.entries(value);
+  if (members.length > metadataMembersMax) return false;
   const fits = members.every(
     ([name, member]) =>
       name !== '' && typeof member === 'string' && isStorable(name) && isStorable(member),
   );
-  return fits && members.length <= metadataMax && JSON.stringify(value).length <= 64 * 1024;
+  return fits && JSON.stringify(value).length <= metadataBytesMax;
 }
 
 function expiryOf(value: unknown, errors: Errors): Date | null {
@@ -138,7 +146,7 @@ function expiryOf(value: unknown, errors: Errors): Date | null {
 
 /** Tokens with a constant in place of a fingerprint would all be one token. */
 function holdsExpression(text: unknown): boolean {
-  if (typeof text !== 'string') return false;
+  if (typeof text !== 'string' || text.length > expressionCharactersMax) return false;
   const from = text.indexOf('{{');
   return from >= 0 && text.includes('}}', from + 2);
 }
@@ -146,12 +154,19 @@ function holdsExpression(text: unknown): boolean {
 function optionsOf(given: TokenInput, errors: Errors): TokenOptions {
   const { mask, search_indexes: indexes, fingerprint_expression: expression } = given;
   if (mask !== undefined) textOf(mask, 'mask', errors);
-  const isList = Array.isArray(indexes) && indexes.every((one) => typeof one === 'string');
-  if (indexes !== undefined && !(isList && indexes.length <= indexesMax)) {
-    errors.search_indexes = [`must be a list of at most ${indexesMax} strings`];
+  const isList =
+    Array.isArray(indexes) &&
+    indexes.length <= searchIndexesMax &&
+    indexes.every((one) => typeof one === 'string' && one.length <= expressionCharactersMax);
+  if (indexes !== undefined && !isList) {
+    errors.search_indexes = [
+      `must be a list of at most ${searchIndexesMax} strings of at most ${expressionCharactersMax} characters`,
+    ];
   }
   if (expression !== undefined && !holdsExpression(expression)) {
-    errors.fingerprint_expression = ['must be a string with at least one expression over data'];
+    errors.fingerprint_expression = [
+      `must be a string with at least one expression over data, of at most ${expressionCharactersMax} characters`,
+    ];
   }
   return {
     ...(mask === undefined ? {} : { mask }),

@@ -87,7 +87,7 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   if (text !== undefined && (type === undefined || others.length > 0)) {
     throw invalid({ type: ['must be private, public or management'] });
   }
-  return { ...readListQuery(query), type };
+  return { ...readListQuery(query, ['type']), type };
 }
 
 /** How another resource names its application. */

@@ -44,6 +44,8 @@ export const LogListing = createParamDecorator((_: unknown, context: ExecutionCo
   readLogQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
 );
 
+const filters = new Set(['entity_type', 'entity_id', 'operation', 'start_date', 'end_date']);
+
 /** As long as the longest id: that of a token. */
 const textMax = 400;
 
@@ -72,7 +74,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
 
   const entityId = readText('entity_id');
   const result = {
-    ...readPage(query, errors),
+    ...readPage(query, errors, (name) => filters.has(name)),
     entityType: readText('entity_type'),
     // As it was recorded: a UUID in lower case, an id of the caller's own as it is.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,

@@ -4,6 +4,7 @@ import {
   encodeFrame,
   encodeFrameText,
   FrameDecoder,
+  OpenCalls,
   parseCallError,
   type Frame,
   type JsonFrameType,
@@ -64,9 +65,22 @@ export function call(run: number, method: string, params: unknown): Promise<unkn
 
 /** For who must act before the next frame is read, which a promise is too late for. */
 export function callThen(run: number, method: string, params: unknown, then: PendingCall): void {
+  sendCall(encodeCall(run, method, params), then);
+}
+
+interface EncodedCall {
+  readonly id: number;
+  readonly frame: Buffer;
+}
+
+function encodeCall(run: number, method: string, params: unknown): EncodedCall {
   lastCall += 1;
-  send('RPC', { id: lastCall, run, method, params });
-  pending.set(lastCall, then);
+  return { id: lastCall, frame: encodeFrame('RPC', { id: lastCall, run, method, params }) };
+}
+
+function sendCall({ id, frame }: EncodedCall, then: PendingCall): void {
+  write.call(socket, frame);
+  pending.set(id, then);
 }
 
 export function settleCall(body: JsonObject): void {
@@ -75,4 +89,51 @@ export function settleCall(body: JsonObject): void {
   pending.delete(id);
   if (body['ok'] === true) waiting?.resolve(body['value']);
   else waiting?.reject(parseCallError(body['error']));
+}
+
+// ---- calls of one run, which wait for each other ----
+
+export interface CallsOfRun {
+  call(method: string, params: unknown): Promise<unknown>;
+  /** Whoever still waits learns that the run is over. */
+  end(): void;
+}
+
+/** The runner reads no further while too many calls are open: so they wait in here, in their order. */
+export function createCallsOfRun(run: number): CallsOfRun {
+  const open = new OpenCalls();
+  let waiting: { readonly call: EncodedCall; readonly then: PendingCall }[] = [];
+  let isOver = false;
+  const over = (): Error => new Error('The run is over');
+
+  const sendNext = (): void => {
+    const [next] = waiting;
+    if (next === undefined || !open.hasRoomFor(next.call.frame.length)) return;
+    const { length } = next.call.frame;
+    const close = (): void => {
+      open.close(length);
+      sendNext();
+    };
+    waiting.shift();
+    open.open(length);
+    sendCall(next.call, {
+      resolve: (value) => (close(), next.then.resolve(value)),
+      reject: (error) => (close(), next.then.reject(error)),
+    });
+    sendNext();
+  };
+
+  return {
+    call: (method, params) =>
+      new Promise((resolve, reject) => {
+        if (isOver) return reject(over());
+        waiting.push({ call: encodeCall(run, method, params), then: { resolve, reject } });
+        sendNext();
+      }),
+    end() {
+      isOver = true;
+      for (const { then } of waiting) then.reject(over());
+      waiting = [];
+    },
+  };
 }

@@ -1,0 +1,25 @@
+/** What one sandbox may cost: it refills with time, and a single large frame may overdraw it. */
+export class Allowance {
+  private balance: number;
+  private countedAt = performance.now();
+
+  constructor(
+    private readonly perSecond: number,
+    private readonly balanceMax: number,
+  ) {
+    this.balance = balanceMax;
+  }
+
+  /** Milliseconds until it may cost anything again. */
+  spend(cost: number): number {
+    const now = performance.now();
+    const earned = ((now - this.countedAt) / 1_000) * this.perSecond;
+    this.balance = Math.min(this.balanceMax, this.balance + earned) - cost;
+    this.countedAt = now;
+    return this.balance >= 0 ? 0 : (-this.balance / this.perSecond) * 1_000;
+  }
+
+  refill(): void {
+    this.balance = this.balanceMax;
+  }
+}

@@ -1,0 +1,197 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Principal } from '@glovebox/access';
+import { connectDatabase, dataKeyTable, type Database, type Use } from '@glovebox/database';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
+import { Opening, Vault, type TokenInput } from './index';
+
+const mebibyte = 1024 * 1024;
+let testDatabase: TestDatabase;
+let data: Database;
+let admin: Database;
+let vault: Vault;
+/** With 1 MiB of data each: sealed, all together are more than 10 MiB. */
+let large: string[];
+/** With 100,000 values each. */
+let intricate: string[];
+
+const caller: Principal = {
+  applicationId: randomUUID(),
+  tenantId: randomUUID(),
+  type: 'private',
+  permissions: ['token:create', 'token:update', 'token:use'],
+  rules: [
+    {
+      description: '',
+      priority: 1,
+      container: '/',
+      transform: 'reveal',
+      permissions: ['token:read', 'token:search'],
+    },
+  ],
+};
+const actor = { principal: caller, traceId: 'trace' };
+const newUse = (): Use => ({
+  tenantId: caller.tenantId,
+  actorId: caller.applicationId,
+  operation: 'proxy.invoke',
+  entityType: 'proxy',
+  entityId: randomUUID(),
+  traceId: randomUUID(),
+});
+
+const listOf = (values: number): unknown => Array.from({ length: values - 1 }, () => []);
+const create = (input: TokenInput): Promise<string> =>
+  data.transaction((sql) => vault.createToken(sql, actor, input)).then(({ view }) => view.id);
+const linesOf = (use: Use): Promise<object[]> =>
+  admin.query<object>(
+    'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE entity_id = $1',
+    [use.entityId],
+  );
+const tooLarge = (limit: RegExp): object => ({
+  code: 'payload_too_large',
+  message: expect.stringMatching(limit) as unknown,
+});
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  const connect = (url: string): Database =>
+    connectDatabase({ url, app: 'spec', connectionsMax: 5 });
+  data = connect(testDatabase.dataUrl);
+  admin = connect(testDatabase.adminUrl);
+  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+  const text = 'x'.repeat(mebibyte - 2);
+  large = [];
+  for (let n = 0; n < 10; n += 1) {
+    large.push(await create({ data: text, metadata: { kind: 'large' } }));
+  }
+  intricate = [];
+  for (let n = 0; n < 3; n += 1) {
+    intricate.push(await create({ data: listOf(100_000), metadata: { kind: 'intricate' } }));
+  }
+});
+
+afterAll(async () => {
+  await Promise.all([data.close(), admin.close()]);
+  await testDatabase.drop();
+});
+
+describe('one request', () => {
+  it('opens no tokens of more than 10 MiB in all, and the refusal is recorded', async () => {
+    const use = newUse();
+    const refused = vault.detokenize(data, caller, use, large);
+    await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
+    expect(await linesOf(use)).toEqual([{ outcome: 'refused', tokens: 10 }]);
+    expect((await vault.detokenize(data, caller, newUse(), large.slice(1))).size).toBe(9);
+  });
+
+  it('waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
+    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const small = await create({ data: 1 });
+    const use = newUse();
+    const waiting = vault.detokenize(data, caller, use, large.slice(1));
+    await waitFor(() => vault.largeOpenings.state.waiting === 1);
+    expect(await linesOf(use)).toEqual([]);
+    expect((await vault.detokenize(data, caller, newUse(), [small])).get(small)).toBe(1);
+    release();
+    expect((await waiting).size).toBe(9);
+    expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
+    expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
+  });
+
+  it('opens no more than 10 MiB over all its look-ups together', async () => {
+    const opening = new Opening();
+    const look = (ids: string[]) => vault.detokenize(data, caller, newUse(), ids, opening);
+    await look(large.slice(0, 5));
+    await look(large.slice(5, 9));
+    await expect(look(large.slice(9))).rejects.toMatchObject(tooLarge(/10485760 bytes/));
+  });
+
+  it('opens tokens of 200,000 values in all, and no more', async () => {
+    const opened = await vault.detokenize(data, caller, newUse(), intricate.slice(1));
+    const written = JSON.stringify(listOf(100_000));
+    expect([...opened.values()].map((value) => JSON.stringify(value) === written)).toEqual([
+      true,
+      true,
+    ]);
+    const refused = vault.detokenize(data, caller, newUse(), intricate);
+    await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
+  });
+
+  it('counts values, and not what looks like them in texts', async () => {
+    const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
+    const ids = [...intricate.slice(1), text];
+    await expect(vault.detokenize(data, caller, newUse(), ids)).rejects.toMatchObject(
+      tooLarge(/200000 values/),
+    );
+    const opened = await vault.detokenize(data, caller, newUse(), [intricate[0] ?? '', text]);
+    expect(opened.size).toBe(2);
+  });
+
+  it('fills in no document with tokens of more than that, whoever asks', async () => {
+    const document = (ids: string[]) => ids.map((id) => `{{ ${id} | json: '$[0]' }}`);
+    await expect(vault.resolve(data, actor, document(intricate))).rejects.toMatchObject(
+      tooLarge(/200000 values/),
+    );
+    await expect(vault.resolve(data, actor, document(large))).rejects.toMatchObject(
+      tooLarge(/10485760 bytes/),
+    );
+  });
+
+  it.each(['large', 'intricate'])(
+    'lists no page of tokens that are %s together, opens none of them, and shows a smaller page',
+    async (kind) => {
+      const list = (size: number) =>
+        vault.listTokens(data, actor, { metadata: { kind } }, { page: 1, size });
+      await expect(list(100)).rejects.toMatchObject({ code: 'payload_too_large' });
+      expect((await list(2)).tokens).toHaveLength(2);
+      const search = vault.searchTokens(data, actor, `metadata.kind:${kind}`, {
+        page: 1,
+        size: 100,
+      });
+      await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
+    },
+  );
+});
+
+describe('a token', () => {
+  const tooMany = listOf(100_001);
+  const refusedFor = (member: string): object => ({
+    status: 400,
+    errors: { [member]: [expect.stringMatching(/100000 values/)] },
+  });
+
+  it('holds at most 100,000 values of data and of a mask, whichever way it comes', async () => {
+    await expect(create({ data: tooMany })).rejects.toMatchObject(refusedFor('data'));
+    await expect(create({ data: 1, mask: tooMany })).rejects.toMatchObject(refusedFor('mask'));
+    const within = { a: { type: 'token', data: tooMany } };
+    const tokenized = data.transaction((sql) => vault.tokenize(sql, actor, within));
+    await expect(tokenized).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('is not patched to hold more than 100,000 values', async () => {
+    const id = await create({ data: { a: listOf(60_000) } });
+    const patch = (changes: object) =>
+      data.transaction((sql) => vault.updateToken(sql, actor, id, changes));
+    const more = patch({ data: { b: listOf(60_000) } });
+    await expect(more).rejects.toMatchObject(refusedFor('data'));
+    await expect(patch({ mask: tooMany })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('makes no mask of more than 100,000 values', async () => {
+    const made = create({ data: listOf(60_000), mask: ['{{ data }}', '{{ data }}'] });
+    await expect(made).rejects.toMatchObject(refusedFor('mask'));
+  });
+
+  it('has expressions of at most 4,096 characters', async () => {
+    const long = `{{ data }}${'x'.repeat(4_087)}`;
+    await expect(create({ data: 1, search_indexes: [long] })).rejects.toMatchObject({
+      errors: { search_indexes: [expect.any(String)] },
+    });
+    await expect(create({ data: 1, fingerprint_expression: long })).rejects.toMatchObject({
+      errors: { fingerprint_expression: [expect.any(String)] },
+    });
+    await create({ data: 1, search_indexes: [long.slice(1, -1), long.slice(0, -1)] });
+  });
+});
