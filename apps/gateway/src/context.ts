@@ -6,7 +6,7 @@ import {
   type DefinitionConnection,
   type DefinitionFollower,
 } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
@@ -18,8 +18,10 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import { AccessLog } from './access-log';
+import { createCallShares, type CallShares } from './call-shares';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
 import { createMetrics, type GatewayMetrics } from './metrics';
@@ -50,7 +52,10 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly egress: Egress;
   readonly destinations: Destinations;
+  readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  /** What tells that a request has been through this installation. */
+  readonly hopMarker: string;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
@@ -74,7 +79,7 @@ export async function createGatewayContext(
   const database = connectDatabase({
     url,
     app: 'gateway',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const redisUrl = config.REDIS_URL.reveal();
@@ -103,6 +108,7 @@ export async function createGatewayContext(
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault: onFault('definitions could not be followed'),
   });
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -119,6 +125,7 @@ export async function createGatewayContext(
         `${config.HOST}:${config.OPS_PORT}`,
       ],
     }),
+    { lookups },
   );
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -130,10 +137,29 @@ export async function createGatewayContext(
     defaultJobOptions: runQueue.options,
   });
   runs.on('error', onFault('the queue of runs is not reachable'));
-  const destinations = new Destinations(egress, { callsMax: config.DESTINATION_CALLS_MAX });
+  const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
+  const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
+  const destinations = new Destinations(egress, {
+    callsMax: config.DESTINATION_CALLS_MAX,
+    places: destinationPlaces,
+    connections,
+  });
 
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
+  const shares = createCallShares(config);
+  const vault = new Vault(sealer);
+  observeShares(registry, {
+    connections: database.shares,
+    lookups,
+    destinations: destinationPlaces,
+    destination_connections: connections,
+    calls: shares.calls,
+    calls_of_keys: shares.callsOfKeys,
+    buffered_bytes: shares.bufferedBytes,
+    turns: shares.turns,
+    large_openings: vault.largeOpenings,
+  });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -143,6 +169,7 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
+  const keyHash = await createKeyHash(sealer);
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
 
   return {
@@ -157,14 +184,16 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
-    keyHash: await createKeyHash(sealer),
+    vault,
+    keyHash,
     keyUses,
     runner,
     runs,
     egress,
     destinations,
+    shares,
     tunnels: new Tunnels(),
+    hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
       accessLog?.flush();

@@ -1,4 +1,5 @@
 import { Client, errors, type buildConnector, type Dispatcher } from 'undici';
+import { Problem } from '@glovebox/problems';
 import type { Breaker } from './breaker';
 
 export type Connector = buildConnector.connector;
@@ -26,7 +27,8 @@ export class Connection extends Client {
       connect: (to: buildConnector.Options, callback: buildConnector.Callback) =>
         connector(to, (...[error, socket]) => {
           if (error) {
-            breaker.failed();
+            // A share that is used up says nothing of the destination.
+            if (!(error instanceof Problem)) breaker.failed();
             return callback(error, null);
           }
           breaker.connected();

@@ -4,6 +4,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { generateProxyKey } from '@glovebox/access';
 import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/testing';
+import { Shares } from '@glovebox/shares';
 import { Destinations, type Destination } from './destinations';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 import { startRawServer } from './spec-sockets';
@@ -141,7 +142,12 @@ describe('destinations that nobody uses', () => {
   it('are closed with their connections, and those in use stay', async () => {
     const hours = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 0\r\n\r\n';
     const server = await startRawServer((socket) => socket.write(hours));
-    const destinations = new Destinations(gateway.ctx.egress, { callsMax: 2, idleMs: 50 });
+    const destinations = new Destinations(gateway.ctx.egress, {
+      callsMax: 2,
+      idleMs: 50,
+      places: new Shares({ places: 8 }),
+      connections: new Shares({ places: 8 }),
+    });
     try {
       const used = destinations.of('a', server.url, null);
       used.enter();

@@ -3,12 +3,17 @@ import { Pool, type Dispatcher } from 'undici';
 import type { TlsDefinition } from '@glovebox/definitions';
 import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
+import type { Release, Shares } from '@glovebox/shares';
 import { Breaker } from './breaker';
 import { Connection, type Carried, type Connector } from './destination-connection';
 
 export interface DestinationLimits {
   /** Calls under way to one destination. */
   readonly callsMax: number;
+  /** Destinations that connections are kept for, by tenant; one takes about 20 KB. */
+  readonly places: Shares;
+  /** Connections to them, open or being opened, by tenant. */
+  readonly connections: Shares;
   readonly idleMs?: number;
 }
 
@@ -19,15 +24,15 @@ export interface DestinationLimits {
  */
 export class Destinations {
   readonly #known = new Map<string, Destination>();
+  readonly #closing = new Set<Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
-  readonly #idleMs: number;
 
   constructor(
     private readonly egress: Egress,
     private readonly limits: DestinationLimits,
   ) {
-    this.#idleMs = limits.idleMs ?? 60_000;
-    this.#sweeper = setInterval(() => this.#closeIdle(this.#idleMs), this.#idleMs);
+    const { idleMs = 60_000 } = limits;
+    this.#sweeper = setInterval(() => this.#closeIdle(idleMs), idleMs);
     this.#sweeper.unref();
   }
 
@@ -36,9 +41,9 @@ export class Destinations {
     const key = `${tenantId} ${origin} ${tls ? fingerprintOf(tls) : ''}`;
     const known = this.#known.get(key);
     if (known) return known;
-    const connector = tls ? this.egress.connectorWith(materialOf(tls)) : this.egress.connector;
-    this.#makeRoom();
-    const destination = new Destination(origin, connector, this.limits.callsMax);
+    const release = this.#takePlace(tenantId);
+    const connector = this.#connectorFor(tenantId, tls);
+    const destination = new Destination(tenantId, origin, connector, this.limits.callsMax, release);
     this.#known.set(key, destination);
     return destination;
   }
@@ -49,28 +54,81 @@ export class Destinations {
 
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
-    await Promise.all([...this.#known.values()].map((destination) => destination.destroy()));
-    this.#known.clear();
+    for (const key of this.#known.keys()) this.#close(key);
+    await Promise.all(this.#closing);
   }
 
   /** Callers may name their destinations by themselves, each time another one. */
-  #makeRoom(): void {
-    if (this.#known.size >= knownMax) this.#closeIdle(0);
-    if (this.#known.size >= knownMax)
-      throw new Problem('destination_busy', { retryAfterSeconds: 1 });
+  #takePlace(tenantId: string): Release {
+    const { places } = this.limits;
+    while (!places.hasRoom(tenantId)) {
+      const key = this.#idleLongest(this.#givesWayTo(places, tenantId));
+      if (key === undefined) break;
+      this.#close(key);
+    }
+    return places.takeNow(tenantId);
   }
 
-  #closeIdle(idleMs: number): void {
-    for (const [key, destination] of this.#known) {
-      if (!destination.isIdle(idleMs)) continue;
-      this.#known.delete(key);
-      void destination.destroy();
+  /** A connection on a place of its tenant, from before it is opened until it is closed. */
+  #connectorFor(tenantId: string, tls: TlsDefinition | null): Connector {
+    const { connections } = this.limits;
+    const open = this.egress.connectorFor(tenantId, tls ? materialOf(tls) : {});
+    const takePlace = async (): Promise<Release> => {
+      if (!connections.hasRoom(tenantId)) await Promise.all(this.#closing);
+      if (!connections.hasRoom(tenantId)) {
+        this.#closeIdle(0, this.#givesWayTo(connections, tenantId));
+        await Promise.all(this.#closing);
+      }
+      return connections.takeNow(tenantId);
+    };
+    return (to, callback) => {
+      takePlace().then(
+        (release) =>
+          open(to, (...[error, socket]) => {
+            if (error) {
+              release();
+              return callback(error, null);
+            }
+            socket.once('close', release);
+            callback(null, socket);
+          }),
+        (refused: Error) => callback(refused, null),
+      );
+    };
+  }
+
+  /** A tenant that has something makes room with its own; for one that has nothing, anybody does. */
+  #givesWayTo(shares: Shares, tenantId: string): string | undefined {
+    return shares.heldBy(tenantId) > 0 ? tenantId : undefined;
+  }
+
+  #idleLongest(tenantId: string | undefined): string | undefined {
+    let longest: string | undefined;
+    let since = Infinity;
+    for (const [key, { tenantId: owner, idleSince }] of this.#known) {
+      if (idleSince >= since || (tenantId !== undefined && owner !== tenantId)) continue;
+      longest = key;
+      since = idleSince;
+    }
+    return longest;
+  }
+
+  #closeIdle(idleMs: number, tenantId?: string): void {
+    const until = performance.now() - idleMs;
+    for (const [key, { tenantId: owner, idleSince }] of this.#known) {
+      if (idleSince > until || (tenantId !== undefined && owner !== tenantId)) continue;
+      this.#close(key);
     }
   }
-}
 
-/** A destination takes about 20 KB, besides its connections. */
-const knownMax = 5_000;
+  #close(key: string): void {
+    const destination = this.#known.get(key);
+    if (!destination) return;
+    this.#known.delete(key);
+    const closing = destination.destroy().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
 
 /** The connections of one tenant to one origin, and what keeps them from harming other calls. */
 export class Destination {
@@ -81,9 +139,11 @@ export class Destination {
   #usedAt = performance.now();
 
   constructor(
+    readonly tenantId: string,
     private readonly origin: string,
     connector: Connector,
     private readonly callsMax: number,
+    private readonly release: Release,
   ) {
     this.#open = (to, options) => new Connection(to, options, connector, this.#breaker);
     this.#pool = new Pool(origin, {
@@ -122,20 +182,24 @@ export class Destination {
     void connection.close();
   }
 
-  isIdle(idleMs: number): boolean {
-    return this.#calls === 0 && this.#usedAt < performance.now() - idleMs;
+  /** Since when no call is under way; of one that has any: not yet. */
+  get idleSince(): number {
+    return this.#calls === 0 ? this.#usedAt : Infinity;
   }
 
   destroy(): Promise<void> {
+    this.release();
     return this.#pool.destroy();
   }
 }
+
+export const answerHeaderBytesMax = 64 * 1024;
 
 const connectionOptions = {
   // Below the 5 s after which many servers hang up, so that it is seldom they who do.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: answerHeaderBytesMax,
   // The exchange keeps the time: these would start anew at each 1xx, and stop while a body is sent.
   headersTimeout: 0,
   bodyTimeout: 0,

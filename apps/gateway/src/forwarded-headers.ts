@@ -16,7 +16,7 @@ const hopByHop = [
 const neverAnswered = new Set(hopByHop);
 /** Ours to say, whoever is next: the framing, and who asked before us. */
 const neverPassedOn = new Set([...hopByHop, 'expect', 'content-length', 'forwarded']);
-const notForConnectionToName = /^(?:host|content-.*)$/;
+const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
 /**

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall, type Room } from './call-shares';
 import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
 import { Decision } from './decision';
@@ -15,7 +17,7 @@ import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
 import { isUpgrade } from './upgrade';
 
-const firstByteMs = 30_000;
+export const firstByteMs = 30_000;
 
 /**
  * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
@@ -32,13 +34,17 @@ export async function handleProxy(
     const decision = await Decision.of(ctx.follower, (definitions) =>
       findProxy(ctx, req, definitions, key),
     );
-    const { proxy } = decision;
+    const { proxy, caller } = decision;
     call.tenantId = proxy.tenantId;
     call.proxyId = proxy.id ?? undefined;
     call.destinationHost = destinationHostOf(proxy.destinationUrl);
+    const callerId = caller?.applicationId ?? proxy.id ?? '';
+    const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, decision, call, suffix, query });
+    const outgoing = await prepare(ctx, { req, res, decision, call, room, suffix, query });
+    // Behind all that callers and transforms say.
+    outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await decision.confirm();
     await forward(
@@ -105,11 +111,12 @@ async function prepare(
     res: ServerResponse;
     decision: Decision;
     call: Call;
+    room: Room;
     suffix: string;
     query: string;
   },
 ): Promise<Outgoing> {
-  const { req, res, decision, call, suffix, query } = asked;
+  const { req, res, decision, call, room, suffix, query } = asked;
   const { proxy, caller } = decision;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   passTraceOn(head.headers, call);
@@ -124,5 +131,5 @@ async function prepare(
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
   if (!caller || !proxy.detokenize) return asSent(req, head);
-  return fillIn(ctx, req, head, { decision, caller, use });
+  return fillIn(ctx, req, head, { decision, caller, use, room });
 }

@@ -1,21 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requirePermission } from '@glovebox/access';
+import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   findReactor,
   insertRun,
   invokeReactor,
   readyArguments,
-  remindOfRun,
+  remindOfRuns,
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall, type Room } from './call-shares';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
-import { admitBody, hasBody, mediaType, readBody } from './intake';
+import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
 const bodyBytesMax = 1024 * 1024;
 const asyncTimeoutMs = { min: 10_000, max: 210_000, default: 10_000 };
@@ -31,10 +33,13 @@ export async function handleReact(
   const { traceId } = call;
   try {
     const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
-    await decide();
-    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
+    const { caller } = await decide();
+    const { tenantId, applicationId } = caller;
+    const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const invocation = { ...(await decide()), decideAnew: decide, args, traceId };
+    const decided = { ...(await decide()), decideAnew: decide };
+    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -93,23 +98,21 @@ async function acceptRun(
   await readyArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
-  const runId = await insertRun(ctx.database, ctx.sealer, {
-    tenantId,
-    reactorId: reactor.id,
-    actorId: caller.applicationId,
-    args,
-    callbackUrl,
-    timeoutMs,
-    traceId,
-  });
-  remindOfRun(ctx.runs, { id: runId, fence: 0 }).catch(() => {
-    ctx.logger.warn({ runId }, 'a run was accepted without a job; the sweeper will find it');
+  const actorId = caller.applicationId;
+  const runId = await insertRun(
+    ctx.database.of(tenantId),
+    ctx.sealer,
+    { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId },
+    ctx.config.RUNS_PENDING_MAX,
+  );
+  remindOfRuns(ctx.runs, tenantId).catch(() => {
+    ctx.logger.warn({ runId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
   return runId;
 }
 
 function requireJson(req: IncomingMessage): void {
-  if (hasBody(req) && mediaType(req) !== 'application/json') {
+  if (hasBody(req) && !isJson(mediaType(req))) {
     throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
   }
 }
@@ -124,10 +127,11 @@ async function readInvocation(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax) : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
+  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax, room) : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, parsed);
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
@@ -153,6 +157,8 @@ async function readInvocation(
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMs.default,
   };
 }
+
+const parsed = (bytes: Buffer): unknown => parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
 
 /** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
 function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {

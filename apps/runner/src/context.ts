@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '@glovebox/egress';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
+import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
 import type { Dial } from './egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './launcher';
@@ -52,7 +53,9 @@ export async function createContext(
       );
     }
 
-    const egress = createEgress(config.egress);
+    const lookups = new Shares({ places: config.lookupsMax });
+    observeShares(registry, { lookups });
+    const egress = createEgress(config.egress, { lookups });
     // Bare connections: what is spoken on them, TLS too, is spoken by the code in the sandbox.
     const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
     const pool = new SandboxPool(

@@ -9,7 +9,13 @@ import {
 import { CallRefused } from './call-refused';
 
 /** The only way out of a sandbox: judges the target, connects to the address that was judged. */
-export type Dial = (target: { host: string; port: number; signal: AbortSignal }) => Promise<Socket>;
+export type Dial = (target: {
+  /** The tenant whose code it is. */
+  readonly owner: string;
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}) => Promise<Socket>;
 
 interface Connection {
   readonly socket: Socket;
@@ -40,8 +46,8 @@ export class EgressConnections {
     },
   ) {}
 
-  async open(params: JsonObject): Promise<{ stream: number }> {
-    const target = { host: textOf(params, 'host'), port: positiveOf(params, 'port') };
+  async open(owner: string, params: JsonObject): Promise<{ stream: number }> {
+    const target = { owner, host: textOf(params, 'host'), port: positiveOf(params, 'port') };
     if (this.connections.size + this.opening >= connectionsMax) {
       throw new CallRefused('EMFILE', 'too many connections');
     }

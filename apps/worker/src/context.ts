@@ -1,11 +1,8 @@
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
+import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -13,9 +10,9 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
-import { deliveryQueue } from './deliver-webhook';
 
 /** All that a job may need, made once. */
 export interface WorkerContext {
@@ -28,12 +25,13 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
-  readonly runs: Queue;
-  readonly deliveries: Queue;
+  /** What tells that a webhook comes from this installation. */
+  readonly hopMarker: string;
+  readonly lookups: Shares;
   close(): Promise<void>;
 }
 
-export function createWorkerContext(config: WorkerConfig): WorkerContext {
+export async function createWorkerContext(config: WorkerConfig): Promise<WorkerContext> {
   const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
   const onFault = (what: string) => (error: unknown) =>
     logger.warn({ error: describeError(error) }, what);
@@ -44,7 +42,7 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
@@ -62,54 +60,45 @@ export function createWorkerContext(config: WorkerConfig): WorkerContext {
     relays: true,
     onFault: onFault('definitions could not be followed'),
   });
-  const queueRedis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-  });
-  queueRedis.on('error', onFault('Redis is not reachable'));
-  const queueOf = ({ name, prefix, options }: typeof runQueue | typeof deliveryQueue): Queue => {
-    const queue = new Queue(name, { connection: queueRedis, prefix, defaultJobOptions: options });
-    queue.on('error', onFault('a queue is not reachable'));
-    return queue;
-  };
-  const runs = queueOf(runQueue);
-  const deliveries = queueOf(deliveryQueue);
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
     secret: config.RUNNER_SECRET.reveal(),
   });
 
+  const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  const registry = createRegistry('worker');
+  const vault = new Vault(sealer);
+  const egress = createEgress(
+    parseEgressPolicy({
+      allow: config.EGRESS_ALLOW,
+      allowHttp: config.EGRESS_ALLOW_HTTP,
+      dnsServers: config.EGRESS_DNS,
+      ownServices: [
+        ...config.EGRESS_OWN_SERVICES,
+        databaseUrl,
+        redisUrl,
+        ...config.RUNNER_URLS,
+        `${config.HOST}:${config.OPS_PORT}`,
+      ],
+    }),
+    { lookups },
+  );
+
   return {
     config,
     logger,
-    registry: createRegistry('worker'),
+    registry,
     database,
     definitions,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     runner,
-    egress: createEgress(
-      parseEgressPolicy({
-        allow: config.EGRESS_ALLOW,
-        allowHttp: config.EGRESS_ALLOW_HTTP,
-        dnsServers: config.EGRESS_DNS,
-        ownServices: [
-          ...config.EGRESS_OWN_SERVICES,
-          databaseUrl,
-          redisUrl,
-          ...config.RUNNER_URLS,
-          `${config.HOST}:${config.OPS_PORT}`,
-        ],
-      }),
-    ),
-    runs,
-    deliveries,
+    egress,
+    hopMarker: hopMarkerOf(await createKeyHash(sealer)),
+    lookups,
     async close() {
       await runner.close();
-      await Promise.all([runs.close(), deliveries.close()]);
-      queueRedis.disconnect();
       await definitions.close();
       await dataKeys.close();
       await database.close();

@@ -21,7 +21,7 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
     LOG_LEVEL: 'error',
     ...environment,
   });
-  const ctx = createWorkerContext(config);
+  const ctx = await createWorkerContext(config);
   await ctx.definitions.start();
   const management = connectDatabase({
     url: testDatabase.managementUrl,

@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
-import { createAuthority, type Authority } from '@glovebox/testing';
-import { startDnsServer, type DnsServer } from './__fixtures__/dns-server';
+import { type Authority, createAuthority, type DnsServer, startDnsServer } from '@glovebox/testing';
+import { egressOf as egressHere } from './__fixtures__/egress';
 import { startHttpServer, startHttpsServer, type Listening } from './__fixtures__/servers';
-import { createEgress, parseEgressPolicy, type Egress, type EgressSettings } from './index';
+import type { Egress, EgressSettings } from './index';
 
 let authority: Authority;
 let dns: DnsServer;
@@ -36,19 +36,15 @@ const https = async (...names: string[]): Promise<Listening> => {
   return server;
 };
 
-const egressOf = (settings: Partial<EgressSettings>): Egress =>
-  createEgress(
-    parseEgressPolicy({
-      allow: [],
-      allowHttp: false,
-      ownServices: [],
-      dnsServers: [dns.address],
-      ...settings,
-    }),
-  );
+const egressOf = (settings: Partial<EgressSettings>) =>
+  egressHere({ dnsServers: [dns.address], ...settings });
 
-async function get(egress: Egress, origin: string, headers: Record<string, string> = {}) {
-  const pool = new Pool(origin, { connect: egress.connectorWith({ ca: authority.ca }) });
+async function get(
+  egress: Pick<Egress, 'connectorFor'>,
+  origin: string,
+  headers: Record<string, string> = {},
+) {
+  const pool = new Pool(origin, { connect: egress.connectorFor('tenant', { ca: authority.ca }) });
   try {
     const { statusCode, body } = await pool.request({ method: 'GET', path: '/path', headers });
     return { status: statusCode, text: await body.text() };
@@ -61,7 +57,7 @@ describe('undici through the connector', () => {
   it('speaks plain http to an address that EGRESS_ALLOW names', async () => {
     const { port } = await http();
     const egress = egressOf({ allow: [`127.0.0.1:${port}`] });
-    const pool = new Pool(`http://dest.test:${port}`, { connect: egress.connector });
+    const pool = new Pool(`http://dest.test:${port}`, { connect: egress.connectorFor('tenant') });
     closers.push(() => pool.destroy());
     const { body } = await pool.request({ method: 'GET', path: '/path' });
     expect(await body.text()).toBe(`dest.test:${port} /path`);
@@ -97,7 +93,7 @@ describe('undici through the connector', () => {
   it('does not trust what Node would not', async () => {
     const { port } = await https('DNS:dest.test');
     const egress = egressOf({ allow: [`127.0.0.1:${port}`] });
-    const pool = new Pool(`https://dest.test:${port}`, { connect: egress.connector });
+    const pool = new Pool(`https://dest.test:${port}`, { connect: egress.connectorFor('tenant') });
     closers.push(() => pool.destroy());
     await expect(pool.request({ method: 'GET', path: '/' })).rejects.toMatchObject({
       name: 'EgressUnreachable',
@@ -127,7 +123,10 @@ describe('undici through the connector', () => {
   });
 
   it('fails all that waits for the same refused destination', async () => {
-    const pool = new Pool('https://dest.test', { connect: egressOf({}).connector, connections: 1 });
+    const pool = new Pool('https://dest.test', {
+      connect: egressOf({}).connectorFor('tenant'),
+      connections: 1,
+    });
     closers.push(() => pool.destroy());
     const requests = Array.from({ length: 5 }, () => pool.request({ method: 'GET', path: '/' }));
     const answers = await Promise.allSettled(requests);
@@ -137,7 +136,7 @@ describe('undici through the connector', () => {
   });
 
   it('refuses what is neither http nor https, and sockets made elsewhere', async () => {
-    const { connector } = egressOf({ allow: ['127.0.0.1:*'] });
+    const connector = egressOf({ allow: ['127.0.0.1:*'] }).connectorFor('tenant');
     const error = await new Promise((resolve) =>
       connector({ hostname: '127.0.0.1', protocol: 'ftp:', port: '21' }, (...[refused]) =>
         resolve(refused),

@@ -8,6 +8,7 @@ import { EgressRefused, EgressUnreachable } from './refusal';
  */
 export function createConnector(
   rules: Rules,
+  owner: string,
   material: TlsMaterial = {},
 ): buildConnector.connector {
   return ({ hostname, protocol, port, httpSocket, socketPath }, callback) => {
@@ -16,7 +17,13 @@ export function createConnector(
       return callback(new EgressRefused('protocol'), null);
     }
     const tls = protocol === 'https:';
-    const target = { ...material, host: hostname, port: Number(port || (tls ? 443 : 80)), tls };
+    const target = {
+      ...material,
+      owner,
+      host: hostname,
+      port: Number(port || (tls ? 443 : 80)),
+      tls,
+    };
     dial(rules, target, 'refused').then(
       // undici would wait forever for the end of a connection that has ended before.
       (socket) =>

@@ -1,10 +1,16 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type Authority, createAuthority, waitFor } from '@glovebox/testing';
-import { startDnsServer, type DnsAnswer, type DnsQuestion } from './__fixtures__/dns-server';
+import {
+  type Authority,
+  createAuthority,
+  type DnsAnswer,
+  type DnsQuestion,
+  startDnsServer,
+  waitFor,
+} from '@glovebox/testing';
+import { egressOf } from './__fixtures__/egress';
 import { startHttpsServer, startTcpServer, type Listening } from './__fixtures__/servers';
-import { createEgress, parseEgressPolicy, type Egress, type EgressSettings } from './index';
 
 const closers: Array<() => Promise<void> | void> = [];
 const closing = <T extends { close(): Promise<void> | void }>(what: T): T => {
@@ -14,17 +20,6 @@ const closing = <T extends { close(): Promise<void> | void }>(what: T): T => {
 afterEach(async () => {
   while (closers.length > 0) await closers.pop()?.();
 });
-
-const egressOf = (settings: Partial<EgressSettings>): Egress =>
-  createEgress(
-    parseEgressPolicy({
-      allow: [],
-      allowHttp: false,
-      ownServices: [],
-      dnsServers: [],
-      ...settings,
-    }),
-  );
 
 const nameServer = async (answer: (question: DnsQuestion) => DnsAnswer) =>
   closing(await startDnsServer(answer));

@@ -8,10 +8,11 @@ import {
 import { limitTime, untilAborted } from './abort';
 import { familyOf } from './address-table';
 import { judge, type EgressPolicy } from './policy';
+import type { LookUps } from './look-ups';
 import type { OwnServices } from './own-services';
 import { refusePlainText } from './plain-text';
 import { EgressRefused, EgressUnreachable, unreachable } from './refusal';
-import { resolveName } from './resolve';
+import { withoutDot } from './system-names';
 import { canonicalHost } from './url';
 
 /** `ca` takes the place of Node's roots; `cert` and `key` say who we are. */
@@ -22,6 +23,8 @@ export interface TlsMaterial {
 }
 
 export interface DialTarget extends TlsMaterial {
+  /** The tenant that wants to go there: what it looks up is held against its share. */
+  readonly owner: string;
   readonly host: string;
   readonly port: number;
   /** With false the caller gets the bare connection, on which it speaks for itself. */
@@ -34,10 +37,11 @@ export interface DialTarget extends TlsMaterial {
 export interface Rules {
   readonly policy: EgressPolicy;
   readonly own: OwnServices;
+  readonly lookUps: LookUps;
 }
 
-const dialTimeoutMs = 5_000;
-const addressesTriedMax = 4;
+export const dialTimeoutMs = 5_000;
+export const addressesTriedMax = 4;
 
 /**
  * The only way out: looks up once, judges every answer, connects to an address that was judged.
@@ -45,7 +49,7 @@ const addressesTriedMax = 4;
  * whose bytes are the caller's is `watched`: what it sends has to be TLS.
  */
 export async function dial(
-  { policy, own }: Rules,
+  { policy, own, lookUps }: Rules,
   target: DialTarget,
   plainText: 'refused' | 'watched' = 'watched',
 ): Promise<Socket | TLSSocket> {
@@ -60,7 +64,7 @@ export async function dial(
   try {
     const isName = familyOf(host) === undefined;
     const [addresses] = await Promise.all([
-      isName ? resolveName(host, policy.dnsServers, limit.signal) : [host],
+      isName ? lookUps.addressesOf(host, target.owner, limit.signal) : [host],
       untilAborted(own.refresh(), limit.signal),
     ]);
     let mayBePlain = true;
@@ -108,7 +112,7 @@ function tlsConnect(target: DialTarget, host: string, isName: boolean): Connect 
       rejectUnauthorized: true,
       // SNI and what the certificate is checked against: the name that was judged, without it the
       // address in `host`. What undici would take follows the Host header of a request.
-      ...(isName ? { servername: host.replace(/\.$/, '') } : {}),
+      ...(isName ? { servername: withoutDot(host) } : {}),
     });
 }
 

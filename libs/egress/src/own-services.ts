@@ -8,7 +8,6 @@ import {
   type AddressRange,
 } from './address-table';
 import { unreachable } from './refusal';
-import { resolveName } from './resolve';
 
 /** Where something of ours listens: known addresses, or a name that is looked up again and again. */
 export type OwnService =
@@ -56,10 +55,9 @@ export class OwnServices {
   #freshUntil = 0;
   #refreshing: Promise<void> | undefined;
 
-  /** Names are looked up by the system, whatever EGRESS_DNS says: our own clients do the same. */
   constructor(
     services: readonly OwnService[],
-    private readonly lookUp: typeof resolveName = resolveName,
+    private readonly lookUp: (name: string) => Promise<readonly string[]>,
   ) {
     this.#ranges = services.flatMap((service) => ('range' in service ? [service.range] : []));
     this.#names = services.flatMap((service) => ('name' in service ? [service] : []));
@@ -69,6 +67,15 @@ export class OwnServices {
   include(address: string, port: number): boolean {
     const inner = embeddedIpv4(address);
     return this.#hold(address, port) || (inner !== undefined && this.#hold(inner, port));
+  }
+
+  /** By its name alone: that it is one of ours, or this machine, before anybody looks it up. */
+  areNamed(name: string, port: number): boolean {
+    const plain = name.toLowerCase().replace(/\.$/, '');
+    if (/(?:^|\.)localhost$/.test(plain)) {
+      return this.include('127.0.0.1', port) || this.include('::1', port);
+    }
+    return this.#names.some((own) => own.name === plain && own.port === port);
   }
 
   /**
@@ -110,7 +117,7 @@ export class OwnServices {
     await Promise.all(
       [...new Set(this.#names.map(({ name }) => name))].map(async (name) => {
         try {
-          const addresses = await this.lookUp(name, []);
+          const addresses = await this.lookUp(name);
           // An answer with a zone cannot be dialled anyway.
           this.#resolved.set(
             name,

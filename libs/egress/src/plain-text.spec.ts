@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createAuthority, waitFor } from '@glovebox/testing';
+import { egressOf } from './__fixtures__/egress';
 import { startHttpsServer, startTcpServer } from './__fixtures__/servers';
-import { createEgress, parseEgressPolicy, type EgressSettings } from './index';
+import type { EgressSettings } from './index';
 
 // The internet, which no spec can reach: 127.0.0.7 stands for a public address.
 jest.mock('./address-table', () => {
@@ -22,16 +23,11 @@ async function connected(settings: Partial<EgressSettings> = {}) {
     socket.on('data', (chunk) => chunks.push(chunk));
   }, '127.0.0.7');
   closers.push(server.close);
-  const egress = createEgress(
-    parseEgressPolicy({
-      allow: [],
-      allowHttp: false,
-      ownServices: [],
-      dnsServers: [],
-      ...settings,
-    }),
-  );
-  const socket = await egress.dial({ host: '127.0.0.7', port: server.port, tls: false });
+  const socket = await egressOf(settings).dial({
+    host: '127.0.0.7',
+    port: server.port,
+    tls: false,
+  });
   const errors: unknown[] = [];
   socket.on('error', (error) => errors.push(error));
   return { socket, errors, server, received: () => Buffer.concat(chunks) };
@@ -100,10 +96,7 @@ describe('a connection whose bytes are the caller’s', () => {
       });
     }, '127.0.0.7');
     closers.push(relay.close);
-    const egress = createEgress(
-      parseEgressPolicy({ allow: [], allowHttp: false, ownServices: [], dnsServers: [] }),
-    );
-    const outgoing = await egress.dial({ host: '127.0.0.7', port: relay.port, tls: false });
+    const outgoing = await egressOf({}).dial({ host: '127.0.0.7', port: relay.port, tls: false });
     const broker = await startTcpServer((inside) => inside.pipe(outgoing).pipe(inside));
     closers.push(broker.close);
     const secured = connectTls({

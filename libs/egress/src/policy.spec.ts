@@ -11,7 +11,7 @@ async function verdictOf(
   port: number,
 ): Promise<string> {
   const policy = parseEgressPolicy({ ...settings, ...parts });
-  const own = new OwnServices(policy.ownServices);
+  const own = new OwnServices(policy.ownServices, () => Promise.resolve([]));
   await own.refresh();
   return judge(policy, own, address, port);
 }

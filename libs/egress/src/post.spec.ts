@@ -1,17 +1,21 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { createAuthority, waitFor } from '@glovebox/testing';
+import { egressOf } from './__fixtures__/egress';
 import { startHttpServer, startHttpsServer, startTcpServer } from './__fixtures__/servers';
-import { createEgress, parseEgressPolicy } from './index';
 
 const closers: Array<() => Promise<void> | void> = [];
 afterEach(async () => {
   while (closers.length > 0) await closers.pop()?.();
 });
 
-const egressTo = (...allow: string[]) =>
-  createEgress(parseEgressPolicy({ allow, allowHttp: false, ownServices: [], dnsServers: [] }));
+const egressTo = (...allow: string[]) => egressOf({ allow });
 
-const message = { headers: { 'webhook-id': 'msg_1' }, body: '{"ü":1}', timeoutMs: 2_000 };
+const message = {
+  owner: 'tenant',
+  headers: { 'webhook-id': 'msg_1' },
+  body: '{"ü":1}',
+  timeoutMs: 2_000,
+};
 
 async function receiver(answer: RequestListener) {
   const server = await startHttpServer(answer);

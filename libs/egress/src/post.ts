@@ -6,6 +6,8 @@ import { EgressUnreachable, unreachable } from './refusal';
 import { checkUrl } from './url';
 
 export interface Post extends TlsMaterial {
+  /** The tenant that sends it. */
+  readonly owner: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
   readonly timeoutMs: number;
@@ -17,14 +19,14 @@ export interface Posted {
   readonly headers: IncomingHttpHeaders;
 }
 
-const answerBytesMax = 65_536;
+export const answerBytesMax = 64 * 1024;
 
 /**
  * One POST on a connection of its own, redirects not followed. The answer counts from its headers;
  * its body is taken in and thrown away, up to a limit in bytes and in the time that is left.
  */
 export async function post(rules: Rules, text: string, message: Post): Promise<Posted> {
-  const { ca, cert, key, timeoutMs } = message;
+  const { owner, ca, cert, key, timeoutMs } = message;
   const url = checkUrl(rules.policy, rules.own, text);
   const tls = url.protocol === 'https:';
   const limit = limitTime(timeoutMs, new EgressUnreachable('ETIMEDOUT'), message.signal);
@@ -32,6 +34,7 @@ export async function post(rules: Rules, text: string, message: Post): Promise<P
     const socket = await dial(
       rules,
       {
+        owner,
         ca,
         cert,
         key,

@@ -1,49 +1,65 @@
-import { lookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import { limitTime, untilAborted } from './abort';
+import { limitTime } from './abort';
 import { EgressUnreachable, unreachable } from './refusal';
+import { withoutDot, type SystemNames } from './system-names';
 
-const dnsTimeoutMs = 2_000;
+export const lookUpTimeoutMs = 2_000;
+
+/** Who is asked: these servers and nobody else, or whoever the system would ask. */
+export type NameSource = readonly string[] | SystemNames;
 
 /** All A and AAAA answers for a name, asked once. */
 export async function resolveName(
   name: string,
-  dnsServers: readonly string[],
+  source: NameSource,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const limit = limitTime(dnsTimeoutMs, new EgressUnreachable('ETIMEOUT'), signal);
+  const limit = limitTime(lookUpTimeoutMs, new EgressUnreachable('ETIMEOUT'), signal);
   try {
     limit.signal.throwIfAborted();
     const addresses =
-      dnsServers.length > 0
-        ? await askServers(name, dnsServers, limit.signal)
-        : await untilAborted(askSystem(name), limit.signal);
-    signal?.throwIfAborted();
+      'addressesOf' in source
+        ? await askAsSystem(name, source, limit.signal)
+        : await askServers([withoutDot(name)], source, limit.signal);
     return [...new Set(addresses)];
   } finally {
     limit.end();
   }
 }
 
-async function askServers(
+async function askAsSystem(
   name: string,
+  system: SystemNames,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const listed = system.addressesOf(name);
+  return listed.length > 0 ? listed : askServers(system.spellingsOf(name), system.servers, signal);
+}
+
+/** The answers for the first of these names that has any. Without servers, those of c-ares. */
+async function askServers(
+  names: readonly string[],
   servers: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   // One resolver per look-up: cancel() ends all the queries that a resolver has.
   const resolver = new Resolver({ timeout: 800, tries: 2 });
-  resolver.setServers(servers);
+  if (servers.length > 0) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    // One family is enough, the other may be lame: only what was answered is ever connected to.
-    const addresses = answers.flatMap((answer) =>
-      answer.status === 'fulfilled' ? answer.value : [],
-    );
-    if (addresses.length > 0) return addresses;
-    signal.throwIfAborted();
-    throw answers.map((answer) => codeOf(answer)).reduce(worseOf);
+    let failure = new EgressUnreachable('ENOTFOUND');
+    for (const name of names) {
+      const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+      // One family is enough, the other may be lame: only what was answered is ever connected to.
+      const addresses = answers.flatMap((answer) =>
+        answer.status === 'fulfilled' ? answer.value : [],
+      );
+      if (addresses.length > 0) return addresses;
+      signal.throwIfAborted();
+      failure = answers.map((answer) => codeOf(answer)).reduce(worseOf, failure);
+    }
+    throw failure;
   } finally {
     signal.removeEventListener('abort', cancel);
   }
@@ -58,28 +74,3 @@ function codeOf(answer: PromiseSettledResult<unknown>): EgressUnreachable {
 
 const worseOf = (one: EgressUnreachable, other: EgressUnreachable): EgressUnreachable =>
   one.code === 'ENOTFOUND' ? other : one;
-
-const asked = new Map<string, Promise<readonly string[]>>();
-
-/**
- * getaddrinfo, as it alone knows /etc/hosts and the search domains of a cluster. It cannot be
- * cancelled and occupies one of the two threads that libuv gives it, so that calls for one name
- * share a look-up; where customers choose slow names, EGRESS_DNS is the remedy.
- */
-function askSystem(name: string): Promise<readonly string[]> {
-  let answer = asked.get(name);
-  if (!answer) {
-    answer = getAddressInfo(name).finally(() => asked.delete(name));
-    asked.set(name, answer);
-  }
-  return answer;
-}
-
-function getAddressInfo(name: string): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    lookup(name, { all: true, verbatim: true }, (error, addresses) => {
-      if (error) reject(unreachable(error));
-      else resolve(addresses.map(({ address }) => address));
-    });
-  });
-}

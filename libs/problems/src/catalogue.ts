@@ -3,6 +3,7 @@ export const problemCatalogue = {
   validation_failed: { status: 400, title: 'One or more validation errors occurred.' },
   invalid_json: { status: 400, title: 'The body is not valid JSON.' },
   invalid_request: { status: 400, title: 'The request is malformed.' },
+  loop_detected: { status: 400, title: 'The request has been through here before.' },
   proxy_key_missing: { status: 400, title: 'The proxy key is missing.' },
   invalid_expression: { status: 400, title: 'A detokenization expression is invalid.' },
   unknown_token: { status: 400, title: 'A token cannot be found.' },

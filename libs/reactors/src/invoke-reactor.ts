@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
-import { valueTemplate } from '@glovebox/expressions';
+import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import { Opening } from '@glovebox/vault';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { redactorOf } from './redact';
@@ -27,6 +28,8 @@ export interface Invocation extends Decided {
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: AbortSignal;
+  /** Of a request that is one of many: what its arguments may expand to. */
+  readonly budget?: Budget;
   /** Called when only the code is left to run; a throw keeps it from running. */
   readonly beforeCode?: () => Promise<void>;
 }
@@ -101,14 +104,16 @@ async function storeTokens(
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId: invocation.traceId };
-  const tokenized = await database.transaction((sql) => vault.tokenize(sql, actor, document));
+  const tokenized = await database
+    .of(reactor.tenantId)
+    .transaction((sql) => vault.tokenize(sql, actor, document));
   return tokenized.document;
 }
 
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */
 export async function readyArguments(
   { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
-  { reactor, formula, caller, args, traceId }: Invocation,
+  { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
@@ -122,8 +127,10 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
-  const values = await vault.detokenize(database, caller, use, template.tokenIds);
-  const detokenized = template.render(values);
+  const opening = new Opening(budget?.keep);
+  const sql = database.of(reactor.tenantId);
+  const values = await vault.detokenize(sql, caller, use, template.tokenIds, opening);
+  const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
   return { args: cast, secrets: [...values.values(), detokenized] };

@@ -23,6 +23,18 @@ describe('shares', () => {
     expect(shares.state).toMatchObject({ held: 60, waiting: 0 });
   });
 
+  it('tell whether an owner would get places, and count that as no refusal', () => {
+    const shares = new Shares({ places: 8 });
+    shares.takeNow('a', 3);
+    expect([1, 2].map((places) => shares.hasRoom('a', places))).toEqual([true, false]);
+    expect(shares.state).toMatchObject({ held: 3, refusals: { own: 0, scarce: 0 } });
+  });
+
+  it('give one owner no more than its maximum, and the next one just as many', () => {
+    const shares = new Shares({ places: 64, ownerMax: 5 });
+    expect(['a', 'b'].map((owner) => takeAll(shares, owner).length)).toEqual([5, 5]);
+  });
+
   it('give a newcomer the last place', () => {
     const shares = new Shares({ places: 2 });
     takeAll(shares, 'a');

@@ -3,6 +3,8 @@ import { Problem } from '@glovebox/problems';
 export interface ShareLimits {
   /** For all owners together: calls, connections, bytes. */
   readonly places: number;
+  /** More than this one owner never holds, however much is left. */
+  readonly ownerMax?: number;
   /** How long a request for a place may wait; 0: it is refused at once. */
   readonly waitMs?: number;
   /** How many of one owner may wait. */
@@ -62,6 +64,11 @@ export class Shares {
     return this.#wait(owner, places, waitMs, signal);
   }
 
+  /** Whether the owner would get them at once. */
+  hasRoom(owner: string, places = 1): boolean {
+    return this.#fits(owner, places);
+  }
+
   /** Places for the owner at once, or a Problem. */
   takeNow(owner: string, places = 1): Release {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
@@ -84,10 +91,11 @@ export class Shares {
 
   /** The first request of an owner only has to find room: a newcomer may have the last place. */
   #fits(owner: string, places: number): boolean {
+    const { ownerMax = Infinity } = this.limits;
     const held = this.heldBy(owner);
     const leftByOthers = this.limits.places - (this.#held - held);
-    if (held === 0) return places <= leftByOthers;
-    return held + places <= Math.ceil(leftByOthers / 2);
+    const share = held === 0 ? leftByOthers : Math.ceil(leftByOthers / 2);
+    return held + places <= Math.min(share, ownerMax);
   }
 
   #hand(owner: string, places: number): Release {

@@ -3,6 +3,8 @@ export { createAuthority } from './authority';
 export type { Authority, Certificate } from './authority';
 export { startDestination } from './destination';
 export type { Destination, RecordedRequest } from './destination';
+export { startDnsServer } from './dns-server';
+export type { DnsAnswer, DnsQuestion, DnsServer } from './dns-server';
 export { freePort } from './free-port';
 export { startLine } from './line';
 export type { Line } from './line';

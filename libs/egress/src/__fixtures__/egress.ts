@@ -1,0 +1,21 @@
+import { Shares } from '@glovebox/shares';
+import type { DialTarget } from '../dial';
+import { createEgress, type EgressParts } from '../egress';
+import { parseEgressPolicy, type EgressSettings } from '../policy';
+
+/** An egress with nothing allowed but what is said. Whoever does not say otherwise is one tenant. */
+export function egressOf(settings: Partial<EgressSettings>, parts: Partial<EgressParts> = {}) {
+  const policy = parseEgressPolicy({
+    allow: [],
+    allowHttp: false,
+    ownServices: [],
+    dnsServers: [],
+    ...settings,
+  });
+  const egress = createEgress(policy, { lookups: new Shares({ places: 8 }), ...parts });
+  return {
+    ...egress,
+    dial: (target: Omit<DialTarget, 'owner'> & { owner?: string }) =>
+      egress.dial({ owner: 'tenant', ...target }),
+  };
+}
