@@ -71,7 +71,7 @@ export function connectDefinitions(options: {
     postgresAwayMaxMs,
     onFault,
   });
-  const relay = new DefinitionRelay({ sql, redis, subscriber, writes, onFault });
+  const relay = new DefinitionRelay({ sql, ring, redis, subscriber, writes, onFault });
 
   return {
     follower,

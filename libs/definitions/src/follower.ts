@@ -218,7 +218,8 @@ export class DefinitionFollower {
       const { head } = look?.part ?? {};
       // Of another database, or behind what this process has: Postgres knows more.
       if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
-      if (!(await this.#replica.apply(look.part))) return;
+      // What proves nothing is asked of Postgres.
+      if (!(await this.#replica.apply(look.part, 'redis'))) return;
       this.#believe(look);
       if (look.part.upTo === head.version) return;
     }
@@ -246,7 +247,7 @@ export class DefinitionFollower {
       if (applied && !continues) {
         this.#leaseUntil = 0;
         await this.#replica.forget();
-      } else if ((await this.#replica.apply(part)) && part.upTo === part.head.version) {
+      } else if ((await this.#replica.apply(part, 'postgres')) && part.upTo === part.head.version) {
         this.#knowPostgres(readAt, 'postgres');
         return;
       }

@@ -10,6 +10,8 @@ export interface LogEntry {
   readonly id: string;
   readonly tenantId: string;
   readonly payload: Buffer | null;
+  /** In Redis, where more hands may write than seal. */
+  readonly proof?: string;
 }
 
 /** Where the log ends. The epoch is that of the database: another database, another count. */

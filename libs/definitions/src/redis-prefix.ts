@@ -81,6 +81,7 @@ export class RedisPrefix {
         `${entry.kind}:${entry.id}:${entry.tenantId}`,
         entry.version,
         entry.payload?.toString('base64') ?? '',
+        entry.proof ?? '',
       ]),
     );
     const [head, receivers] = answer as [string, number];
@@ -147,7 +148,7 @@ export class RedisPrefix {
 
 function parseEntries(fields: readonly string[]): LogEntry[] | undefined {
   const entries: LogEntry[] = [];
-  for (let at = 0; at + 2 < fields.length; at += 3) {
+  for (let at = 0; at + 3 < fields.length; at += 4) {
     const [kind, id, tenantId] = (fields[at] ?? '').split(':');
     if (!kind || !id || !tenantId) return undefined;
     const payload = fields[at + 2] ?? '';
@@ -157,6 +158,7 @@ function parseEntries(fields: readonly string[]): LogEntry[] | undefined {
       id,
       tenantId,
       payload: payload === '' ? null : Buffer.from(payload, 'base64'),
+      proof: fields[at + 3] ?? '',
     });
   }
   return entries;

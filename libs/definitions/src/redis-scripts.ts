@@ -14,6 +14,8 @@ export const keys = {
   writers: '{glovebox}:definitions:writers',
   /** `writer follower` → the ticket after which Postgres refused the writer. */
   refusals: '{glovebox}:definitions:refusals',
+  /** `kind:id:tenant` → what proves that the entry is the version that it stands for. */
+  proofs: '{glovebox}:definitions:proofs',
 };
 
 /** Who ended without a farewell is forgotten then. No promise rests on it, nor on any clock here. */
@@ -49,10 +51,11 @@ local before, to, mode, announce, relay, tickets = unpack(ARGV, 1, 6)
 local fits = mode == 'replace' or (sound and mode == 'continue') or (not sound and mode == 'repair')
 local applied = false
 if head == before and fits and (head ~= to or mode == 'repair') then
-  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3]) end
-  for i = 7 + 2 * tickets, #ARGV, 3 do
+  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3], KEYS[8]) end
+  for i = 7 + 2 * tickets, #ARGV, 4 do
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
     redis.call('ZADD', KEYS[3], ARGV[i + 1], ARGV[i])
+    redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 3])
   end
   redis.call('SET', KEYS[1], to)
   head = to
@@ -108,6 +111,7 @@ for i, name in ipairs(names) do
   answer[#answer + 1] = name
   answer[#answer + 1] = redis.call('ZSCORE', KEYS[3], name)
   answer[#answer + 1] = payload
+  answer[#answer + 1] = redis.call('HGET', KEYS[8], name) or ''
   bytes = bytes + #payload
   if i < #names and bytes >= tonumber(bytesMax) then
     answer[5] = 'full'

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
+import type { KeyRing } from '@glovebox/seal';
+import { withProofs } from './codec';
 import { keepSubscribed } from './keep-subscribed';
 import { readLog, type Head, type LogPart } from './log';
 import {
@@ -15,6 +17,7 @@ import {
 
 export interface RelayOptions {
   readonly sql: Sql;
+  readonly ring: KeyRing;
   /** Commands only: answers or fails quickly, and never queues while it is not connected. */
   readonly redis: Redis;
   /** A connection that may subscribe. */
@@ -115,12 +118,16 @@ export class DefinitionRelay {
         throw error;
       });
       const complete = part.upTo === part.head.version;
-      const { head, receivers } = await this.#prefix.apply(text, part, {
-        mode,
-        announce: announce && complete,
-        relay: this.#id,
-        tickets: complete ? tickets : [],
-      });
+      const { head, receivers } = await this.#prefix.apply(
+        text,
+        withProofs(this.options.ring, part),
+        {
+          mode,
+          announce: announce && complete,
+          relay: this.#id,
+          tickets: complete ? tickets : [],
+        },
+      );
       const arrived = head?.epoch === part.head.epoch && head.version >= part.head.version;
       if (arrived) return receivers;
     }

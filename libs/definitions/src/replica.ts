@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { KeyRing } from '@glovebox/seal';
-import { openDefinition } from './codec';
+import { openDefinition, requireProof } from './codec';
 import type { Head, LogEntry, LogPart } from './log';
 import { DefinitionSnapshot } from './snapshot';
 
@@ -26,9 +26,12 @@ export class Replica {
     return this.#head;
   }
 
-  /** False: the part does not continue what is here, and nothing of it was taken. */
-  apply(part: LogPart): Promise<boolean> {
-    return this.#oneByOne(() => this.#apply(part));
+  /**
+   * False: the part does not continue what is here, and nothing of it was taken; or Redis holds
+   * something that proves nothing, and what stands before it was taken.
+   */
+  apply(part: LogPart, from: 'postgres' | 'redis'): Promise<boolean> {
+    return this.#oneByOne(() => this.#apply(part, from));
   }
 
   /** Another database, or one that was restored to an earlier state: nothing known counts. */
@@ -45,14 +48,21 @@ export class Replica {
     return done;
   }
 
-  async #apply(part: LogPart): Promise<boolean> {
+  async #apply(part: LogPart, from: 'postgres' | 'redis'): Promise<boolean> {
     const { epoch } = part.head;
     const has = this.#head?.version ?? 0;
     if (part.after > has || (this.#head && this.#head.epoch !== epoch)) return false;
+    let taken = has;
     let sliceEnds = performance.now() + sliceMs;
     for (const entry of part.entries) {
       // What was read earlier may arrive later: it must not bring an older state back.
-      if (entry.version > has) this.#take(entry);
+      if (entry.version > has) {
+        if (!this.#take(entry, from === 'redis' ? epoch : undefined)) {
+          this.#head = { epoch, version: taken };
+          return false;
+        }
+        taken = entry.version;
+      }
       if (performance.now() < sliceEnds) continue;
       await yieldToOthers();
       sliceEnds = performance.now() + sliceMs;
@@ -61,15 +71,20 @@ export class Replica {
     return true;
   }
 
-  #take({ kind, id, tenantId, payload }: LogEntry): void {
-    this.#snapshot.delete(kind, id);
-    if (!payload) return;
+  /** With an epoch: from Redis, and false where the entry proves nothing. */
+  #take(entry: LogEntry, epoch: string | undefined): boolean {
+    const { kind, id, tenantId, payload } = entry;
     try {
-      this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
+      if (epoch !== undefined) requireProof(this.ring, epoch, entry);
+      if (payload) {
+        this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
+      } else this.#snapshot.delete(kind, id);
     } catch (error) {
+      this.onFault(error);
+      if (epoch !== undefined) return false;
       // Unreadable means unknown, which is refused: one bad entry must not stop all the others.
       this.#snapshot.setUnreadable(kind, id);
-      this.onFault(error);
     }
+    return true;
   }
 }
