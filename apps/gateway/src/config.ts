@@ -28,6 +28,11 @@ export const settings = {
     { min: 0, max: 100 },
   ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
+  DATABASE_CONNECTIONS: integer(
+    'connections to Postgres for what tenants ask for; each tenant has a share of them',
+    20,
+    { min: 2, max: 1_000 },
+  ),
   REDIS_URL: requiredSecret('Redis'),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',
@@ -110,6 +115,11 @@ export const settings = {
     min: 100,
     max: 600_000,
   }),
+  RUNS_PENDING_MAX: integer(
+    'async runs and webhooks of a tenant that wait; above it 429 share_exhausted',
+    10_000,
+    { min: 1, max: 1_000_000 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

@@ -79,7 +79,7 @@ export async function createGatewayContext(
   const database = connectDatabase({
     url,
     app: 'gateway',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const redisUrl = config.REDIS_URL.reveal();
@@ -150,6 +150,7 @@ export async function createGatewayContext(
   const shares = createCallShares(config);
   const vault = new Vault(sealer);
   observeShares(registry, {
+    connections: database.shares,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,

@@ -7,7 +7,7 @@ import {
   insertRun,
   invokeReactor,
   readyArguments,
-  remindOfRun,
+  remindOfRuns,
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
@@ -99,17 +99,15 @@ async function acceptRun(
   await readyArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
-  const runId = await insertRun(ctx.database, ctx.sealer, {
-    tenantId,
-    reactorId: reactor.id,
-    actorId: caller.applicationId,
-    args,
-    callbackUrl,
-    timeoutMs,
-    traceId,
-  });
-  remindOfRun(ctx.runs, { id: runId, fence: 0 }).catch(() => {
-    ctx.logger.warn({ runId }, 'a run was accepted without a job; the sweeper will find it');
+  const actorId = caller.applicationId;
+  const runId = await insertRun(
+    ctx.database.of(tenantId),
+    ctx.sealer,
+    { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId },
+    ctx.config.RUNS_PENDING_MAX,
+  );
+  remindOfRuns(ctx.runs, tenantId).catch(() => {
+    ctx.logger.warn({ runId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
   return runId;
 }
