@@ -150,10 +150,11 @@ class Exchange implements Carried {
 
   onUpgrade(status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
     try {
-      const { tunnels } = this.request;
+      const { tunnels, decision } = this.request;
       if (!tunnels || !agreesToWebSocket(raw ?? [])) throw new Problem('destination_unreachable');
       const headers = this.#headersOf(status, raw ?? []);
-      tunnels.open(this.#res, headers, socket, () => this.destination.leave());
+      const closed = (): void => this.destination.leave();
+      tunnels.open(this.#res, headers, socket, { decision, closed });
     } catch (thrown) {
       socket.destroy();
       return this.onError(toProblem(thrown));

@@ -99,6 +99,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       rules: readonly AccessRule[] = [],
     ): Promise<{
       readonly key: string;
+      readonly id: string;
       revoke(): Promise<void>;
       change(changes: Partial<ApplicationDefinition>): Promise<void>;
     }> {
@@ -116,6 +117,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       await define(definition);
       return {
         key,
+        id: definition.id,
         revoke: () => define({ ...definition, keys: [] }),
         change: (changes) => define({ ...definition, ...changes }),
       };

@@ -148,6 +148,19 @@ describe('a WebSocket through a proxy', () => {
     expect(caller.text.endsWith(`\r\n\r\n${'x'.repeat(200_000)}`)).toBe(true);
   });
 
+  it('is a call under way as long as it is open, and ends when its key is revoked', async () => {
+    const { callsOfKeys } = gateway.ctx.shares;
+    const { key: revocable, revoke, id } = await gateway.revocable(['token:use']);
+    const caller = call('/proxy/echo', { key: revocable });
+    await waitFor(() => caller.status === 101);
+    const other = await tunnel();
+    expect(callsOfKeys.heldBy(id)).toBe(1);
+    await revoke();
+    await waitFor(() => caller.ended);
+    await waitFor(() => callsOfKeys.heldBy(id) === 0);
+    expect(other.ended).toBe(false);
+  });
+
   it('ends when the gateway stops, also one that was just agreed to', async () => {
     const other = await startSpecGateway();
     const otherKey = await other.proxy(destination.url, { requireAuth: false });

@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
 import { isBusy } from './caller-connection';
+import type { Decision } from './decision';
 import { isProxyPath } from './route';
 
 /**
@@ -71,6 +72,8 @@ function leave(this: Socket): void {
   this.destroySoon();
 }
 
+type Decided = Pick<Decision, 'isConfirmed'>;
+
 export function agreesToWebSocket(raw: readonly (Buffer | string)[]): boolean {
   const at = raw.findIndex((part, n) => n % 2 === 0 && part.toString().toLowerCase() === 'upgrade');
   return at >= 0 && raw[at + 1]?.toString().toLowerCase() === 'websocket';
@@ -78,17 +81,24 @@ export function agreesToWebSocket(raw: readonly (Buffer | string)[]): boolean {
 
 const keepAliveMs = 60_000;
 
+/** How long a tunnel may outlive what allowed it. */
+const tunnelCheckMs = 1_000;
+
 /** The connections that were upgraded: no server of Node counts them any more. */
 export class Tunnels {
-  readonly #open = new Set<Duplex>();
+  readonly #open = new Map<Duplex, Decided>();
+  #checks: NodeJS.Timeout | undefined;
   #ended = false;
 
-  /** The destination has agreed: 101 to the caller, and from then on bytes both ways, until `closed`. */
+  /**
+   * The destination has agreed: 101 to the caller, and from then on bytes both ways, until `closed`,
+   * and no longer than the call would be decided as it was.
+   */
   open(
     res: ServerResponse,
     headers: readonly string[],
     destination: Duplex,
-    closed: () => void,
+    { decision, closed }: { readonly decision: Decided; readonly closed: () => void },
   ): void {
     const caller = res.req.socket;
     res.writeHead(101, [...framelessly(headers), 'Connection', 'Upgrade', 'Upgrade', 'websocket']);
@@ -99,8 +109,10 @@ export class Tunnels {
       caller.destroySoon();
       destination.destroy();
       if (this.#open.delete(destination)) closed();
+      if (this.#open.size === 0) this.#check(false);
     };
-    this.#open.add(destination);
+    this.#open.set(destination, decision);
+    this.#check(true);
     pipeline(caller, destination, close);
     pipeline(destination, caller, close);
     if (this.#ended) destination.destroy();
@@ -109,7 +121,25 @@ export class Tunnels {
   /** A tunnel may live for ever: when the process stops, callers connect again elsewhere. */
   end(): void {
     this.#ended = true;
-    for (const destination of this.#open) destination.destroy();
+    for (const destination of this.#open.keys()) destination.destroy();
+  }
+
+  #check(isOn: boolean): void {
+    if (isOn) this.#checks ??= setInterval(() => this.#endChanged(), tunnelCheckMs).unref();
+    else {
+      clearInterval(this.#checks);
+      this.#checks = undefined;
+    }
+  }
+
+  #endChanged(): void {
+    for (const [destination, decision] of this.#open) {
+      try {
+        decision.isConfirmed();
+      } catch {
+        destination.destroy();
+      }
+    }
   }
 }
 
