@@ -28,6 +28,11 @@ export const settings = {
     { min: 0, max: 100 },
   ),
   DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
+  DATABASE_CONNECTIONS: integer(
+    'connections to Postgres for what tenants ask for; each tenant has a share of them',
+    20,
+    { min: 2, max: 1_000 },
+  ),
   REDIS_URL: requiredSecret('Redis'),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',
@@ -44,10 +49,11 @@ export const settings = {
     min: 100,
     max: 300_000,
   }),
-  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
-    min: 100,
-    max: 3_600_000,
-  }),
+  REQUEST_TIMEOUT_MS: integer(
+    'how long it may take to send a whole request, unless its body is streamed to a destination',
+    300_000,
+    { min: 100, max: 3_600_000 },
+  ),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(
@@ -59,7 +65,10 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
   EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
     min: 1,
     max: 4_096,
@@ -102,10 +111,14 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
-  BODY_IDLE_MS: integer(
-    'how long the body of a forwarded request or of its answer may stand still',
-    30_000,
-    { min: 100, max: 600_000 },
+  BODY_IDLE_MS: integer('how long the body of a request or of its answer may stand still', 30_000, {
+    min: 100,
+    max: 600_000,
+  }),
+  RUNS_PENDING_MAX: integer(
+    'async runs and webhooks of a tenant that wait; above it 429 share_exhausted',
+    10_000,
+    { min: 1, max: 1_000_000 },
   ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,

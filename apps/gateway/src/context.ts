@@ -79,7 +79,7 @@ export async function createGatewayContext(
   const database = connectDatabase({
     url,
     app: 'gateway',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const redisUrl = config.REDIS_URL.reveal();
@@ -148,7 +148,9 @@ export async function createGatewayContext(
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
+  const vault = new Vault(sealer);
   observeShares(registry, {
+    connections: database.shares,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,
@@ -156,6 +158,7 @@ export async function createGatewayContext(
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
+    large_openings: vault.largeOpenings,
   });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
@@ -181,7 +184,7 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     keyHash,
     keyUses,
     runner,

@@ -33,7 +33,7 @@ export interface Answering {
   readonly call: Call;
 }
 
-const informationalMax = 32;
+export const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 

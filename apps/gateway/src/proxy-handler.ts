@@ -17,7 +17,7 @@ import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
 import { isUpgrade } from './upgrade';
 
-const firstByteMs = 30_000;
+export const firstByteMs = 30_000;
 
 /**
  * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,

@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import { beginCall, callOf, partEnded, type Call } from './call';
-import { maySpeak, refuseUnparsable } from './caller-connection';
+import { maySpeak, refuseLate, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -14,6 +14,8 @@ import { handleProxy } from './proxy-handler';
 import { handleReact } from './react-handler';
 import { routeOf, type Route } from './route';
 import { CallerRequest, responseOn } from './upgrade';
+
+const headBytesMax = 32 * 1024;
 
 /** The public base URL: proxies and reactors are served here, the rest goes through the front door. */
 export function createGatewayServer(ctx: GatewayContext): Server {
@@ -25,7 +27,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     requestTimeout,
     connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
     keepAliveTimeout: 75_000,
-    maxHeaderSize: 32 * 1024,
+    maxHeaderSize: headBytesMax,
     // Both are judged by intake.ts: Node would answer without a body, and drop headers in silence.
     requireHostHeader: false,
   });
@@ -48,7 +50,10 @@ export function createGatewayServer(ctx: GatewayContext): Server {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     serve(req, responseOn(req, socket, head));
   });
-  server.on('clientError', (error, socket) => refuseUnparsable(error, socket, refuse));
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseUnparsable(error, socket, refuse);
+    refuseLate(error, socket, refuse, requestTimeout);
+  });
   watchServer(server);
   return server;
 }

@@ -17,6 +17,11 @@ export const settings = {
   OPS_PORT: port('health and metrics of this process; not for the public', 9081),
   STOP_DELAY_MS: stopDelay,
   DATABASE_URL: requiredSecret('Postgres, as glovebox_management'),
+  DATABASE_CONNECTIONS: integer(
+    'connections to Postgres for what tenants ask for; each tenant has a share of them',
+    20,
+    { min: 2, max: 1_000 },
+  ),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   HEADER_PREFIXES: list(

@@ -1,5 +1,4 @@
 import { Inject } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
 import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
@@ -16,7 +15,7 @@ import {
 import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
-import { createDataSource } from './database/data-source';
+import { createDataSource, type SharedDataSource } from './database/data-source';
 import { connectSearches, type Searches } from './tokens/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
@@ -25,7 +24,7 @@ export interface ManagementContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly duration: Histogram<'method' | 'route' | 'status'>;
-  readonly dataSource: DataSource;
+  readonly dataSource: SharedDataSource;
   readonly searches: Searches;
   readonly definitions: DefinitionConnection;
   readonly ring: KeyRing;
@@ -60,10 +59,13 @@ export async function createManagementContext(
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
   const onIdleError = onFault('an idle connection to Postgres broke');
-  const dataSource = createDataSource({ url, connectionsMax: 20, onIdleError });
+  const dataSource = createDataSource({
+    url,
+    connectionsMax: config.DATABASE_CONNECTIONS,
+    onIdleError,
+  });
   await dataSource.initialize();
   const searches = connectSearches({ url, onIdleError });
-  observeShares(registry, { searches: searches.shares });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -82,6 +84,13 @@ export async function createManagementContext(
     relays: true,
     writes: true,
     onFault: onFault('definitions could not be followed'),
+  });
+
+  const vault = new Vault(sealer);
+  observeShares(registry, {
+    connections: dataSource.shares,
+    searches: searches.shares,
+    large_openings: vault.largeOpenings,
   });
 
   const egressPolicy = parseEgressPolicy({
@@ -115,7 +124,7 @@ export async function createManagementContext(
     sealer,
     keyHash: await createKeyHash(sealer),
     keyUses,
-    vault: new Vault(sealer),
+    vault,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

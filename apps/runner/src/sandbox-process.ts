@@ -97,7 +97,6 @@ export class SandboxProcess {
   private readonly pauses = new Set<Pause>();
   private active: ActiveRun | undefined;
   private costsPaid: NodeJS.Timeout | undefined;
-  /** Whose code it runs: from its first run on, and for good. */
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
@@ -409,8 +408,10 @@ export class SandboxProcess {
       return this.answer(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
     }
     const params = body['params'];
-    if (method === 'egress.open')
-      return this.answer(id, this.egress.open(run.order.tenantId, objectOf(params, 'params')));
+    if (method === 'egress.open') {
+      const { tenantId } = run.order;
+      return this.answer(id, this.egress.open(tenantId, objectOf(params, 'params')));
+    }
     if (method === 'egress.lookup') {
       return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
     }

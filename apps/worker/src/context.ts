@@ -1,9 +1,6 @@
-import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import {
@@ -13,10 +10,9 @@ import {
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
-import { observeShares, Shares } from '@glovebox/shares';
+import { Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
-import { deliveryQueue } from './deliver-webhook';
 
 /** All that a job may need, made once. */
 export interface WorkerContext {
@@ -31,8 +27,7 @@ export interface WorkerContext {
   readonly egress: Egress;
   /** What tells that a webhook comes from this installation. */
   readonly hopMarker: string;
-  readonly runs: Queue;
-  readonly deliveries: Queue;
+  readonly lookups: Shares;
   close(): Promise<void>;
 }
 
@@ -47,7 +42,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
-    connectionsMax: 20,
+    connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
@@ -65,19 +60,6 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     relays: true,
     onFault: onFault('definitions could not be followed'),
   });
-  const queueRedis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-  });
-  queueRedis.on('error', onFault('Redis is not reachable'));
-  const queueOf = ({ name, prefix, options }: typeof runQueue | typeof deliveryQueue): Queue => {
-    const queue = new Queue(name, { connection: queueRedis, prefix, defaultJobOptions: options });
-    queue.on('error', onFault('a queue is not reachable'));
-    return queue;
-  };
-  const runs = queueOf(runQueue);
-  const deliveries = queueOf(deliveryQueue);
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -86,7 +68,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const registry = createRegistry('worker');
-  observeShares(registry, { lookups });
+  const vault = new Vault(sealer);
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -110,16 +92,13 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     database,
     definitions,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     runner,
     egress,
     hopMarker: hopMarkerOf(await createKeyHash(sealer)),
-    runs,
-    deliveries,
+    lookups,
     async close() {
       await runner.close();
-      await Promise.all([runs.close(), deliveries.close()]);
-      queueRedis.disconnect();
       await definitions.close();
       await dataKeys.close();
       await database.close();

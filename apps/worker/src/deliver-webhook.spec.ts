@@ -1,7 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { startDestination, type Destination, type RecordedRequest } from '@glovebox/testing';
-import { deliverWebhook, forgottenDeliveries } from './deliver-webhook';
+import {
+  startDestination,
+  waitFor,
+  type Destination,
+  type RecordedRequest,
+} from '@glovebox/testing';
+import { deliverWebhook, takeDelivery, tenantsWithDueDeliveries } from './deliver-webhook';
 import { startSpecWorker, type SpecWorker } from './spec-worker';
 
 let worker: SpecWorker;
@@ -32,9 +37,10 @@ afterAll(async () => {
   await receiver.close();
   await worker.close();
 });
-beforeEach(() => {
+beforeEach(async () => {
   receiver.requests.length = 0;
   answer = { status: 200 };
+  await worker.ctx.database.query('DELETE FROM webhook_deliveries');
 });
 
 const body = '{"raw":{"sum":5}}';
@@ -58,6 +64,13 @@ async function delivery(callbackUrl = `${receiver.url}/hook`): Promise<string> {
     ],
   );
   return id;
+}
+
+/** One attempt at what is due, if anything is. */
+async function attemptDue(): Promise<void> {
+  const { ctx, tenantId } = worker;
+  const taken = await takeDelivery(ctx.database, tenantId);
+  if (taken) await deliverWebhook(ctx, taken);
 }
 
 interface Row {
@@ -87,7 +100,8 @@ const headersOf = (request: RecordedRequest | undefined): Record<string, string>
 
 describe('a webhook', () => {
   it('is verified with the newest and with the rotated secret, not with one that has expired', async () => {
-    await deliverWebhook(worker.ctx, await delivery());
+    await delivery();
+    await attemptDue();
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', url: '/hook' });
     for (const secret of [newest, rotated]) {
@@ -99,7 +113,8 @@ describe('a webhook', () => {
   });
 
   it('names the installation that it comes from, so that the gateway knows it when it comes back', async () => {
-    await deliverWebhook(worker.ctx, await delivery());
+    await delivery();
+    await attemptDue();
     const { hopMarker } = worker.ctx;
     expect(hopMarker).toMatch(/^glovebox-/);
     expect(headersOf(receiver.requests[0])['cdn-loop']).toBe(hopMarker);
@@ -107,16 +122,16 @@ describe('a webhook', () => {
 
   it('that was delivered is not sent again', async () => {
     const id = await delivery();
-    await deliverWebhook(worker.ctx, id);
+    await attemptDue();
     expect(await rowOf(id)).toMatchObject({ status: 'delivered', outcome: 'status 200' });
     await makeDue(id);
-    await deliverWebhook(worker.ctx, id);
+    await attemptDue();
     expect(receiver.requests).toHaveLength(1);
   });
 
   it('is sent once although two workers are reminded of it at once', async () => {
-    const id = await delivery();
-    await Promise.all(Array.from({ length: 10 }, () => deliverWebhook(worker.ctx, id)));
+    await delivery();
+    await Promise.all(Array.from({ length: 10 }, attemptDue));
     expect(receiver.requests).toHaveLength(1);
   });
 
@@ -125,7 +140,7 @@ describe('a webhook', () => {
     for (const status of [500, 503, 200]) {
       answer = { status };
       await makeDue(id);
-      await deliverWebhook(worker.ctx, id);
+      await attemptDue();
     }
     expect(await rowOf(id)).toMatchObject({ status: 'delivered', attempts: 3 });
     const sent = receiver.requests.map((request) => [
@@ -151,7 +166,7 @@ describe('after a failed attempt', () => {
         nth - 1,
       ]);
       answer = { status, headers: { location: `${receiver.url}/elsewhere` } };
-      await deliverWebhook(worker.ctx, id);
+      await attemptDue();
       const row = await rowOf(id);
       expect(row).toMatchObject({ status: 'pending', attempts: nth, outcome: `status ${status}` });
       expect(row?.waits).toBeGreaterThan(waits * 0.79);
@@ -166,21 +181,21 @@ describe('after a failed attempt', () => {
       id,
     ]);
     answer = { status: 500 };
-    await deliverWebhook(worker.ctx, id);
+    await attemptDue();
     expect(await rowOf(id)).toMatchObject({ status: 'failed', attempts: 11 });
   });
 
   it('410 is the last one at once', async () => {
     const id = await delivery();
     answer = { status: 410 };
-    await deliverWebhook(worker.ctx, id);
+    await attemptDue();
     expect(await rowOf(id)).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
   it('Retry-After is honoured', async () => {
     const id = await delivery();
     answer = { status: 503, headers: { 'retry-after': '120' } };
-    await deliverWebhook(worker.ctx, id);
+    await attemptDue();
     expect((await rowOf(id))?.waits).toBeGreaterThan(118);
   });
 
@@ -188,17 +203,19 @@ describe('after a failed attempt', () => {
     'a receiver that is not there or not allowed waits like any other: %s',
     async (url) => {
       const id = await delivery(url);
-      await deliverWebhook(worker.ctx, id);
+      await attemptDue();
       expect(await rowOf(id)).toMatchObject({ status: 'pending', outcome: 'not reached' });
     },
   );
 });
 
-it('a delivery that no job speaks for is found', async () => {
+it('a tenant with a due delivery is found, and not one whose deliveries wait', async () => {
   const id = await delivery();
+  const due = (): Promise<string[]> => tenantsWithDueDeliveries(worker.ctx.database);
+  await waitFor(async () => (await due()).includes(worker.tenantId));
   await worker.ctx.database.query(
-    `UPDATE webhook_deliveries SET next_attempt_at = now() - interval '3 seconds' WHERE id = $1`,
+    `UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 minute' WHERE id = $1`,
     [id],
   );
-  expect(await forgottenDeliveries(worker.ctx, 100)).toContainEqual({ id, attempts: 0 });
+  expect(await due()).toEqual([]);
 });

@@ -1,29 +1,32 @@
+import type { Sql } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
-import { describeError } from '@glovebox/service-host';
 import type { Place } from '@glovebox/seal';
 import type { WorkerContext } from './context';
 import { webhookHeaders } from './sign-webhook';
-
-/** The queue that reminds workers of deliveries. The row owns when the next attempt is due. */
-export const deliveryQueue = {
-  name: 'deliveries',
-  prefix: '{glovebox}',
-  options: { removeOnComplete: true, removeOnFail: true, attempts: 1 },
-} as const;
 
 const attemptMs = 15_000;
 const retriesMax = 10;
 const firstRetryMs = 9_000;
 
-interface ClaimedDelivery {
+/** A delivery that this process has claimed, still sealed. */
+export interface TakenDelivery {
   readonly id: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly callbackUrl: Buffer;
+  readonly receiver: string;
+  readonly body: Buffer;
+  readonly attempts: number;
+  readonly fence: string;
+}
+
+interface OpenedDelivery {
   readonly tenantId: string;
   readonly webhookId: string;
   readonly callbackUrl: string;
   readonly body: string;
   readonly attempts: number;
-  readonly fence: number;
 }
 
 /** What one attempt came to. */
@@ -33,85 +36,106 @@ type Verdict =
   | { readonly kind: 'retry'; readonly outcome: string; readonly afterMs: number };
 
 /** One attempt to deliver a webhook. The body and its id are the same in every attempt. */
-export async function deliverWebhook(ctx: WorkerContext, deliveryId: string): Promise<void> {
-  const delivery = await claimDelivery(ctx, deliveryId);
-  if (!delivery) return;
-  const { tenantId } = delivery;
+export async function deliverWebhook(ctx: WorkerContext, taken: TakenDelivery): Promise<void> {
+  const { tenantId } = taken;
+  const delivery = await open(ctx, taken);
   const definitions = await ctx.definitions.follower.current();
   definitions.requireReadable('tenant', tenantId);
   const tenant = definitions.find('tenant', tenantId, tenantId);
   const verdict = tenant
     ? await attempt(ctx, delivery, tenant)
     : ({ kind: 'failed', outcome: 'the tenant is gone' } as const);
-  await recordVerdict(ctx, delivery, verdict);
+  await recordVerdict(ctx, taken, verdict);
 }
 
-interface Due {
-  readonly id: string;
-  readonly attempts: number;
-}
+/** How many webhooks of a tenant are on their way to one host. */
+export const receiverDeliveriesMax = 10;
 
-/** A lost reminder is found by the sweeper, a doubled one finds nothing to claim. */
-export function remindOfDelivery(ctx: WorkerContext, { id, attempts }: Due, delayMs = 0): void {
-  const options = { jobId: `${id}-${attempts}`, delay: delayMs };
-  ctx.deliveries.add('deliver', { deliveryId: id }, options).catch((error: unknown) => {
-    ctx.logger.warn({ error: describeError(error), deliveryId: id }, 'a delivery has no job');
-  });
-}
-
-/** Due or forgotten deliveries, which no job speaks for. */
-export function forgottenDeliveries(ctx: WorkerContext, limit: number): Promise<Due[]> {
-  return ctx.database.query<Due>(
-    `SELECT id, attempts FROM webhook_deliveries
-     WHERE status = 'pending' AND next_attempt_at < now() - interval '2 seconds'
-     ORDER BY next_attempt_at LIMIT $1`,
-    [limit],
-  );
-}
-
-async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDelivery | undefined> {
+/**
+ * Claims the delivery of the tenant that has been due for longest. Those to receivers that have all
+ * they may have are passed over: a receiver that hangs holds up what goes to itself alone.
+ */
+export async function takeDelivery(
+  sql: Sql,
+  tenantId: string,
+  fullReceivers: readonly string[] = [],
+): Promise<TakenDelivery | undefined> {
   // Due again after the attempt's own time-out: should this worker die, another takes over then.
-  // A reminder may come a little early: the column keeps milliseconds, and rounds up.
-  const [row] = await ctx.database.query<{
-    tenantId: string;
-    webhookId: string;
-    callbackUrl: Buffer;
-    body: Buffer;
-    attempts: number;
-    fence: string;
-  }>(
+  // It may be taken a little early: the column keeps milliseconds, and rounds up.
+  const [row] = await sql.query<TakenDelivery>(
     `UPDATE webhook_deliveries
      SET fence = fence + 1, attempts = attempts + 1,
        next_attempt_at = now() + $2 * interval '1 millisecond'
-     WHERE id = $1 AND status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'
-     RETURNING tenant_id AS "tenantId", webhook_id AS "webhookId", callback_url AS "callbackUrl",
-       body, attempts, fence`,
-    [id, attemptMs * 2],
+     WHERE id = (
+       SELECT id FROM webhook_deliveries
+       WHERE tenant_id = $1 AND status = 'pending'
+         AND next_attempt_at <= now() + interval '100 milliseconds'
+         AND coalesce(receiver, tenant_id::text) <> ALL ($3)
+       ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, tenant_id AS "tenantId", webhook_id AS "webhookId",
+       callback_url AS "callbackUrl", coalesce(receiver, tenant_id::text) AS receiver, body,
+       attempts, fence`,
+    [tenantId, attemptMs * 2, fullReceivers],
   );
-  if (!row) return undefined;
+  return row;
+}
+
+/** The tenants that have a due delivery. One step into the index for each. */
+export async function tenantsWithDueDeliveries(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ tenantId: string }>(
+    `WITH RECURSIVE first AS (
+       (SELECT tenant_id, next_attempt_at FROM webhook_deliveries WHERE status = 'pending'
+        ORDER BY tenant_id, next_attempt_at LIMIT 1)
+       UNION ALL
+       SELECT next.* FROM first, LATERAL (
+         SELECT tenant_id, next_attempt_at FROM webhook_deliveries
+         WHERE status = 'pending' AND tenant_id > first.tenant_id
+         ORDER BY tenant_id, next_attempt_at LIMIT 1) next
+     )
+     SELECT tenant_id AS "tenantId" FROM first WHERE next_attempt_at <= now()`,
+  );
+  return rows.map(({ tenantId }) => tenantId);
+}
+
+/** How many were deleted of the deliveries that have ended long ago. */
+export async function deleteOldDeliveries(
+  sql: Sql,
+  keptMs: number,
+  rowsMax: number,
+): Promise<number> {
+  const deleted = await sql.query(
+    `DELETE FROM webhook_deliveries WHERE id IN (
+       SELECT id FROM webhook_deliveries
+       WHERE status <> 'pending' AND next_attempt_at < now() - $1 * interval '1 millisecond'
+       ORDER BY next_attempt_at LIMIT $2) RETURNING id`,
+    [keptMs, rowsMax],
+  );
+  return deleted.length;
+}
+
+async function open(ctx: WorkerContext, taken: TakenDelivery): Promise<OpenedDelivery> {
+  const { id, tenantId, webhookId, attempts } = taken;
   const place = (column: string): Place => ({
     table: 'webhook_deliveries',
     column,
-    tenantId: row.tenantId,
+    tenantId,
     record: id,
   });
-  const fence = Number(row.fence);
   try {
     const [callbackUrl, body] = await Promise.all([
-      ctx.sealer.open(place('callback_url'), row.callbackUrl),
-      ctx.sealer.open(place('body'), row.body),
+      ctx.sealer.open(place('callback_url'), taken.callbackUrl),
+      ctx.sealer.open(place('body'), taken.body),
     ]);
     return {
-      ...row,
-      id,
-      fence,
+      tenantId,
+      webhookId,
+      attempts,
       callbackUrl: callbackUrl.toString('utf8'),
       body: body.toString('utf8'),
     };
   } catch (error) {
-    if (row.attempts > retriesMax) {
-      const { attempts } = row;
-      await recordVerdict(ctx, { id, fence, attempts }, { kind: 'failed', outcome: 'unreadable' });
+    if (attempts > retriesMax) {
+      await recordVerdict(ctx, taken, { kind: 'failed', outcome: 'unreadable' });
     }
     throw error;
   }
@@ -119,7 +143,7 @@ async function claimDelivery(ctx: WorkerContext, id: string): Promise<ClaimedDel
 
 async function attempt(
   ctx: WorkerContext,
-  { tenantId, webhookId, callbackUrl, body, attempts }: ClaimedDelivery,
+  { tenantId, webhookId, callbackUrl, body, attempts }: OpenedDelivery,
   tenant: TenantDefinition,
 ): Promise<Verdict> {
   const now = Date.now();
@@ -165,7 +189,7 @@ function retryAfterMs(header: string | undefined, now: number): number {
 
 async function recordVerdict(
   ctx: WorkerContext,
-  { id, fence, attempts }: Pick<ClaimedDelivery, 'id' | 'fence' | 'attempts'>,
+  { id, fence }: TakenDelivery,
   verdict: Verdict,
 ): Promise<void> {
   const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;
@@ -178,5 +202,4 @@ async function recordVerdict(
      WHERE id = $1 AND fence = $2 AND status = 'pending'`,
     [id, fence, status, verdict.outcome, afterMs],
   );
-  if (verdict.kind === 'retry') remindOfDelivery(ctx, { id, attempts }, afterMs);
 }

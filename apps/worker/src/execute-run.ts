@@ -2,33 +2,34 @@ import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import {
-  claimRun,
   faultsMax,
   findReactor,
   finishRun,
   invokeReactor,
   leaseSeconds,
   markStarted,
+  openRun,
   releaseRun,
   renewRun,
   type ClaimedRun,
   type Decided,
   type ReleaseReason,
+  type TakenRun,
 } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
-import { remindOfDelivery } from './deliver-webhook';
+import type { Ending } from './fair-queue';
 
 /** Another worker has the run now: whatever this one still knows of it no longer counts. */
 class Fenced extends Error {}
 
 /**
- * The story of an async run: claim the row, run what the sync path runs, leave result and webhook
+ * The story of an async run that was claimed: run what the sync path runs, leave result and webhook
  * in one transaction. When the stores are away the lease ends by itself and the run starts over.
+ * The end of a run waits for nothing that its tenant has under way; only its beginning does.
  */
-export async function executeRun(ctx: WorkerContext, runId: string): Promise<void> {
-  const run = await claimRun(ctx.database, ctx.sealer, runId);
-  if (!run) return;
+export async function executeRun(ctx: WorkerContext, taken: TakenRun): Promise<Ending> {
+  const run = await openRun(ctx.database, ctx.sealer, taken);
   const lost = new AbortController();
   const renewing = setInterval(
     () => {
@@ -44,11 +45,15 @@ export async function executeRun(ctx: WorkerContext, runId: string): Promise<voi
   );
   try {
     const result = await resultOf(ctx, run, lost.signal);
-    if (result.status === 'released') return releaseRun(ctx.database, run, result.reason);
-    const deliveryId = await finishRun(ctx.database, ctx.sealer, run, result);
-    if (deliveryId) remindOfDelivery(ctx, { id: deliveryId, attempts: 0 });
+    if (result.status === 'released') {
+      await releaseRun(ctx.database, run, result.reason);
+      return result.reason === 'later' ? 'later' : 'done';
+    }
+    await finishRun(ctx.database, ctx.sealer, run, result);
+    return 'done';
   } catch (error) {
     if (!(error instanceof Fenced)) throw error;
+    return 'done';
   } finally {
     clearInterval(renewing);
   }
@@ -74,7 +79,7 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
       traceId,
       signal,
       beforeCode: async () => {
-        if (!(await markStarted(ctx.database, run))) throw new Fenced();
+        if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
         codeStarted = true;
       },
     });
@@ -96,7 +101,11 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
 }
 
 /** Nothing has run: the next try decides by what is there then. */
-const notYet = new Set<ProblemCode>(['service_unavailable', 'changed_meanwhile']);
+const notYet = new Set<ProblemCode>([
+  'service_unavailable',
+  'share_exhausted',
+  'changed_meanwhile',
+]);
 
 function failed(problem: Problem): Result {
   return { status: 'failed', body: JSON.stringify(problem.body()) };

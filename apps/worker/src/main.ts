@@ -1,9 +1,8 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { loadWorkerConfig } from './config';
-import { startConsumers } from './consumers';
 import { createWorkerContext } from './context';
 import { workerReadiness } from './health';
-import { startSweeper } from './sweeper';
+import { startWorker } from './worker';
 
 void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
@@ -20,13 +19,11 @@ void runService({
     });
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
-    const consumers = await startConsumers(ctx);
-    const sweeper = startSweeper(ctx);
+    const worker = await startWorker(ctx);
     ctx.logger.info({}, 'consuming');
     return {
       async stop() {
-        await sweeper.stop();
-        await consumers.stop();
+        await worker.stop();
         await ctx.close();
         await ops.close();
       },

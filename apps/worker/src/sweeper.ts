@@ -1,37 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { forgottenRuns, remindOfRun, workerAliveKey } from '@glovebox/reactors';
+import {
+  deleteOldRuns,
+  takeBackSilentRuns,
+  tenantsWithDueRuns,
+  workerAliveKey,
+} from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
-import { forgottenDeliveries, remindOfDelivery } from './deliver-webhook';
+import { deleteOldDeliveries, tenantsWithDueDeliveries } from './deliver-webhook';
 
-const intervalMs = 1_000;
-const batch = 5_000;
+interface Woken {
+  wake(tenantId: string): void;
+}
+
+const sweepMs = 1_000;
+const clearingMs = 10 * 60_000;
+/** How long a run and its webhook are kept after their end. */
+export const endedKeptMs = 24 * 60 * 60 * 1_000;
+const rowsPerStatement = 1_000;
 
 /**
- * Gives a job to every row that has none: jobs lost with Redis, runs of workers that died,
- * deliveries that are due. So nothing that was promised depends on Redis.
+ * Wakes the tenants that have due rows: rows whose reminder was lost with Redis, runs of workers
+ * that died, webhooks whose next attempt is due. So nothing that was promised depends on Redis.
  */
-export function startSweeper(ctx: WorkerContext): { stop(): Promise<void> } {
+export function startSweeper(
+  ctx: WorkerContext,
+  { runs, deliveries }: { runs: Woken; deliveries: Woken },
+): { stop(): Promise<void> } {
   const stopped = new AbortController();
-  const loop = async (): Promise<void> => {
+  const every = async (ms: number, what: string, work: () => Promise<void>): Promise<void> => {
     while (!stopped.signal.aborted) {
-      await sweep(ctx).catch((error: unknown) => {
-        ctx.logger.warn({ error: describeError(error) }, 'a sweep failed');
+      await work().catch((error: unknown) => {
+        ctx.logger.warn({ error: describeError(error) }, what);
       });
-      await delay(intervalMs, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await delay(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   };
-  const running = loop();
+  const running = [
+    every(sweepMs, 'the sign of life was not given', async () => {
+      await ctx.definitions.redis.set(workerAliveKey, process.pid, 'PX', sweepMs * 3);
+    }),
+    every(sweepMs, 'a sweep failed', async () => {
+      await takeBackSilentRuns(ctx.database);
+      for (const tenantId of await tenantsWithDueRuns(ctx.database)) runs.wake(tenantId);
+      for (const tenantId of await tenantsWithDueDeliveries(ctx.database))
+        deliveries.wake(tenantId);
+    }),
+    every(clearingMs, 'old runs were not cleared away', () => clearAway(ctx, stopped.signal)),
+  ];
   return {
     async stop() {
       stopped.abort();
-      await running;
+      await Promise.all(running);
     },
   };
 }
 
-async function sweep(ctx: WorkerContext): Promise<void> {
-  await ctx.definitions.redis.set(workerAliveKey, process.pid, 'PX', intervalMs * 3);
-  for (const run of await forgottenRuns(ctx.database, batch)) await remindOfRun(ctx.runs, run);
-  for (const delivery of await forgottenDeliveries(ctx, batch)) remindOfDelivery(ctx, delivery);
+/** A part at a time, so that no lock is held for long. */
+export async function clearAway({ database }: WorkerContext, stopped: AbortSignal): Promise<void> {
+  for (const deleteOld of [deleteOldRuns, deleteOldDeliveries]) {
+    let deleted = rowsPerStatement;
+    while (deleted === rowsPerStatement && !stopped.aborted) {
+      deleted = await deleteOld(database, endedKeptMs, rowsPerStatement);
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
+import { toProblem } from '@glovebox/problems';
 import { connectDatabase, type Database } from './index';
 
 let testDatabase: TestDatabase;
@@ -83,5 +84,55 @@ describe('a transaction', () => {
         await database.query(`SELECT 1 FROM audit_log WHERE trace_id = 'rolled-back'`),
       ).toEqual([]);
     });
+  });
+});
+
+describe('connections that tenants share', () => {
+  let database: Database;
+  beforeAll(() => {
+    database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 8 });
+  });
+  afterAll(() => database.close());
+
+  const codeOf = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'answered',
+      (error: unknown) => toProblem(error).code,
+    );
+  const slow = (tenantId: string): Promise<string> =>
+    codeOf(database.of(tenantId).query('SELECT pg_sleep(0.5)'));
+
+  it('a tenant with 200 slow statements under way slows no statement of another one down', async () => {
+    const unending = new AbortController();
+    const held = Array.from({ length: 200 }, async () => {
+      while (!unending.signal.aborted) await slow('a');
+    });
+    await waitFor(() => database.shares.heldBy('a') === 4);
+    const durations: number[] = [];
+    for (let nth = 0; nth < 100; nth += 1) {
+      const begun = performance.now();
+      await database.of('b').transaction((sql) => sql.query('SELECT 1'));
+      durations.push(performance.now() - begun);
+    }
+    expect(database.shares.heldBy('a')).toBe(4);
+    unending.abort();
+    await Promise.all(held);
+    expect(durations.sort((a, b) => a - b)[98]).toBeLessThan(250);
+  });
+
+  it('a tenant that holds its share and has 200 statements waiting gets share_exhausted', async () => {
+    const all = Array.from({ length: 210 }, () => slow('a'));
+    expect(await slow('a')).toBe('share_exhausted');
+    expect(await codeOf(database.of('b').query('SELECT 1'))).toBe('answered');
+    const answers = await Promise.all(all);
+    // In two seconds, four connections serve half a second each.
+    expect(answers.filter((answer) => answer === 'answered').length).toBeGreaterThanOrEqual(12);
+    expect(new Set(answers)).toEqual(new Set(['answered', 'share_exhausted']));
+  });
+
+  it("the process's own statements are no tenant's", async () => {
+    const all = Array.from({ length: 20 }, () => slow('a'));
+    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await Promise.all(all);
   });
 });

@@ -1,4 +1,5 @@
 import { Pool, type PoolClient } from 'pg';
+import { Shares } from '@glovebox/shares';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -14,10 +15,31 @@ export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-export interface Database extends Sql {
+/** A pool of connections, or the part of it that one tenant gets. */
+export interface SqlPool extends Sql {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+}
+
+/** What is asked of it directly is the process's own work; a tenant's goes through `of`. */
+export interface Database extends SqlPool {
+  /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
+  of(tenantId: string): SqlPool;
+  readonly shares: Shares;
   close(): Promise<void>;
 }
+
+/** How long a tenant that holds its share of the connections waits for one of them. */
+export const connectionWaitMs = 2_000;
+/** How many statements and transactions of one tenant may wait in one process. */
+export const connectionsWaitingMax = 200;
+
+/** The connections of a pool, shared out between tenants: the pool itself then has no queue. */
+export const connectionShares = (connectionsMax: number): Shares =>
+  new Shares({
+    places: connectionsMax,
+    waitMs: connectionWaitMs,
+    waitingMax: connectionsWaitingMax,
+  });
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -47,9 +69,18 @@ export function connectDatabase(options: DatabaseOptions): Database {
     work.catch((error: unknown) => {
       throw asUnavailable(error);
     });
-  return {
+  const whole: SqlPool = {
     query: (statement, values) => run(rowsOf(pool, statement, values)),
     transaction: (work) => run(inTransaction(pool, work)),
+  };
+  const shares = connectionShares(options.connectionsMax);
+  return {
+    ...whole,
+    shares,
+    of: (tenantId) => ({
+      query: (statement, values) => shares.hold(tenantId, () => whole.query(statement, values)),
+      transaction: (work) => shares.hold(tenantId, () => whole.transaction(work)),
+    }),
     close: () => pool.end(),
   };
 }

@@ -1,6 +1,14 @@
 export { record, recorded, recordEach } from './audit';
 export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
-export { connectDatabase, enterTenant, type Database, type Sql, type Statement } from './database';
+export {
+  connectDatabase,
+  connectionShares,
+  enterTenant,
+  type Database,
+  type Sql,
+  type SqlPool,
+  type Statement,
+} from './database';
 export { KeyUses } from './key-uses';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { decidingGrant, readAndRecord, type Grant, type SealedToken, type Use } from './tokens';

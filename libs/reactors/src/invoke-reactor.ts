@@ -104,7 +104,9 @@ async function storeTokens(
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId: invocation.traceId };
-  const tokenized = await database.transaction((sql) => vault.tokenize(sql, actor, document));
+  const tokenized = await database
+    .of(reactor.tenantId)
+    .transaction((sql) => vault.tokenize(sql, actor, document));
   return tokenized.document;
 }
 
@@ -126,7 +128,8 @@ export async function readyArguments(
     traceId,
   };
   const opening = new Opening(budget?.keep);
-  const values = await vault.detokenize(database, caller, use, template.tokenIds, opening);
+  const sql = database.of(reactor.tenantId);
+  const values = await vault.detokenize(sql, caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);

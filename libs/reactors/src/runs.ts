@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
 import type { Database, Sql } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
 /** What an async invocation leaves behind before its 202: all that the run will need. */
@@ -25,7 +26,7 @@ export interface ClaimedRun extends NewRun {
   readonly faults: number;
 }
 
-/** Names of the queue that reminds workers of rows. Rows decide; jobs may be lost or doubled. */
+/** The queue that reminds workers of tenants with due rows. Rows decide; jobs may be lost. */
 export const runQueue = {
   name: 'runs',
   prefix: '{glovebox}',
@@ -35,25 +36,58 @@ export const runQueue = {
 /** The sign of life of the workers: nobody calls them, so nobody would see them die. */
 export const workerAliveKey = '{glovebox}:worker:alive';
 
-export async function insertRun(sql: Sql, sealer: Sealer, run: NewRun): Promise<string> {
+/**
+ * Refused when the tenant has `pendingMax` runs and webhooks that wait: each of them holds up to a
+ * mebibyte. Runs that are inserted at once may pass it together.
+ */
+export async function insertRun(
+  sql: Sql,
+  sealer: Sealer,
+  run: NewRun,
+  pendingMax: number,
+): Promise<string> {
   const id = randomUUID();
   const [args, callbackUrl] = await Promise.all([
     sealer.seal(placeOf(run.tenantId, id, 'arguments'), JSON.stringify(run.args)),
     sealer.seal(placeOf(run.tenantId, id, 'callback_url'), run.callbackUrl),
   ]);
-  await sql.query(
-    `INSERT INTO reactor_runs
-       (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url, timeout_ms, trace_id, created_at)
-     VALUES ($1, $2, $3, $4, 'pending', $5, $6, $7, $8, now())`,
-    [id, run.tenantId, run.reactorId, run.actorId, args, callbackUrl, run.timeoutMs, run.traceId],
+  const inserted = await sql.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, due_at)
+     SELECT $1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, now(), now()
+     WHERE (SELECT count(*) FROM (
+         SELECT 1 FROM reactor_runs WHERE tenant_id = $2 AND status = 'pending' LIMIT $9) r)
+       + (SELECT count(*) FROM (
+         SELECT 1 FROM webhook_deliveries WHERE tenant_id = $2 AND status = 'pending' LIMIT $9) d)
+       < $9
+     RETURNING id`,
+    [
+      id,
+      run.tenantId,
+      run.reactorId,
+      run.actorId,
+      args,
+      callbackUrl,
+      run.timeoutMs,
+      run.traceId,
+      pendingMax,
+    ],
   );
+  if (inserted.length === 0) {
+    throw new Problem('share_exhausted', {
+      detail: 'Too many runs and webhooks of this tenant are waiting.',
+      retryAfterSeconds: 1,
+    });
+  }
   return id;
 }
 
 /** How long a silent worker keeps a run. It renews the lease three times in that span. */
 export const leaseSeconds = 15;
 
-interface RunRow {
+/** A run that this process has claimed, still sealed. */
+export interface TakenRun {
+  id: string;
   tenantId: string;
   reactorId: string;
   actorId: string;
@@ -66,22 +100,26 @@ interface RunRow {
   faults: number;
 }
 
-/** Takes a pending run, or one whose worker has gone silent. Undefined: somebody else has it. */
-export async function claimRun(
-  sql: Sql,
-  sealer: Sealer,
-  id: string,
-): Promise<ClaimedRun | undefined> {
-  const [row] = await sql.query<RunRow>(
+/** Claims the run of the tenant that has been due for longest. Undefined: none is due. */
+export async function takeRun(sql: Sql, tenantId: string): Promise<TakenRun | undefined> {
+  const [row] = await sql.query<TakenRun>(
     `UPDATE reactor_runs
      SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
-     WHERE id = $1 AND (status = 'pending' OR (status = 'running' AND lease_until < now()))
-     RETURNING tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
+     WHERE id = (
+       SELECT id FROM reactor_runs
+       WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
+       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
        arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
        trace_id AS "traceId", fence, started_at IS NOT NULL AS "startedBefore", faults`,
-    [id, leaseSeconds],
+    [tenantId, leaseSeconds],
   );
-  if (!row) return undefined;
+  return row;
+}
+
+/** Opens what was sealed of the run. One that does not open goes back, and is given up in the end. */
+export async function openRun(sql: Sql, sealer: Sealer, row: TakenRun): Promise<ClaimedRun> {
+  const { id } = row;
   const fence = Number(row.fence);
   try {
     const [args, callbackUrl] = await Promise.all([
@@ -90,7 +128,6 @@ export async function claimRun(
     ]);
     return {
       ...row,
-      id,
       fence,
       args: JSON.parse(args.toString('utf8')) as Record<string, unknown>,
       callbackUrl: callbackUrl.toString('utf8'),
@@ -131,7 +168,7 @@ export async function renewRun(sql: Sql, run: ClaimedRun): Promise<boolean> {
 /** Later: there was no capacity, or no store. A fault: something broke that should not. */
 export type ReleaseReason = 'later' | 'fault';
 
-/** Gives a run back whose code has not run, to be tried again soon. */
+/** Gives a run back whose code has not run, to be tried again after a second. */
 export async function releaseRun(
   sql: Sql,
   run: Pick<ClaimedRun, 'id' | 'fence'>,
@@ -139,7 +176,8 @@ export async function releaseRun(
 ): Promise<void> {
   await sql.query(
     `UPDATE reactor_runs
-     SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3
+     SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3,
+       due_at = now() + interval '1 second'
      WHERE id = $1 AND fence = $2 AND status = 'running'`,
     [run.id, run.fence, reason === 'fault' ? 1 : 0],
   );
@@ -156,15 +194,15 @@ export async function markStarted(sql: Sql, run: ClaimedRun): Promise<boolean> {
 }
 
 /**
- * Ends a run and leaves its webhook, in one transaction. Undefined when the run was claimed by
- * another worker meanwhile: a late result is dropped.
+ * Ends a run and leaves its webhook, in one transaction. A late result is dropped: the run was
+ * claimed by another worker meanwhile.
  */
 export async function finishRun(
   database: Database,
   sealer: Sealer,
   run: ClaimedRun,
   result: { readonly status: 'completed' | 'failed'; readonly body: string },
-): Promise<string | undefined> {
+): Promise<void> {
   const deliveryId = randomUUID();
   const delivery = (column: string): Place => ({
     table: 'webhook_deliveries',
@@ -172,49 +210,90 @@ export async function finishRun(
     tenantId: run.tenantId,
     record: deliveryId,
   });
-  const [sealedResult, body, callbackUrl] = await Promise.all([
+  const [sealedResult, receiver, body, callbackUrl] = await Promise.all([
     sealer.seal(placeOf(run.tenantId, run.id, 'result'), result.body),
+    receiverOf(sealer, run),
     sealer.seal(delivery('body'), result.body),
     sealer.seal(delivery('callback_url'), run.callbackUrl),
   ]);
-  return database.transaction(async (sql) => {
+  await database.transaction(async (sql) => {
     const finished = await sql.query(
       `UPDATE reactor_runs SET status = $3, result = $4, finished_at = now(), lease_until = NULL
        WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
       [run.id, run.fence, result.status, sealedResult],
     );
-    if (finished.length === 0) return undefined;
+    if (finished.length === 0) return;
     await sql.query(
       `INSERT INTO webhook_deliveries
-         (id, tenant_id, run_id, webhook_id, callback_url, body, status, next_attempt_at, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 'pending', now(), now())`,
-      [deliveryId, run.tenantId, run.id, `msg_${run.id}`, callbackUrl, body],
+         (id, tenant_id, run_id, webhook_id, callback_url, receiver, body, status, next_attempt_at,
+          created_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', now(), now())`,
+      [deliveryId, run.tenantId, run.id, `msg_${run.id}`, callbackUrl, receiver, body],
     );
-    return deliveryId;
   });
 }
 
 /**
- * Reminds a worker of a run. The job is named by the claims that the run has seen: the job of a
- * worker that died is still there and would hide one of the same name.
+ * What tells the receivers of a tenant apart, and nothing more: the keyed hash of the host. Text, so
+ * that a look for deliveries to other receivers opens none.
  */
-export async function remindOfRun(queue: Queue, run: { id: string; fence: number }): Promise<void> {
-  await queue.add('run', { runId: run.id }, { jobId: `${run.id}-${run.fence}` });
+async function receiverOf(
+  sealer: Sealer,
+  { tenantId, callbackUrl }: Pick<ClaimedRun, 'tenantId' | 'callbackUrl'>,
+): Promise<string> {
+  const key = await sealer.lastingKey('receivers');
+  const { hostname } = new URL(callbackUrl);
+  return createHmac('sha256', key).update(`${tenantId} ${hostname}`).digest('base64url');
 }
 
-/** Runs that no job speaks for: their job was lost, or their worker has gone silent. */
-export async function forgottenRuns(
-  sql: Sql,
-  limit: number,
-): Promise<{ id: string; fence: number }[]> {
-  const rows = await sql.query<{ id: string; fence: string }>(
-    `SELECT id, fence FROM reactor_runs
-     WHERE (status = 'pending' AND created_at < now() - interval '2 seconds')
-        OR (status = 'running' AND lease_until < now())
-     ORDER BY created_at LIMIT $1`,
-    [limit],
+/**
+ * Reminds a worker that the tenant has a due run. The job is named by the tenant: there is one,
+ * however many runs wait. It is gone from Redis before its worker looks for rows, so that the look
+ * finds every run whose reminder met the job there and was ignored.
+ */
+export async function remindOfRuns(queue: Queue, tenantId: string): Promise<void> {
+  await queue.add('due', { tenantId }, { jobId: tenantId });
+}
+
+const silentRunsMax = 1_000;
+
+/** Runs whose worker has gone silent are due again; its fence keeps whatever it still writes out. */
+export async function takeBackSilentRuns(sql: Sql): Promise<void> {
+  await sql.query(
+    `UPDATE reactor_runs SET status = 'pending', lease_until = NULL
+     WHERE id IN (
+       SELECT id FROM reactor_runs WHERE status = 'running' AND lease_until < now()
+       ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+    [silentRunsMax],
   );
-  return rows.map(({ id, fence }) => ({ id, fence: Number(fence) }));
+}
+
+/** The tenants that have a due run. One step into the index for each, whatever they have waiting. */
+export async function tenantsWithDueRuns(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ tenantId: string }>(
+    `WITH RECURSIVE first AS (
+       (SELECT tenant_id, due_at FROM reactor_runs WHERE status = 'pending'
+        ORDER BY tenant_id, due_at LIMIT 1)
+       UNION ALL
+       SELECT next.* FROM first, LATERAL (
+         SELECT tenant_id, due_at FROM reactor_runs
+         WHERE status = 'pending' AND tenant_id > first.tenant_id
+         ORDER BY tenant_id, due_at LIMIT 1) next
+     )
+     SELECT tenant_id AS "tenantId" FROM first WHERE due_at <= now()`,
+  );
+  return rows.map(({ tenantId }) => tenantId);
+}
+
+/** How many were deleted of the runs that have ended long ago. */
+export async function deleteOldRuns(sql: Sql, keptMs: number, rowsMax: number): Promise<number> {
+  const deleted = await sql.query(
+    `DELETE FROM reactor_runs WHERE id IN (
+       SELECT id FROM reactor_runs WHERE finished_at < now() - $1 * interval '1 millisecond'
+       ORDER BY finished_at LIMIT $2) RETURNING id`,
+    [keptMs, rowsMax],
+  );
+  return deleted.length;
 }
 
 function placeOf(tenantId: string, record: string, column: string): Place {

@@ -1,5 +1,5 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { Database, Sql } from '@glovebox/database';
+import type { Sql, SqlPool } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
@@ -24,7 +24,7 @@ export function serviceCalls(
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
-    return call({ database, vault, actor, first, second });
+    return call({ database: database.of(application.tenantId), vault, actor, first, second });
   };
   // Customers' code sees what any caller would see of an error, and nothing of ours.
   return (method, params) =>
@@ -39,7 +39,7 @@ export function serviceCalls(
 }
 
 interface Call {
-  readonly database: Database;
+  readonly database: SqlPool;
   readonly vault: Vault;
   readonly actor: Actor;
   readonly first: unknown;

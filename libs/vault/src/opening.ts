@@ -8,10 +8,17 @@ export const openedBytesMax = 10 * 1024 * 1024;
 /** Of what was opened: a value takes up to thirty times its bytes once it is parsed. */
 export const openedValuesMax = 200_000;
 
+/** A look-up of more waits for one of a few places: parsing keeps a process from all others. */
+export const openedAtOnceMax = 128 * 1024;
+export const largeOpeningsMax = 2;
+export const largeOpeningWaitMs = 5_000;
+/** Of one tenant. */
+export const waitingOpeningsMax = 50;
+
 /** What a list or object takes besides its text. */
 const valueBytes = 64;
 
-const breathBytes = 256 * 1024;
+const breathBytes = 128 * 1024;
 
 /** What one request may still open. Its look-ups share it, one after the other. */
 export class Opening {
@@ -46,13 +53,13 @@ export class Opening {
 
 export function tooManyBytes(): Problem {
   return new Problem('payload_too_large', {
-    detail: `A request may open at most ${openedBytesMax} bytes of tokens.`,
+    detail: `A request may open at most ${openedBytesMax} bytes of tokens; a list may ask for a smaller size.`,
   });
 }
 
 function tooManyValues(): Problem {
   return new Problem('payload_too_large', {
-    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values, lists and objects.`,
+    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values; a list may ask for a smaller size.`,
   });
 }
 

@@ -1,4 +1,6 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { connectionShares } from '@glovebox/database';
+import type { Shares } from '@glovebox/shares';
 import { Application } from '../applications/application.entity';
 import { ApplicationKey } from '../applications/application-key.entity';
 import { CreateDefinitionLog0000000000001 } from '../migrations/0001-create-definition-log';
@@ -14,6 +16,8 @@ import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-prox
 import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
 import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
+import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replays-to-grants';
+import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -35,15 +39,27 @@ const migrations = [
   CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
   CountDefinitions0000000000017,
+  BindReplaysToGrants0000000000018,
+  ShareOutQueues0000000000026,
 ];
+
+/** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */
+export class SharedDataSource extends DataSource {
+  readonly shares: Shares;
+
+  constructor(options: DataSourceOptions & { readonly poolSize: number }) {
+    super(options);
+    this.shares = connectionShares(options.poolSize);
+  }
+}
 
 /** The rows of the management API, as the role that row-level security binds. */
 export function createDataSource(options: {
   url: string;
   connectionsMax: number;
   onIdleError: (error: unknown) => void;
-}): DataSource {
-  return new DataSource({
+}): SharedDataSource {
+  return new SharedDataSource({
     type: 'postgres',
     url: options.url,
     applicationName: 'management-api',

@@ -1,16 +1,23 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { enterTenant, type Sql, type Statement } from '@glovebox/database';
+import type { SharedDataSource } from './data-source';
 
-/** A transaction in which row-level security shows and takes this tenant's rows alone. */
+/**
+ * A transaction in which row-level security shows and takes this tenant's rows alone, on a
+ * connection of the tenant's share. None within another one: a tenant whose transactions hold its
+ * share would wait for itself.
+ */
 export function inTenant<Result>(
-  dataSource: DataSource,
+  dataSource: SharedDataSource,
   tenantId: string,
   work: (manager: EntityManager) => Promise<Result>,
 ): Promise<Result> {
-  return dataSource.transaction(async (manager) => {
-    await enterTenant(asSql(manager), tenantId);
-    return work(manager);
-  });
+  return dataSource.shares.hold(tenantId, () =>
+    dataSource.transaction(async (manager) => {
+      await enterTenant(asSql(manager), tenantId);
+      return work(manager);
+    }),
+  );
 }
 
 /** TypeORM's transaction, for the libraries that speak plain SQL. */
@@ -32,7 +39,7 @@ export function asSql(manager: EntityManager): Sql {
  * Each statement in a transaction of its own, committed before its rows are handed over: a record
  * that it has written stays, whatever its caller makes of the rows.
  */
-export function eachInTenant(dataSource: DataSource, tenantId: string): Sql {
+export function eachInTenant(dataSource: SharedDataSource, tenantId: string): Sql {
   return {
     query: (statement, values) =>
       inTenant(dataSource, tenantId, (manager) => asSql(manager).query(statement, values)),

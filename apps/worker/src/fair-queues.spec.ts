@@ -1,0 +1,406 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import {
+  insertRun,
+  markStarted,
+  openRun,
+  remindOfRuns,
+  renewRun,
+  runQueue,
+  takeBackSilentRuns,
+  takeRun,
+} from '@glovebox/reactors';
+import type { RunOutcome, RunRequest } from '@glovebox/sandbox';
+import { createRegistry } from '@glovebox/service-host';
+import { waitFor } from '@glovebox/testing';
+import { startConsumer } from './consumer';
+import type { WorkerContext } from './context';
+import { receiverDeliveriesMax } from './deliver-webhook';
+import { queueOfDeliveries, queueOfRuns } from './queues';
+import { startSpecWorker, type SpecWorker } from './spec-worker';
+import { clearAway } from './sweeper';
+import { startWorker } from './worker';
+
+interface Tenant {
+  readonly id: string;
+  readonly reactorId: string;
+  readonly actorId: string;
+}
+
+let spec: SpecWorker;
+let a: Tenant;
+let b: Tenant;
+let queue: Queue;
+let queueRedis: Redis;
+let receiver: Receiver;
+/** The runner's part: it has the run, and says what came of it. */
+let runCode: (request: RunRequest) => Promise<RunOutcome>;
+let ctx: WorkerContext;
+
+const returned: RunOutcome = { kind: 'returned', value: { raw: {} } };
+
+interface Receiver {
+  /** Path of each webhook that came, and when. */
+  readonly came: { readonly path: string; readonly at: number }[];
+  readonly port: number;
+  close(): void;
+}
+
+/** On all addresses of the loopback: a host each. A path that ends in `hangs` is never answered. */
+async function startReceiver(): Promise<Receiver> {
+  const came: Receiver['came'] = [];
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    came.push({ path, at: performance.now() });
+    request.resume();
+    if (!path.endsWith('hangs')) response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const more = createServer((request, response) => server.emit('request', request, response));
+  more.listen(port, '127.0.0.2');
+  await once(more, 'listening');
+  return {
+    came,
+    port,
+    close() {
+      for (const one of [server, more]) {
+        one.close();
+        one.closeAllConnections();
+      }
+    },
+  };
+}
+
+beforeAll(async () => {
+  spec = await startSpecWorker({
+    RUN_CONCURRENCY: '4',
+    DELIVERY_CONCURRENCY: '40',
+    EGRESS_ALLOW: '127.0.0.0/8:*',
+    LOG_LEVEL: 'silent',
+  });
+  [a, b] = [await tenant(), await tenant()];
+  queueRedis = new Redis(spec.redis.url);
+  queue = new Queue(runQueue.name, {
+    connection: queueRedis,
+    prefix: runQueue.prefix,
+    defaultJobOptions: runQueue.options,
+  });
+});
+afterAll(async () => {
+  await queue.close();
+  queueRedis.disconnect();
+  await spec.close();
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+  runCode = () => Promise.resolve(returned);
+  const runner = { ...spec.ctx.runner, run: (request: RunRequest) => runCode(request) };
+  ctx = { ...spec.ctx, runner, registry: createRegistry('worker') };
+  await ctx.database.query('DELETE FROM reactor_runs');
+  await ctx.database.query('DELETE FROM webhook_deliveries');
+});
+afterEach(() => {
+  receiver.close();
+});
+
+async function tenant(): Promise<Tenant> {
+  const [tenantId, actorId, reactorId, formulaId] = Array.from({ length: 4 }, () => randomUUID());
+  if (!tenantId || !actorId || !reactorId || !formulaId) throw new Error('unreachable');
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  await spec.define({
+    kind: 'tenant',
+    id: tenantId,
+    tenantId,
+    settings: {},
+    webhookSecrets: [{ secret, until: null }],
+  });
+  await spec.define({
+    kind: 'application',
+    id: actorId,
+    tenantId,
+    type: 'private',
+    permissions: ['token:use'],
+    rules: [],
+    expiresAt: null,
+    keys: [{ id: randomUUID(), hash: actorId }],
+  });
+  await spec.define({
+    kind: 'formula',
+    id: formulaId,
+    tenantId,
+    code: '',
+    codeHash: '',
+    runtime: 'node20',
+    requestParameters: [],
+  });
+  await spec.define({
+    kind: 'reactor',
+    id: reactorId,
+    tenantId,
+    formulaId,
+    applicationId: null,
+    configuration: {},
+    isolation: 'warm',
+  });
+  return { id: tenantId, reactorId, actorId };
+}
+
+/** What the gateway does before its 202. */
+function accept(of: Tenant, path = '/', host = '127.0.0.1'): Promise<string> {
+  return insertRun(
+    ctx.database,
+    ctx.sealer,
+    {
+      tenantId: of.id,
+      reactorId: of.reactorId,
+      actorId: of.actorId,
+      args: {},
+      callbackUrl: `http://${host}:${receiver.port}${path}`,
+      timeoutMs: 10_000,
+      traceId: 'trace',
+    },
+    1_000_000,
+  );
+}
+
+/** More of them: never opened, only there. */
+const crowd = (of: Tenant, count: number): Promise<unknown> =>
+  ctx.database.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, due_at)
+     SELECT gen_random_uuid(), $1, $2, $3, 'pending', '', '', 10000, 'trace', now(),
+       now() - interval '1 minute' + nth * interval '1 millisecond'
+     FROM generate_series(1, $4) nth`,
+    [of.id, of.reactorId, of.actorId, count],
+  );
+
+const statesOf = async (table: string): Promise<Record<string, number>> => {
+  const rows = await ctx.database.query<{ status: string; count: number }>(
+    `SELECT status, count(*)::int FROM ${table} GROUP BY status`,
+  );
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+};
+
+/** Until when runs hang, and how many do of each tenant. */
+function hangingRuns() {
+  const underWay: Record<string, number> = {};
+  const startedAt: Record<string, number> = {};
+  const end = new AbortController();
+  const ended = once(end.signal, 'abort');
+  runCode = async ({ tenantId }) => {
+    underWay[tenantId] = (underWay[tenantId] ?? 0) + 1;
+    startedAt[tenantId] ??= performance.now();
+    await ended;
+    return returned;
+  };
+  return { underWay, startedAt, end: () => end.abort() };
+}
+
+describe('a worker with two tenants', () => {
+  it('starts a run within a second although 20,000 runs of another tenant are due before it', async () => {
+    await Promise.all([accept(a), accept(a)]);
+    await ctx.database.query(`UPDATE reactor_runs SET due_at = now() - interval '1 hour'`);
+    await crowd(a, 20_000);
+    const hanging = hangingRuns();
+    const worker = await startWorker(ctx);
+    await waitFor(() => hanging.underWay[a.id] === 2);
+
+    const acceptedAt = performance.now();
+    await accept(b);
+    await remindOfRuns(queue, b.id);
+    await waitFor(() => hanging.underWay[b.id] === 1);
+    expect((hanging.startedAt[b.id] ?? Infinity) - acceptedAt).toBeLessThan(1_000);
+    expect(hanging.underWay).toEqual({ [a.id]: 2, [b.id]: 1 });
+    const stopped = worker.stop();
+    hanging.end();
+    await stopped;
+  });
+
+  it('sends a webhook within a second although 100 of another tenant hang', async () => {
+    for (let nth = 0; nth < 50; nth += 1) {
+      await Promise.all([accept(a, '/a-hangs'), accept(a, '/a-hangs', '127.0.0.2')]);
+    }
+    const worker = await startWorker(ctx);
+    const hanging = (): number => receiver.came.filter(({ path }) => path === '/a-hangs').length;
+    await waitFor(() => hanging() === 2 * receiverDeliveriesMax);
+    await waitFor(async () => (await statesOf('reactor_runs')).completed === 100);
+
+    const acceptedAt = performance.now();
+    await accept(b, '/b');
+    await remindOfRuns(queue, b.id);
+    const delivered = await waitFor(() => receiver.came.find(({ path }) => path === '/b'));
+    expect((delivered?.at ?? Infinity) - acceptedAt).toBeLessThan(1_000);
+    receiver.close();
+    await worker.stop();
+  });
+
+  it("keeps a receiver that hangs from holding up the tenant's other webhooks", async () => {
+    for (let nth = 0; nth < 50; nth += 1) await accept(a, '/hangs', '127.0.0.2');
+    await accept(a, '/answers');
+    const worker = await startWorker(ctx);
+    const came = (path: string): number =>
+      receiver.came.filter((request) => request.path === path).length;
+    await waitFor(() => came('/answers') === 1 && came('/hangs') === receiverDeliveriesMax);
+    receiver.close();
+    await worker.stop();
+  });
+});
+
+describe('a queue of runs', () => {
+  it('finds every run although most reminders are ignored, and without a sweep', async () => {
+    const runs = queueOfRuns(ctx, { wake: () => undefined });
+    const consumer = await startConsumer(ctx, runs);
+    const acceptOne = async (): Promise<void> => {
+      await accept(a);
+      await remindOfRuns(queue, a.id);
+    };
+    for (let nth = 0; nth < 20; nth += 1) await Promise.all(Array.from({ length: 5 }, acceptOne));
+    await waitFor(async () => (await statesOf('reactor_runs')).completed === 100, {
+      timeoutMs: 10_000,
+    });
+    expect(await queue.count()).toBe(0);
+    await consumer.stop();
+    await runs.stop();
+  });
+
+  it('looks for a tenant when its reminder has left Redis: a further one is taken then, not ignored', async () => {
+    const left: boolean[] = [];
+    const wake = (tenantId: string): void => {
+      void queue.getJob(tenantId).then((job) => left.push(job === undefined));
+    };
+    const consumer = await startConsumer(ctx, { wake });
+    for (let nth = 0; nth < 20; nth += 1) {
+      await remindOfRuns(queue, randomUUID());
+      await waitFor(() => left.length === nth + 1);
+    }
+    expect(left).not.toContain(false);
+    await consumer.stop();
+  });
+
+  it('has one reminder of a tenant, however many runs wait', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => remindOfRuns(queue, a.id)));
+    expect(await queue.count()).toBe(1);
+    await queue.drain();
+  });
+
+  it('claims no further run when it is told to stop, and ends those that it has', async () => {
+    for (let nth = 0; nth < 10; nth += 1) await accept(a);
+    const hanging = hangingRuns();
+    const runs = queueOfRuns(ctx, { wake: () => undefined });
+    runs.wake(a.id);
+    await waitFor(() => hanging.underWay[a.id] === 2);
+    const stopped = runs.stop();
+    hanging.end();
+    await stopped;
+    expect(await statesOf('reactor_runs')).toEqual({ completed: 2, pending: 8 });
+  });
+
+  it('leaves a tenant alone for a second for whose runs there is no capacity', async () => {
+    for (let nth = 0; nth < 100; nth += 1) await accept(a);
+    await accept(b);
+    let refused = 0;
+    runCode = ({ tenantId }) => {
+      if (tenantId === b.id) return Promise.resolve(returned);
+      refused += 1;
+      return Promise.resolve({ kind: 'no_capacity' });
+    };
+    const runs = queueOfRuns(ctx, { wake: () => undefined });
+    runs.wake(a.id);
+    await waitFor(() => refused > 0);
+    // Whoever looks meanwhile finds the tenant paused.
+    for (let nth = 0; nth < 50; nth += 1) {
+      runs.wake(a.id);
+      await ctx.database.query('SELECT 1');
+    }
+    runs.wake(b.id);
+    await waitFor(async () => (await statesOf('reactor_runs')).completed === 1);
+    expect(refused).toBeLessThanOrEqual(2);
+    await waitFor(() => refused > 2);
+    await runs.stop();
+    expect((await statesOf('reactor_runs')).pending).toBe(100);
+  });
+
+  it('starts no run twice whatever number of workers look for it', async () => {
+    for (let nth = 0; nth < 50; nth += 1) await accept(a);
+    let started = 0;
+    runCode = () => {
+      started += 1;
+      return Promise.resolve(returned);
+    };
+    const queues = Array.from({ length: 4 }, () => queueOfRuns(ctx, { wake: () => undefined }));
+    for (const one of queues) one.wake(a.id);
+    await waitFor(async () => (await statesOf('reactor_runs')).completed === 50);
+    await Promise.all(queues.map((one) => one.stop()));
+    expect(started).toBe(50);
+  });
+});
+
+it('a run whose worker has gone silent after its start is due again, is told from new ones, and the silent worker is fenced off', async () => {
+  await accept(a);
+  const take = async () => {
+    const taken = await takeRun(ctx.database, a.id);
+    return taken && openRun(ctx.database, ctx.sealer, taken);
+  };
+  const silent = await take();
+  if (!silent) throw new Error('nothing was due');
+  expect(await markStarted(ctx.database, silent)).toBe(true);
+  await takeBackSilentRuns(ctx.database);
+  expect(await take()).toBeUndefined();
+  await ctx.database.query(`UPDATE reactor_runs SET lease_until = now() - interval '1 second'`);
+  await takeBackSilentRuns(ctx.database);
+  expect(await renewRun(ctx.database, silent)).toBe(false);
+  expect(await take()).toMatchObject({ id: silent.id, startedBefore: true, fence: 2 });
+});
+
+it('webhooks beyond ten to one receiver take no place, and go on when those ten have ended', async () => {
+  const deliveries = queueOfDeliveries(ctx);
+  for (let nth = 0; nth < 30; nth += 1) await accept(a, '/hangs', '127.0.0.2');
+  const runs = queueOfRuns(ctx, deliveries);
+  runs.wake(a.id);
+  await waitFor(() => receiver.came.length === receiverDeliveriesMax);
+  await waitFor(async () => (await statesOf('reactor_runs')).completed === 30);
+  await runs.stop();
+  await waitFor(() => deliveries.shares.state.held === receiverDeliveriesMax);
+  expect(deliveries.shares.state.waiting).toBe(0);
+  const untried = async (): Promise<number> =>
+    (await ctx.database.query('SELECT 1 FROM webhook_deliveries WHERE attempts = 0')).length;
+  expect(await untried()).toBe(20);
+  receiver.close();
+  await waitFor(() => deliveries.shares.state.held === 0);
+  expect(await untried()).toBe(0);
+  await deliveries.stop();
+});
+
+it('runs and webhooks that ended more than a day ago are cleared away, all others stay', async () => {
+  const ended = (status: string, hoursAgo: number): Promise<unknown> =>
+    ctx.database.query(
+      `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+         callback_url, timeout_ms, trace_id, created_at, finished_at)
+       SELECT gen_random_uuid(), $1, $1, $1, $2, '', '', 1, '', now(), now() - $3 * interval '1 hour'
+       FROM generate_series(1, 1500)`,
+      [a.id, status, hoursAgo],
+    );
+  const delivered = (status: string, hoursAgo: number): Promise<unknown> =>
+    ctx.database.query(
+      `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body,
+         status, next_attempt_at, created_at)
+       VALUES (gen_random_uuid(), $1, $1, '', '', '', $2, now() - $3 * interval '1 hour', now())`,
+      [a.id, status, hoursAgo],
+    );
+  await ended('completed', 25);
+  await ended('failed', 23);
+  await accept(a);
+  for (const status of ['delivered', 'failed', 'pending']) {
+    await delivered(status, 25);
+    await delivered(status, 23);
+  }
+  await clearAway(ctx, new AbortController().signal);
+  expect(await statesOf('reactor_runs')).toEqual({ failed: 1500, pending: 1 });
+  expect(await statesOf('webhook_deliveries')).toEqual({ delivered: 1, failed: 1, pending: 2 });
+});

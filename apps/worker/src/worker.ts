@@ -1,0 +1,28 @@
+import { observeShares } from '@glovebox/shares';
+import { startConsumer } from './consumer';
+import type { WorkerContext } from './context';
+import { queueOfDeliveries, queueOfRuns } from './queues';
+import { startSweeper } from './sweeper';
+
+/** All that a worker does: its two queues, and the two that wake tenants in them. */
+export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise<void> }> {
+  const deliveries = queueOfDeliveries(ctx);
+  const runs = queueOfRuns(ctx, deliveries);
+  observeShares(ctx.registry, {
+    lookups: ctx.lookups,
+    connections: ctx.database.shares,
+    runs: runs.shares,
+    deliveries: deliveries.shares,
+    large_openings: ctx.vault.largeOpenings,
+  });
+  const consumer = await startConsumer(ctx, runs);
+  const sweeper = startSweeper(ctx, { runs, deliveries });
+  return {
+    async stop() {
+      await sweeper.stop();
+      await consumer.stop();
+      await runs.stop();
+      await deliveries.stop();
+    },
+  };
+}
