@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { connectDatabase, type Database } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { sealDefinition } from './codec';
@@ -137,5 +137,24 @@ it('100,000 definitions at once come to an end, let others work, and take 1.5 KB
   expect(took.bytesEach).toBeLessThan(bytesEachMax);
   for (const name of ['start', 'fill Redis', 'change all']) {
     expect(took[`${name}, blocked`]).toBeLessThan(blockedMsMax);
+  }
+}, 240_000);
+
+it('300 definitions of 1 MiB, from a release without a limit, are loaded from both stores', async () => {
+  const other = await startStage();
+  try {
+    const large = randomBytes(512 * 1024).toString('hex');
+    const ids = Array.from({ length: 300 }, () => randomUUID());
+    for (const id of ids) await other.write(other.reactor(id, { large }));
+    const api = other.connect({ relays: true, writes: true });
+    await api.start();
+    const gateway = other.connect();
+    await gateway.start();
+    await waitFor(() => gateway.follower.source === 'redis', { timeoutMs: 60_000 });
+    const definitions = await gateway.follower.current();
+    const found = ids.filter((id) => definitions.find('reactor', other.tenantId, id));
+    expect(found).toHaveLength(ids.length);
+  } finally {
+    await other.close();
   }
 }, 240_000);
