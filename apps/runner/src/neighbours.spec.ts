@@ -87,7 +87,7 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
 // ---- calls of svc ----
 
 /** Answers each call after a while, and keeps count of what is open. */
-function slowCalls(): {
+function slowCalls(heldMs = 20): {
   onCall: RunHooks['onCall'];
   most: { calls: number; bytes: number; answered: number };
 } {
@@ -102,7 +102,7 @@ function slowCalls(): {
       open.bytes += bytes;
       most.calls = Math.max(most.calls, open.calls);
       most.bytes = Math.max(most.bytes, open.bytes);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, heldMs));
       open.calls -= 1;
       open.bytes -= bytes;
       return bytes;
@@ -115,7 +115,7 @@ const rawFrames = `const raw = (type, body) => { const t = Buffer.from(JSON.stri
 
 describe('one run with many large calls of svc at once', () => {
   it('has at most 8 and 4 MiB of them open, and all are answered', async () => {
-    const { onCall, most } = slowCalls();
+    const { onCall, most } = slowCalls(200);
     const code = `module.exports = async ({ svc }) => ({ answers: (await Promise.all(
       Array.from({ length: 50 }, () => svc.tokenize('x'.repeat(1e6))))).length })`;
     const outcome = await runner.run(code, { svc: true, timeoutMs: 100_000 }, { onCall });
@@ -127,9 +127,9 @@ describe('one run with many large calls of svc at once', () => {
   it('has no more of them open if it writes the frames itself, and a neighbour does not notice', async () => {
     const { onCall, most } = slowCalls();
     const code = `${rawFrames} module.exports = () => {
-      for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize', params: ['x'.repeat(id > 20 ? 6e5 : 10)] }));
+      for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize', params: ['x'.repeat(id > 20 ? 3e5 : 10)] }));
       return new Promise(() => {}) }`;
-    await attackBeside({ code, onCall, isOn: () => most.answered > 35 });
+    await attackBeside({ code, onCall, isOn: () => most.answered > 45 });
     expect(most.calls).toBe(svcCallsMax);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
   }, 120_000);
