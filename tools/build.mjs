@@ -114,7 +114,7 @@ function entryPointsOf(root) {
     .map((file) => join(root, 'src', file));
 }
 
-/** esbuild drops decorator metadata, which TypeORM and Nest live on. */
+/** esbuild drops decorator metadata, which TypeORM, Nest and class-validator live on. */
 function decorators(transform) {
   return {
     name: 'decorators',

@@ -25,7 +25,8 @@ export const tokenBytesMax = 1024 * 1024;
 export const searchIndexesMax = 20;
 export const expressionCharactersMax = 4_096;
 export const metadataMembersMax = 100;
-export const metadataBytesMax = 64 * 1024;
+export const metadataNameCharactersMax = 100;
+export const metadataValueCharactersMax = 1_000;
 
 /** Looks at everything: tokens come from callers, and from customers' code as well. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
@@ -44,7 +45,8 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   const container = containerOf(containers, kind.container, errors);
   if (!isMetadata(metadata)) {
     errors.metadata = [
-      `must be an object of at most ${metadataMembersMax} strings, without NUL, at most 64 KiB in all`,
+      `must be an object of at most ${metadataMembersMax} strings without NUL, each of at most ` +
+        `${metadataValueCharactersMax} characters under a name of at most ${metadataNameCharactersMax}`,
     ];
   }
   const expiresAt = expiryOf(given.expires_at, errors);
@@ -128,11 +130,15 @@ function isMetadata(value: unknown): value is Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const members = Object.entries(value);
   if (members.length > metadataMembersMax) return false;
-  const fits = members.every(
+  return members.every(
     ([name, member]) =>
-      name !== '' && typeof member === 'string' && isStorable(name) && isStorable(member),
+      name !== '' &&
+      name.length <= metadataNameCharactersMax &&
+      isStorable(name) &&
+      typeof member === 'string' &&
+      member.length <= metadataValueCharactersMax &&
+      isStorable(member),
   );
-  return fits && JSON.stringify(value).length <= metadataBytesMax;
 }
 
 function expiryOf(value: unknown, errors: Errors): Date | null {

@@ -1,3 +1,5 @@
+import { Expose, Transform, Type } from 'class-transformer';
+import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
 import { isInstant } from '@glovebox/service-host';
 import type { Schema } from '../openapi/schema';
 
@@ -45,6 +47,9 @@ export function fieldsOf(dto: object): readonly Field[] {
   return [...inherited, ...(fieldsOfDto.get(dto) ?? [])];
 }
 
+/** The name of the one rule that every field has, among those of class-validator. */
+export const fieldRule = 'field';
+
 /** One decorator per field: what it may hold and, unless optional, that it is there. */
 function field(
   check: Check,
@@ -53,11 +58,32 @@ function field(
   nested?: () => Dto,
 ): PropertyDecorator {
   return (prototype, property) => {
+    const name = String(property);
     const wrong: Check = (value) =>
       value === undefined || (value === null && !raw) ? 'is required' : check(value);
     const known = fieldsOfDto.get(prototype.constructor) ?? [];
-    const added = { name: String(property), optional, raw, nested, wrong, schema };
+    const added = { name, optional, raw, nested, wrong, schema };
     fieldsOfDto.set(prototype.constructor, [...known, added]);
+    if (optional) ValidateIf((_, value: unknown) => value !== undefined)(prototype, property);
+    ValidateBy({
+      name: fieldRule,
+      validator: {
+        validate: (value) => wrong(value) === undefined,
+        defaultMessage: (args) => wrong(args?.value) ?? '',
+      },
+    })(prototype, property);
+    if (raw) return;
+    Expose()(prototype, property);
+    if (nested) {
+      Type(nested)(prototype, property);
+      ValidateNested()(prototype, property);
+    }
+    Transform(({ obj, value }) => {
+      const given = Object.hasOwn(obj as object, name) ? (obj as Members)[name] : undefined;
+      // Contract 1: an optional member that is null counts as absent.
+      if (given === undefined || (given === null && optional)) return undefined;
+      return nested ? (value as unknown) : given;
+    })(prototype, property);
   };
 }
 
