@@ -142,6 +142,21 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return key;
     },
 
+    /** A reactor of the tenant that no runner runs; its id. */
+    async reactor(): Promise<string> {
+      const [id, formulaId] = [randomUUID(), randomUUID()];
+      const code = 'module.exports = () => ({})';
+      await define({
+        ...{ kind: 'formula', id: formulaId, tenantId, code, codeHash: code },
+        ...{ runtime: 'node20', requestParameters: [] },
+      });
+      await define({
+        ...{ kind: 'reactor', id, tenantId, formulaId },
+        ...{ applicationId: null, configuration: {}, isolation: 'warm' },
+      });
+      return id;
+    },
+
     async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
