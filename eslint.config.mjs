@@ -11,7 +11,7 @@ const libraries = {
   access: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access'],
   expressions: ['problems'],
-  vault: ['problems', 'service-host', 'seal', 'database', 'access', 'expressions'],
+  vault: ['problems', 'service-host', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
   sandbox: ['problems'],
   reactors: [

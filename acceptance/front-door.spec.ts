@@ -16,6 +16,45 @@ describe('through the front door', () => {
     }
   });
 
+  it.each<[string, string, string, number]>([
+    ['with a bad key', '/applications', 'nope', 401],
+    ['to a path that nobody serves', '/nothing', adminKey, 404],
+    ['with a good key', '/applications', adminKey, 413],
+  ])('20 MB %s is refused by what is wrong with it, every time', async (_, path, key, status) => {
+    const body = { name: 'x'.repeat(20_000_000) };
+    for (let n = 0; n < 5; n += 1) {
+      const answer = await call('POST', `${baseUrl}${path}`, { key, body });
+      expect([answer.status, answer.body.status]).toEqual([status, status]);
+    }
+  });
+
+  it('a proxy or a callback to a port of the product itself is refused when it is written', async () => {
+    const port = new URL(baseUrl).port;
+    for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '127.1']) {
+      const body = { name: 'own', destination_url: `http://${host}:${port}/` };
+      const answer = await call('POST', `${baseUrl}/proxies`, { key: adminKey, body });
+      expect([host, answer.status, answer.body.errors]).toEqual([
+        host,
+        400,
+        { destination_url: [expect.any(String)] },
+      ]);
+    }
+    const formula = { name: 'f', code: 'module.exports = () => ({})' };
+    const { id } = (
+      await call('POST', `${baseUrl}/reactor-formulas`, { key: adminKey, body: formula })
+    ).body;
+    const reactor = { name: 'r', formula: { id }, configuration: {} };
+    const made = await call('POST', `${baseUrl}/reactors`, { key: adminKey, body: reactor });
+    const answer = await call('POST', `${baseUrl}/reactors/${String(made.body.id)}/react`, {
+      key: privateKey,
+      body: { args: {}, callback_url: `http://localhost:${port}/` },
+    });
+    expect([answer.status, answer.body.errors]).toEqual([
+      400,
+      { callback_url: [expect.any(String)] },
+    ]);
+  });
+
   it('the API documents itself, to everybody', async () => {
     const page = await call('GET', `${baseUrl}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([

@@ -41,7 +41,10 @@ export function runnerFolder(folder) {
 export function describeApps(options) {
   const { env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo, bwrap } = options;
   const socket = `unix:${join(workFolder, 'runner.sock')}`;
-  const egress = { EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address) };
+  const egress = {
+    EGRESS_ALLOW: joinList(env.EGRESS_ALLOW, demo.address),
+    EGRESS_OWN_SERVICES: joinList(env.EGRESS_OWN_SERVICES, ...ownServices(ports, urls, redisUrl)),
+  };
   const inherited = pick(env, (name) => !notInherited.test(name));
   const data = {
     ...inherited,
@@ -51,7 +54,6 @@ export function describeApps(options) {
     RUNNER_URLS: socket,
     RUNNER_SECRET: secrets.runnerSecret,
     ...egress,
-    EGRESS_OWN_SERVICES: joinList(env.EGRESS_OWN_SERVICES, ...ownServices(ports, urls, redisUrl)),
   };
   const apps = {
     'management-api': {
@@ -70,7 +72,6 @@ export function describeApps(options) {
       ...(bwrap ? { BWRAP: bwrap } : {}),
       RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
       ...egress,
-      EGRESS_OWN_SERVICES: data.EGRESS_OWN_SERVICES,
     },
     gateway: {
       ...data,

@@ -6,7 +6,7 @@ import { plainEnvironment } from './postgres.mjs';
 import { reachableFolder, serviceUser } from './reachable.mjs';
 import { repoRoot } from './repo.mjs';
 
-const retryAfterMs = 24 * 60 * 60_000;
+const retryAfterMs = 60 * 60_000;
 
 /**
  * bubblewrap gives sandboxes their third level where the kernel lets anybody make user namespaces.

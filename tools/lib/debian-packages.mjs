@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { plainEnvironment } from './postgres.mjs';
 import { run } from './processes.mjs';
 import { reachableFolder, serviceFolder, serviceUser } from './reachable.mjs';
@@ -42,8 +42,9 @@ function programIn(folder, program) {
 }
 
 async function fetchAndUnpack(folder, { packages, maybe, works }) {
-  // With the environment of the caller: it may name an HTTP proxy.
-  const options = { ...serviceUser, cwd: folder, env: { ...process.env, HOME: folder } };
+  // With the environment of the caller: it may name an HTTP proxy. Its PATH may be closed to others.
+  const PATH = [process.env.PATH, '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
+  const options = { ...serviceUser, cwd: folder, env: { ...process.env, PATH, HOME: folder } };
   const timeouts = ['http', 'https'].flatMap((name) => ['-o', `Acquire::${name}::Timeout=15`]);
   const apt = (args) => run('apt-get', [...timeouts, ...args], options);
   const download = (names, more = []) => apt([...more, 'download', '-q', ...names]);

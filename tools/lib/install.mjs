@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './processes.mjs';
-import { step, Trouble } from './progress.mjs';
+import { step, together, Trouble } from './progress.mjs';
 import { repoRoot } from './repo.mjs';
 
 /** The Node binaries that reactors run on are kept apart: as dependencies of the root their `bin` would shadow `node`. */
@@ -11,11 +11,16 @@ const folders = [
 ];
 
 export async function installDependencies() {
-  for (const { name, path } of folders) {
-    if (existsSync(join(path, 'package-lock.json')) && !isInstalled(path)) {
-      await step(`install ${name} (npm ci)`, () => install(path));
-    }
-  }
+  const missing = folders.filter(
+    ({ path }) => existsSync(join(path, 'package-lock.json')) && !isInstalled(path),
+  );
+  await together(
+    missing.map(
+      ({ name, path }) =>
+        (signal) =>
+          step(`install ${name} (npm ci)`, () => install(path), signal),
+    ),
+  );
 }
 
 async function install(folder) {

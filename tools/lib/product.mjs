@@ -6,13 +6,13 @@ import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs
 import { findBubblewrap } from './bubblewrap.mjs';
 import { freePort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
-import { step } from './progress.mjs';
+import { step, together } from './progress.mjs';
 import { appNames, repoRoot } from './repo.mjs';
 import { keyRingFileOf, secretsOf, writePrivate } from './secrets.mjs';
 import { devFile } from './dev.mjs';
 import { demoTenants } from './demo-tenants.mjs';
 import { tour } from './tour.mjs';
-import { startServices, together } from './services.mjs';
+import { startServices } from './services.mjs';
 
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 

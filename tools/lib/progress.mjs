@@ -26,6 +26,18 @@ export async function step(label, action, signal) {
   }
 }
 
+/** Like Promise.all; the first failure also ends the waits of the others, through their signal. */
+export async function together(starts, outer) {
+  const failure = new AbortController();
+  const signal = outer ? AbortSignal.any([outer, failure.signal]) : failure.signal;
+  try {
+    return await Promise.all(starts.map((start) => start(signal)));
+  } catch (error) {
+    failure.abort();
+    throw error;
+  }
+}
+
 export function seconds(begun) {
   return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkAdminUrl, createDatabase } from './database.mjs';
 import { startPostgres } from './postgres.mjs';
-import { step } from './progress.mjs';
+import { step, together } from './progress.mjs';
 import { reachableFolder } from './reachable.mjs';
 import { checkRedisUrl, startRedis } from './redis.mjs';
 
@@ -58,16 +58,4 @@ async function named(name, start, signal) {
   };
   await step(name, begin, signal);
   return result;
-}
-
-/** Like Promise.all; the first failure also ends the waits of the others, through their signal. */
-export async function together(starts, outer) {
-  const failure = new AbortController();
-  const signal = outer ? AbortSignal.any([outer, failure.signal]) : failure.signal;
-  try {
-    return await Promise.all(starts.map((start) => start(signal)));
-  } catch (error) {
-    failure.abort();
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
+import type { Release } from '@glovebox/shares';
 import type { GatewayContext } from './context';
 import type { Route } from './route';
 import type { CallTrace } from './tracer';
@@ -28,6 +29,9 @@ export interface Call {
   askedAt: number | undefined;
   answeredAt: number | undefined;
   problem: Problem | undefined;
+  /** Its answer and the work for it: a caller that leaves ends only the first. */
+  underWay: number;
+  readonly releases: Release[];
 }
 
 /** How it ended. */
@@ -68,6 +72,8 @@ export function beginCall(
     askedAt: undefined,
     answeredAt: undefined,
     problem: undefined,
+    underWay: 2,
+    releases: [],
   };
   calls.set(res, call);
   ctx.metrics.begun();
@@ -75,7 +81,20 @@ export function beginCall(
   return call;
 }
 
+/** Gives back what the call took from all calls, when its answer and the work for it have ended. */
+export function releaseAtEnd(call: Call, release: Release): void {
+  if (call.underWay === 0) release();
+  else call.releases.push(release);
+}
+
+export function partEnded(call: Call): void {
+  call.underWay -= 1;
+  if (call.underWay > 0) return;
+  for (const release of call.releases.splice(0)) release();
+}
+
 function endCall(ctx: GatewayContext, call: Call, res: ServerResponse): void {
+  partEnded(call);
   const ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,

@@ -10,7 +10,11 @@ let binary: string;
 const answered = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 
 beforeAll(async () => {
-  gateway = await startSpecGateway({ HEADERS_TIMEOUT_MS: '300', REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startSpecGateway({
+    HEADERS_TIMEOUT_MS: '300',
+    REQUEST_TIMEOUT_MS: '600',
+    BODY_IDLE_MS: '600',
+  });
   destination = await startRawServer((socket, text) => {
     if (text.startsWith('GET /now')) socket.write(answered);
   });

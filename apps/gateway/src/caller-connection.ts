@@ -3,6 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import { isForwarded } from './request-body';
 
 /** The last answer begun on each connection: answers leave in the order of their requests. */
 const latest = new WeakMap<Duplex, ServerResponse>();
@@ -91,6 +92,27 @@ export function refuseUnparsable(
   answer(last, problem);
   // Nobody else tells who reads this body that the rest of it will not come.
   socket.once('close', () => last.req.destroy());
+}
+
+/**
+ * The time for a whole request is over. One whose body is being forwarded lives on, and the exchange with
+ * the destination ends it when it stands still. Node tells of each request once: what is left of the
+ * body when that exchange is over gets the same time anew.
+ */
+export function refuseLate(
+  error: Error & { code?: string },
+  socket: Duplex,
+  answer: (res: ServerResponse, problem: Problem) => void,
+  requestTimeoutMs: number,
+): void {
+  const last = latest.get(socket);
+  if (!last || last.req.complete || !isForwarded(last.req)) {
+    return refuseUnparsable(error, socket, answer);
+  }
+  setTimeout(() => {
+    if (last.req.complete || socket.destroyed) return;
+    refuseLate(error, socket, answer, requestTimeoutMs);
+  }, requestTimeoutMs).unref();
 }
 
 /** No request, no response object: the answer is written as it goes over the wire. */

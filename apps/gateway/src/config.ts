@@ -49,10 +49,11 @@ export const settings = {
     min: 100,
     max: 300_000,
   }),
-  REQUEST_TIMEOUT_MS: integer('how long it may take to send a whole request', 300_000, {
-    min: 100,
-    max: 3_600_000,
-  }),
+  REQUEST_TIMEOUT_MS: integer(
+    'how long it may take to send a whole request, unless its body is streamed to a destination',
+    300_000,
+    { min: 100, max: 3_600_000 },
+  ),
   RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
   HEADER_PREFIXES: list(
@@ -64,7 +65,10 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
   EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
     min: 1,
     max: 4_096,
@@ -87,6 +91,20 @@ export const settings = {
     'connections to destinations, shared out between tenants',
     8_192,
     { min: 1, max: 1_000_000 },
+  ),
+  CALLS_MAX: integer('calls under way in this process; one tenant gets at most half', 4_096, {
+    min: 2,
+    max: 65_536,
+  }),
+  CALLS_PER_KEY_MAX: integer(
+    'of those, calls of one application, or through one proxy without an API key',
+    1_024,
+    { min: 1, max: 65_536 },
+  ),
+  BUFFERED_BYTES_MAX: integer(
+    'bytes of bodies and values that calls keep in memory; one tenant gets at most half',
+    268_435_456,
+    { min: 33_554_432, max: 8_589_934_592 },
   ),
   DESTINATION_CALLS_MAX: integer(
     'calls under way to one destination of a tenant; above it 503 destination_busy',

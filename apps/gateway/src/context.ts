@@ -21,6 +21,7 @@ import {
 import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import { AccessLog } from './access-log';
+import { createCallShares, type CallShares } from './call-shares';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
 import { createMetrics, type GatewayMetrics } from './metrics';
@@ -51,6 +52,7 @@ export interface GatewayContext {
   readonly runs: Queue;
   readonly egress: Egress;
   readonly destinations: Destinations;
+  readonly shares: CallShares;
   readonly tunnels: Tunnels;
   /** What tells that a request has been through this installation. */
   readonly hopMarker: string;
@@ -142,15 +144,22 @@ export async function createGatewayContext(
     places: destinationPlaces,
     connections,
   });
+
+  const { follower } = definitions;
+  const metrics = createMetrics(registry, { follower, destinations });
+  const shares = createCallShares(config);
+  const vault = new Vault(sealer);
   observeShares(registry, {
     connections: database.shares,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,
+    calls: shares.calls,
+    calls_of_keys: shares.callsOfKeys,
+    buffered_bytes: shares.bufferedBytes,
+    turns: shares.turns,
+    large_openings: vault.largeOpenings,
   });
-
-  const { follower } = definitions;
-  const metrics = createMetrics(registry, { follower, destinations });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -175,13 +184,14 @@ export async function createGatewayContext(
     definitions,
     follower,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     keyHash,
     keyUses,
     runner,
     runs,
     egress,
     destinations,
+    shares,
     tunnels: new Tunnels(),
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),

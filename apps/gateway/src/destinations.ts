@@ -193,11 +193,13 @@ export class Destination {
   }
 }
 
+export const answerHeaderBytesMax = 64 * 1024;
+
 const connectionOptions = {
   // Below the 5 s after which many servers hang up, so that it is seldom they who do.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: answerHeaderBytesMax,
   // The exchange keeps the time: these would start anew at each 1xx, and stop while a body is sent.
   headersTimeout: 0,
   bodyTimeout: 0,

@@ -1,22 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
+import type { Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import {
   bodyTemplate,
   Budget,
   expandStream,
   headerTemplate,
+  inSlices,
   pathTemplate,
   queryTemplate,
   Tally,
   type BodyContext,
   type Template,
 } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import { Opening } from '@glovebox/vault';
-import type { ProxyCall } from './caller';
+import type { Room } from './call-shares';
 import type { GatewayContext } from './context';
+import type { Decision } from './decision';
 import { hasBody, isJson, mediaType, readAtMost } from './intake';
 import { RequestBody, type OutgoingBody } from './request-body';
 
@@ -41,27 +43,45 @@ export async function fillIn(
   ctx: GatewayContext,
   req: IncomingMessage,
   head: Head,
-  identify: () => Promise<ProxyCall>,
-  use: Use,
+  {
+    decision,
+    caller,
+    use,
+    room,
+  }: {
+    readonly decision: Decision;
+    readonly caller: Principal;
+    readonly use: Use;
+    readonly room: Room;
+  },
 ): Promise<Outgoing> {
   const tally = new Tally();
-  const budget = new Budget();
-  const opening = new Opening();
+  const budget = new Budget(room);
+  const opening = new Opening(room.keep);
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
-    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const { caller } = await identify();
-    if (!caller) throw new Problem('invalid_api_key');
-    const database = ctx.database.of(caller.tenantId);
-    return ctx.vault.detokenize(database, caller, use, ids, opening);
+    await decision.confirm();
+    const values = await ctx.vault.detokenize(
+      ctx.database.of(caller.tenantId),
+      caller,
+      use,
+      ids,
+      opening,
+    );
+    // Of a streamed body they leave at once.
+    await decision.confirm();
+    return values;
   };
-  const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally);
+  const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally, room);
 
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
-  const filled = headTemplate?.render(values, budget) ?? head;
-  if (!body) return asSent(req, filled);
-  return { ...filled, body: body.render(values, { tally, budget, resolve }) };
+  const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
+  if (!body) {
+    room.keepOnly(streamBytes);
+    return asSent(req, filled);
+  }
+  return { ...filled, body: await body.render(values, { tally, budget, resolve }) };
 }
 
 /** With the body as it comes, if there is one, and as long as the caller says. */
@@ -85,15 +105,15 @@ const encodedBraces = /(?:\{|%7b){2}/i;
 function templateOf(
   { suffix, query, headers }: Head,
   tally: Tally,
-): Pick<Template<Head>, 'render'> {
+): Pick<Template<Head>, 'renderInSlices'> {
   const path = pathTemplate(suffix, tally);
   const search = queryTemplate(query, tally);
   const lines = headerTemplate(headers, tally);
   return {
-    render: (values, budget) => ({
-      suffix: path.render(values, budget),
-      query: search.render(values, budget),
-      headers: lines.render(values, budget),
+    renderInSlices: async (values, budget) => ({
+      suffix: await path.renderInSlices(values, budget),
+      query: await search.renderInSlices(values, budget),
+      headers: await lines.renderInSlices(values, budget),
     }),
   };
 }
@@ -106,7 +126,7 @@ interface Scanned {
       readonly budget: Budget;
       resolve(ids: readonly string[]): Promise<Values>;
     },
-  ): OutgoingBody;
+  ): OutgoingBody | Promise<OutgoingBody>;
 }
 
 /** The body with its expressions counted, or what has come of it when it is too large to wait for. */
@@ -114,21 +134,51 @@ async function readScanned(
   req: IncomingMessage,
   bufferBytesMax: number,
   tally: Tally,
+  room: Room,
 ): Promise<Scanned | undefined> {
-  const context = hasBody(req) ? contextOf(req) : undefined;
-  if (!context) return undefined;
-  const { bytes, isWhole } = await readAtMost(req, bufferBytesMax);
-  if (mediaType(req) === '' && !isText(bytes)) {
-    return { render: () => (isWhole ? bytes : streamed(req, (rest) => followedBy(bytes, rest))) };
-  }
-  if (isWhole) {
-    if (!mayHoldBraces(bytes, context)) return { render: () => bytes };
-    const template = bodyTemplate(bytes, context, tally);
-    return { render: (values, { budget }) => template.render(values, budget) };
-  }
+  const said = hasBody(req) ? contextOf(req) : undefined;
+  if (!said) return undefined;
+  const { bytes, isWhole } = await readAtMost(req, bufferBytesMax, room);
+  const context = mediaType(req) === '' ? contextIn(bytes) : said;
+  if (!isWhole) return restStreamed(req, bytes, context, room);
+  if (!context || !mayHoldBraces(bytes, context)) return { render: () => bytes };
+  room.keep(bytes.length * scanCopies);
+  const template = await inSlices(bodyTemplate(bytes, context, tally), room.takeTurn);
+  return {
+    async render(values, { budget }) {
+      const filled = await template.renderInSlices(values, budget);
+      room.keepOnly(filled.length);
+      return filled;
+    },
+  };
+}
+
+/** As text, and in pieces. */
+const scanCopies = 2;
+
+/** What is in memory of a body that is streamed, on both sides. */
+const streamBytes = 256 * 1024;
+
+function restStreamed(
+  req: IncomingMessage,
+  begun: Buffer,
+  context: BodyContext | undefined,
+  room: Room,
+): Scanned {
+  // In a list that is emptied: nothing else holds what has been passed on.
+  const first = [begun];
+  const whole = async function* (rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for (const bytes of first.splice(0)) yield bytes;
+    for await (const bytes of rest) {
+      room.keepOnly(streamBytes);
+      yield bytes;
+    }
+  };
   return {
     render: (_, options) =>
-      streamed(req, (rest) => expandStream(followedBy(bytes, rest), { context, ...options })),
+      streamed(req, (rest) =>
+        context ? expandStream(whole(rest), { context, ...options }) : whole(rest),
+      ),
   };
 }
 
@@ -144,11 +194,6 @@ function streamed(
   };
 }
 
-async function* followedBy(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield first;
-  yield* rest;
-}
-
 /** How the body is scanned; undefined: not at all. */
 function contextOf(req: IncomingMessage): BodyContext | undefined {
   const encoding = req.headers['content-encoding'] ?? 'identity';
@@ -159,6 +204,20 @@ function contextOf(req: IncomingMessage): BodyContext | undefined {
   const isTextual = type === '' || /^text\/|^application\/xml$|\+xml$/.test(type);
   return isTextual ? 'text' : undefined;
 }
+
+/**
+ * Of a body that does not say what it is. What begins as JSON is JSON to the destination, and a value
+ * filled in as text could end its string and add members.
+ */
+function contextIn(bytes: Buffer): BodyContext | undefined {
+  if (!isText(bytes)) return undefined;
+  const at = bytes.findIndex((byte) => !blankBytes.has(byte));
+  // Two braces begin an expression.
+  return /^(?:\{(?!\{)|\[|")/.test(bytes.toString('latin1', at, at + 2)) ? 'json' : 'text';
+}
+
+/** White space of JSON, and the three bytes of a byte order mark. */
+const blankBytes = new Set([...Buffer.from(' \t\r\n\ufeff')]);
 
 /** One that breaks off within a character may be the beginning of a text. */
 function isText(bytes: Buffer): boolean {

@@ -5,6 +5,7 @@ import { EgressUnreachable } from '@glovebox/egress';
 import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import type { Call } from './call';
+import type { Decision } from './decision';
 import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
 import { answeredHeaders, answeredTrailers } from './forwarded-headers';
@@ -12,6 +13,7 @@ import type { OutgoingBody, RequestBody } from './request-body';
 import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
+  readonly decision: Decision;
   readonly method: string;
   /** Path and query, byte for byte as the destination shall see them. */
   readonly path: string;
@@ -31,9 +33,12 @@ export interface Answering {
   readonly call: Call;
 }
 
-const informationalMax = 32;
+export const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** Nothing was sent: while the connection was opened, what is known of the definitions grew too old. */
+class LeaseOver extends Error {}
 
 /**
  * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
@@ -64,6 +69,7 @@ class Exchange implements Carried {
   #timer: NodeJS.Timeout | undefined;
   #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
   #begun = false;
+  #isBodyUnderWay = false;
   #hasData = false;
   #wasUsed = false;
   #repeated = false;
@@ -71,6 +77,16 @@ class Exchange implements Carried {
 
   /** The caller left, or its answer was given before this one: its body cannot be read any further. */
   readonly #onLeft = (): void => this.#abort?.();
+  readonly #onBodyPart = (): void => {
+    try {
+      const isKnown = this.request.decision.isConfirmed();
+      // What has begun goes on for as long as nobody knows of a change.
+      if (!isKnown && !this.#isBodyUnderWay) throw unavailable();
+      this.#isBodyUnderWay = true;
+    } catch (thrown) {
+      this.#abort?.(toProblem(thrown));
+    }
+  };
   readonly #onDrain = (): void => {
     this.#timer?.refresh();
     this.#resume?.();
@@ -92,6 +108,8 @@ class Exchange implements Carried {
     const { method, path, headers, body, tunnels } = this.request;
     const streamed = typeof body === 'function' ? body() : undefined;
     this.#body = streamed?.caller;
+    // Ahead of who passes it on.
+    if (streamed) this.#res.req.prependListener('data', this.#onBodyPart);
     this.#options = {
       method: method as Dispatcher.HttpMethod,
       path,
@@ -109,6 +127,8 @@ class Exchange implements Carried {
   onConnect(abort: (error?: Error) => void): void {
     // A caller that left before there was a connection would wedge it.
     if (this.#res.destroyed) return abort();
+    // A throw keeps undici from writing the first byte, and spares the connection.
+    if (!this.request.decision.isConfirmed()) throw new LeaseOver();
     this.#abort = abort;
     this.#wasUsed = this.#connection?.used ?? false;
     if (this.#body) this.#limit(this.request.bodyIdleMs);
@@ -199,6 +219,7 @@ class Exchange implements Carried {
     if (this.#phase === 'ended') return;
     // 204, 304 and HEAD may name the length of a body that does not come: undici calls that a fault.
     if (this.#isBodiless()) return this.onComplete(null);
+    if (error instanceof LeaseOver) return this.#askAnew();
     if (this.#mayRepeat(error)) return this.#repeat();
     this.#end();
     this.destination.leave();
@@ -227,6 +248,15 @@ class Exchange implements Carried {
     );
   }
 
+  /** A body that streams was undici's already. */
+  #askAnew(): void {
+    if (this.#body || this.#repeated) return this.onError(unavailable());
+    this.request.decision.confirm().then(
+      () => this.#repeat(),
+      (thrown: unknown) => this.onError(toProblem(thrown)),
+    );
+  }
+
   #repeat(): void {
     clearTimeout(this.#timer);
     this.#repeated = true;
@@ -252,6 +282,7 @@ class Exchange implements Carried {
     this.#phase = 'ended';
     clearTimeout(this.#timer);
     this.#res.off('close', this.#onLeft).off('drain', this.#onDrain);
+    this.#res.req.off('data', this.#onBodyPart);
     this.#body?.destroy();
   }
 }
@@ -260,6 +291,10 @@ class Exchange implements Carried {
 function breakOff(res: ServerResponse): void {
   if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
   res.destroy();
+}
+
+function unavailable(): Problem {
+  return new Problem('service_unavailable', { retryAfterSeconds: 1 });
 }
 
 function problemOf(error: Error): Problem {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { waitFor } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 import { RawCaller, startRawServer, type RawServer } from './spec-sockets';
@@ -192,5 +193,70 @@ describe('an answer of the management API', () => {
     management.connections[0]?.socket.destroy();
     await waitFor(() => caller.ended);
     expect(caller.text).toMatch(/content-length: 9/i);
+  });
+});
+
+describe('a body of 20 MB', () => {
+  const megabyte = 1_000_000;
+  const chunk = `${megabyte.toString(16)}\r\n${'x'.repeat(megabyte)}\r\n`;
+  const bodies: [string, string, string][] = [
+    ['a length', `Content-Length: ${20 * megabyte}`, 'x'.repeat(20 * megabyte)],
+    ['chunks', 'Transfer-Encoding: chunked', `${chunk.repeat(20)}0\r\n\r\n`],
+  ];
+  const post = (framing: string): string =>
+    `POST /tokens HTTP/1.1\r\nHost: a.example\r\n${framing}\r\n\r\n`;
+  /** Listens only when all that it has to say is with the system, as many clients do. */
+  const statusForWhoWritesFirst = async (bytes: string): Promise<number> => {
+    const caller = new RawCaller(gateway.port, bytes);
+    caller.socket.pause();
+    await waitFor(() => caller.ended || caller.socket.writableLength === 0, { timeoutMs: 10_000 });
+    caller.socket.resume();
+    await waitFor(() => caller.ended || caller.status > 0);
+    caller.socket.destroy();
+    return caller.status;
+  };
+
+  it.each(bodies)('with %s gets the answer that the head of it got', async (_, framing, body) => {
+    answer = 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno';
+    expect(await statusForWhoWritesFirst(post(framing) + body)).toBe(401);
+  });
+
+  it.each([
+    ['/proxy', 400],
+    [`/reactors/${randomUUID()}/react`, 401],
+  ])('that %s refuses for its head gets that answer, too', async (path, status) => {
+    for (const [, framing, body] of bodies) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: a.example\r\n${framing}\r\n\r\n`;
+      expect(await statusForWhoWritesFirst(head + body)).toBe(status);
+    }
+  });
+
+  it.each(bodies)('with %s is not passed on beyond what is too much', async (_, framing, body) => {
+    answer = '';
+    const caller = new RawCaller(gateway.port, post(framing) + body);
+    await waitFor(() => caller.ended, { timeoutMs: 10_000 });
+    const heard = management.connections.reduce((sum, { text }) => sum + text.length, 0);
+    expect(heard).toBeLessThan(11 * megabyte);
+    // The management API says nothing, and the limit holds whatever it would have said.
+    expect([caller.status, caller.json]).toMatchObject([413, { code: 'payload_too_large' }]);
+  });
+
+  it('whose length is told is not read before it is answered', async () => {
+    answer = '';
+    const [[, framing, body = '']] = bodies as [[string, string, string]];
+    const caller = new RawCaller(gateway.port, post(framing) + body);
+    await waitFor(() => management.connections.some(({ text }) => text.includes('\r\n\r\n')));
+    expect(management.connections[0]?.text).toMatch(/content-length: 20000000[^]*\r\n\r\n$/i);
+    expect(caller.socket.writableLength).toBeGreaterThan(0);
+    caller.socket.destroy();
+  });
+
+  it('leaves the connection to the next request', async () => {
+    answer = 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno';
+    const [[, framing, body = '']] = bodies as [[string, string, string]];
+    const next = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const caller = new RawCaller(gateway.port, post(framing) + body + next);
+    await waitFor(() => caller.ended, { timeoutMs: 10_000 });
+    expect(caller.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
   });
 });

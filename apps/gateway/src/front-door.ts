@@ -1,25 +1,29 @@
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { Readable, Transform, type TransformCallback } from 'node:stream';
 import httpProxy from 'http-proxy';
+import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import { traceHeader, type ServiceHeaders } from '@glovebox/service-host';
+import { readOn, traceHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall } from './call-shares';
 import type { GatewayContext } from './context';
 import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
-import { admitBody, readBody } from './intake';
+import { admitBody, hasBody, readBody, type Reading } from './intake';
 import { traceparentBelow } from './tracer';
 
-/** A body that http-proxy would smuggle is read whole; management bodies are at most this large. */
-const bufferBytesMax = 1024 * 1024;
+/** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */
+export const smuggledBodyBytesMax = 1024 * 1024;
+/** The largest body that any operation of the management API takes. */
+export const managementBodyBytesMax = 10 * 1024 * 1024;
 
 export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
 /** Every path that is not the gateway's own goes to the management API. */
-export function createFrontDoor({
-  config,
-  headers,
-}: Pick<GatewayContext, 'config' | 'headers'>): FrontDoor {
+export function createFrontDoor(
+  ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash'>,
+): FrontDoor {
+  const { config, headers } = ctx;
   const proxy = httpProxy.createProxyServer({
     target: config.MANAGEMENT_URL,
     agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -29,9 +33,11 @@ export function createFrontDoor({
     selfHandleResponse: true,
   });
 
-  proxy.on('proxyReq', (outgoing: ClientRequest, req, res) => {
+  proxy.on('proxyReq', (outgoing: ClientRequest, req, res, { buffer }) => {
     // http-proxy joins repeated slashes: another path than the one that was routed.
     outgoing.path = req.url ?? '/';
+    // Node sends the head with the first bytes of the body, of which there may be none.
+    if (buffer instanceof HeldBody && buffer.isTooLarge) outgoing.flushHeaders();
     // It leaves the request to the management API running when the caller goes away.
     if (res.destroyed) outgoing.destroy();
     // Also where the caller got another answer than that of the management API, which is yet to come.
@@ -56,28 +62,75 @@ export function createFrontDoor({
     answer.once('end', () => {
       if (req.complete) return;
       req.unpipe();
-      req.resume();
       answer.destroy();
+      readOn(req);
     });
   });
 
   return async (req, res, call) => {
     try {
-      headers.read(req, 'api-key');
+      const room = admitCall(ctx, res, call, ownerOf(ctx, req));
       headers.read(req, 'idempotency-key');
       admitBody(req, res);
-      const body = await normalise(req, headers);
+      const declaredBytes = Number(req.headers['content-length'] ?? 0);
+      const whole = await normalise(req, headers, room);
+      const held = whole || !hasBody(req) ? undefined : req.pipe(new HeldBody(declaredBytes));
+      const body = whole ? Readable.from([whole]) : held;
       tellTrace(req, headers, call);
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
-        proxy.web(req, res, body ? { buffer: Readable.from([body]) } : {}, (error) =>
-          reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error })),
-        );
+        proxy.web(req, res, body ? { buffer: body } : {}, (cause) => {
+          if (held?.isTooLarge) reject(tooLarge(cause));
+          else reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause }));
+        });
       });
     } catch (thrown) {
       sendProblem(req, res, thrown, call);
     }
   };
+}
+
+const nobody = { tenantId: 'nobody', caller: 'nobody' };
+
+/** Whose call it is if it is what it says; the management API judges the key. */
+function ownerOf(
+  { headers, follower, keyHash }: Pick<GatewayContext, 'headers' | 'follower' | 'keyHash'>,
+  req: IncomingMessage,
+): { tenantId: string; caller: string } {
+  const key = headers.read(req, 'api-key');
+  if (key === undefined || !isApiKey(key)) return nobody;
+  const principal = follower.fresh()?.principalByKeyHash(keyHash(key));
+  return principal ? { tenantId: principal.tenantId, caller: principal.applicationId } : nobody;
+}
+
+/**
+ * The body on its way to the management API, which gets no more of it than shows that it is too large
+ * for any operation. Its answer, which looks at the key and the path first, is the one that counts;
+ * until then the caller waits with the rest.
+ */
+class HeldBody extends Transform {
+  #bytes = 0;
+
+  constructor(private readonly declaredBytes: number) {
+    super();
+  }
+
+  get isTooLarge(): boolean {
+    return Math.max(this.declaredBytes, this.#bytes) > managementBodyBytesMax;
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    if (this.isTooLarge) return;
+    this.#bytes += chunk.length;
+    this.push(chunk);
+    if (!this.isTooLarge) done();
+  }
+}
+
+/** In place of an answer that did not come: the body would be refused in any case. */
+function tooLarge(cause: Error): Problem {
+  const detail = `The body is limited to ${managementBodyBytesMax} bytes.`;
+  return new Problem('payload_too_large', { detail, cause });
 }
 
 /** Both of us log and answer one trace id. */
@@ -95,12 +148,16 @@ function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): v
  * without a length to have no body, and then sends the chunks all the same: a second request to who
  * reads them. And with `Expect` its own `proxyReq` hook does not run.
  */
-async function normalise(req: IncomingMessage, ours: ServiceHeaders): Promise<Buffer | undefined> {
+async function normalise(
+  req: IncomingMessage,
+  ours: ServiceHeaders,
+  reading: Reading,
+): Promise<Buffer | undefined> {
   const length = req.headers['content-length'];
   const chunked = req.headers['transfer-encoding'] !== undefined;
   const isSmuggled = chunked && (req.method === 'DELETE' || req.method === 'OPTIONS');
   const headers = managementHeaders(req.rawHeaders, ours);
-  const body = isSmuggled ? await readBody(req, bufferBytesMax) : undefined;
+  const body = isSmuggled ? await readBody(req, smuggledBodyBytesMax, reading) : undefined;
   if (body) headers['content-length'] = String(body.length);
   else if (chunked) headers['transfer-encoding'] = 'chunked';
   else if (length !== undefined) headers['content-length'] = length;

@@ -374,6 +374,7 @@ describe('an invocation of a reactor', () => {
     [401, 'invalid_api_key', { headers: { 'SVC-API-KEY': 'nope' } }],
     [415, 'unsupported_media_type', { headers: { 'Content-Type': 'text/plain' }, body: 'x' }],
     [404, 'not_found', { headers: json, body: '{}' }],
+    [404, 'not_found', { headers: { ...json, 'Content-Type': 'text/json' }, body: '{}' }],
   ])('%d: %s', async (status, code, init) => {
     const path = `/reactors/${crypto.randomUUID()}/react`;
     const answer = await call(path, { method: 'POST', ...init });

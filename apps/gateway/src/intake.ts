@@ -30,6 +30,7 @@ function faultOf(req: IncomingMessage): Problem | undefined {
   let hosts = 0;
   let lengths = 0;
   let encodings = 0;
+  let types = 0;
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] ?? '';
     const value = raw[at + 1] ?? '';
@@ -37,6 +38,7 @@ function faultOf(req: IncomingMessage): Problem | undefined {
       hosts += 1;
       if (!hostPattern.test(value)) return fault('The Host header is not valid.');
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1;
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') types += 1;
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       encodings += 1;
       if (value.toLowerCase() !== 'chunked') return fault('The transfer encoding is not known.');
@@ -44,6 +46,8 @@ function faultOf(req: IncomingMessage): Problem | undefined {
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return fault('There must be one Host.');
   if (encodings + lengths > 1) return fault('The length of the body is ambiguous.');
+  // Node takes the first: as text, a value could add members to what the next server reads as JSON.
+  if (types > 1) return fault('There is more than one Content-Type.');
   if (encodings > 0 && httpVersion === '1.0') return fault('HTTP/1.0 has no transfer encoding.');
   return expectationFault(req);
 }
@@ -64,11 +68,24 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** How a body is read that is kept in memory. */
+export interface Reading {
+  /** How long it may stand still, and how long it may take in all. */
+  readonly idleMs: number;
+  readonly wholeMs: number;
+  /** Throws where there is no room for so many bytes more. */
+  readonly keep: (bytes: number) => void;
+}
+
 /** The whole body, or 413 as soon as it is known to be too large. */
-export async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export async function readBody(
+  req: IncomingMessage,
+  bytesMax: number,
+  reading: Reading,
+): Promise<Buffer> {
   const length = Number(req.headers['content-length'] ?? 0);
   const { bytes, isWhole } =
-    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax);
+    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax, reading);
   if (bytes && isWhole) return bytes;
   throw new Problem('payload_too_large', {
     detail: `The body may have at most ${bytesMax} bytes.`,
@@ -82,27 +99,77 @@ export async function readBody(req: IncomingMessage, bytesMax: number): Promise<
 export function readAtMost(
   req: IncomingMessage,
   bytesMax: number,
+  { idleMs, wholeMs, keep }: Reading,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const collected = (): Buffer =>
-      chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
+    const declared = Number(req.headers['content-length'] ?? Infinity);
+    const collected = new Collected(Math.min(declared, bytesMax), keep);
+    const endAt = performance.now() + wholeMs;
     const collect = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > bytesMax) settle(() => resolve({ bytes: collected(), isWhole: false }));
+      try {
+        collected.add(chunk);
+      } catch (thrown) {
+        return settle(() => reject(thrown as Problem));
+      }
+      if (collected.length > bytesMax) settle(() => resolve(outcome(false)));
+      else if (performance.now() > endAt) tooSlow();
+      else timer.refresh();
     };
-    const end = (): void => settle(() => resolve({ bytes: collected(), isWhole: true }));
-    const breakOff = (): void =>
-      settle(() => reject(new Problem('invalid_request', { detail: 'The body broke off.' })));
+    const outcome = (isWhole: boolean) => ({ bytes: collected.bytes, isWhole });
+    const end = (): void => settle(() => resolve(outcome(true)));
+    const breakOff = (): void => settle(() => reject(badBody('The body broke off.')));
+    const tooSlow = (): void => settle(() => reject(badBody('The body came too slowly.', 408)));
     const settle = (how: () => void): void => {
+      clearTimeout(timer);
       req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
       req.pause();
       how();
     };
+    const timer = setTimeout(tooSlow, Math.min(idleMs, wholeMs));
     req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
   });
+}
+
+const badBody = (detail: string, status = 400): Problem =>
+  new Problem('invalid_request', { detail, status });
+
+const firstBytes = 16 * 1024;
+
+/** One buffer that grows: to keep each chunk of one byte would take a hundred. */
+class Collected {
+  length = 0;
+  #buffer: Buffer | undefined;
+
+  constructor(
+    private readonly bytesMax: number,
+    private readonly keep: (bytes: number) => void,
+  ) {}
+
+  get bytes(): Buffer {
+    return this.#buffer?.subarray(0, this.length) ?? Buffer.alloc(0);
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    // Most bodies come in one chunk.
+    if (this.length === 0 && length >= this.bytesMax) {
+      this.keep(length);
+      this.#buffer = chunk;
+    } else chunk.copy(this.#roomFor(length), this.length);
+    this.length = length;
+  }
+
+  #roomFor(length: number): Buffer {
+    const before = this.#buffer;
+    const had = before?.length ?? 0;
+    if (before && length <= had) return before;
+    const size = Math.max(length, Math.min(Math.max(2 * had, firstBytes), this.bytesMax));
+    this.keep(size - had);
+    const larger = Buffer.allocUnsafeSlow(size);
+    before?.copy(larger);
+    this.#buffer = larger;
+    return larger;
+  }
 }
 
 /** The media type without its parameters, lower-cased. */
@@ -111,7 +178,11 @@ export function mediaType(req: IncomingMessage): string {
 }
 
 export function isJson(type: string): boolean {
-  return type === 'application/json' || /^[\w.-]+\/[\w.-]+\+json$/.test(type);
+  return (
+    type === 'application/json' ||
+    type === 'text/json' ||
+    /^[\w.!#$&^+-]+\/[\w.!#$&^+-]+\+json$/.test(type)
+  );
 }
 
 /** A caller that waits for `100 Continue` hears it only now, behind every check of the head. */

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '@glovebox/access';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
-import { findProxy, type InvokedProxy, type ProxyCall } from './caller';
+import { admitCall, type Room } from './call-shares';
+import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
+import { Decision } from './decision';
 import { destinationHostOf, destinationOf } from './destination-url';
 import { asSent, fillIn, type Outgoing } from './fill-in';
 import { forward } from './forward';
@@ -16,11 +17,11 @@ import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
 import { isUpgrade } from './upgrade';
 
-const firstByteMs = 30_000;
+export const firstByteMs = 30_000;
 
 /**
  * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
- * forward. Hot path: without an expression nothing is parsed and no store is asked.
+ * forward. What decides it is asked anew before data is opened and before bytes leave. Hot path: without an expression nothing is parsed and no store is asked.
  */
 export async function handleProxy(
   ctx: GatewayContext,
@@ -30,21 +31,26 @@ export async function handleProxy(
 ): Promise<void> {
   try {
     const { suffix, query, key } = readTarget(ctx, req);
-    const identify = async (): Promise<ProxyCall> =>
-      findProxy(ctx, req, ctx.follower.fresh() ?? (await ctx.follower.current()), key);
-    const { proxy, caller } = await identify();
+    const decision = await Decision.of(ctx.follower, (definitions) =>
+      findProxy(ctx, req, definitions, key),
+    );
+    const { proxy, caller } = decision;
     call.tenantId = proxy.tenantId;
     call.proxyId = proxy.id ?? undefined;
     call.destinationHost = destinationHostOf(proxy.destinationUrl);
+    const callerId = caller?.applicationId ?? proxy.id ?? '';
+    const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
     if (isUpgrade(req)) refuseUpgrade(proxy);
     refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, proxy, caller, identify, call, suffix, query });
+    const outgoing = await prepare(ctx, { req, res, decision, call, room, suffix, query });
     // Behind all that callers and transforms say.
     outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+    await decision.confirm();
     await forward(
       ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
       {
+        decision,
         method: req.method ?? 'GET',
         path: destination.path,
         headers: outgoing.headers,
@@ -103,15 +109,15 @@ async function prepare(
   asked: {
     req: IncomingMessage;
     res: ServerResponse;
-    proxy: InvokedProxy;
-    caller: Principal | null;
-    identify: () => Promise<ProxyCall>;
+    decision: Decision;
     call: Call;
+    room: Room;
     suffix: string;
     query: string;
   },
 ): Promise<Outgoing> {
-  const { req, res, proxy, caller, identify, call, suffix, query } = asked;
+  const { req, res, decision, call, room, suffix, query } = asked;
+  const { proxy, caller } = decision;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   passTraceOn(head.headers, call);
   if (hasBody(req)) admitBody(req, res);
@@ -124,5 +130,6 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  return caller && proxy.detokenize ? fillIn(ctx, req, head, identify, use) : asSent(req, head);
+  if (!caller || !proxy.detokenize) return asSent(req, head);
+  return fillIn(ctx, req, head, { decision, caller, use, room });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requirePermission, type Principal } from '@glovebox/access';
+import { requirePermission } from '@glovebox/access';
+import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   findReactor,
@@ -7,14 +8,16 @@ import {
   invokeReactor,
   readyArguments,
   remindOfRuns,
+  type Decided,
   type Invocation,
 } from '@glovebox/reactors';
 import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { Call } from './call';
+import { admitCall, type Room } from './call-shares';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
-import { admitBody, hasBody, mediaType, readBody } from './intake';
+import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
 const bodyBytesMax = 1024 * 1024;
 const asyncTimeoutMs = { min: 10_000, max: 210_000, default: 10_000 };
@@ -29,10 +32,14 @@ export async function handleReact(
 ): Promise<void> {
   const { traceId } = call;
   try {
-    await identify(ctx, req, reactorId, call);
-    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res);
+    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
+    const { caller } = await decide();
+    const { tenantId, applicationId } = caller;
+    const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
     // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
-    const invocation = { ...(await identify(ctx, req, reactorId, call)), args, traceId };
+    const decided = { ...(await decide()), decideAnew: decide };
+    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
     if (callbackUrl === undefined) {
       await runNow(ctx, invocation, res);
       return;
@@ -55,7 +62,7 @@ async function identify(
   req: IncomingMessage,
   reactorId: string,
   call: Call,
-): Promise<ReturnType<typeof findReactor> & { readonly caller: Principal }> {
+): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
   const caller = authenticate(ctx, req, definitions);
   call.tenantId = caller.tenantId;
@@ -105,7 +112,7 @@ async function acceptRun(
 }
 
 function requireJson(req: IncomingMessage): void {
-  if (hasBody(req) && mediaType(req) !== 'application/json') {
+  if (hasBody(req) && !isJson(mediaType(req))) {
     throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
   }
 }
@@ -120,10 +127,11 @@ async function readInvocation(
   ctx: GatewayContext,
   req: IncomingMessage,
   res: ServerResponse,
+  room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax) : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
+  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax, room) : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, parsed);
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
@@ -149,6 +157,8 @@ async function readInvocation(
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMs.default,
   };
 }
+
+const parsed = (bytes: Buffer): unknown => parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
 
 /** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
 function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {

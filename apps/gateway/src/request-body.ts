@@ -10,6 +10,13 @@ export interface StreamedBody {
   readonly stream: Readable;
 }
 
+const forwarded = new WeakSet<IncomingMessage>();
+
+/** Its body is on its way to a destination, for as long as it moves. */
+export function isForwarded(req: IncomingMessage): boolean {
+  return forwarded.has(req);
+}
+
 /**
  * The body of a caller on its way to a destination. Between the two because undici destroys what it was
  * given when the answer comes first, and a destroyed IncomingMessage is read no more: the caller, who is
@@ -25,6 +32,7 @@ export class RequestBody extends Readable {
 
   constructor(private readonly req: IncomingMessage) {
     super({ highWaterMark: 64 * 1024 });
+    forwarded.add(req);
     req.on('data', this.#take).once('end', this.#finish);
   }
 
@@ -38,6 +46,7 @@ export class RequestBody extends Readable {
   }
 
   override _destroy(_error: Error | null, done: (error?: null) => void): void {
+    forwarded.delete(this.req);
     this.req.off('data', this.#take).off('end', this.#finish).resume();
     done(null);
   }

@@ -4,8 +4,8 @@ import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
-import { beginCall, callOf, type Call } from './call';
-import { maySpeak, refuseUnparsable } from './caller-connection';
+import { beginCall, callOf, partEnded, type Call } from './call';
+import { maySpeak, refuseLate, refuseUnparsable } from './caller-connection';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -34,9 +34,9 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     if (!maySpeak(req, res)) return;
     const route = routeOf(req.url ?? '');
     const call = beginCall(ctx, route.name, req, res);
-    answer(ctx, frontDoor, route, req, res, call).catch((error: unknown) => {
-      sendProblem(req, res, error, call);
-    });
+    answer(ctx, frontDoor, route, req, res, call)
+      .catch((error: unknown) => sendProblem(req, res, error, call))
+      .finally(() => partEnded(call));
   };
   const refuse = (res: ServerResponse, thrown: unknown): void => {
     const call = callOf(res);
@@ -48,7 +48,10 @@ export function createGatewayServer(ctx: GatewayContext): Server {
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     serve(req, responseOn(req, socket, head));
   });
-  server.on('clientError', (error, socket) => refuseUnparsable(error, socket, refuse));
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseUnparsable(error, socket, refuse);
+    refuseLate(error, socket, refuse, requestTimeout);
+  });
   watchServer(server);
   return server;
 }

@@ -5,22 +5,17 @@ import {
   type AccessRule,
   type Permission,
 } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, enterTenant } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, enterTenant, type Sql } from '@glovebox/database';
 import {
   appendDefinition,
+  appendDeletion,
   type ApplicationDefinition,
   type Definition,
   type ProxyDefinition,
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
-import {
-  createTestDatabase,
-  freePort,
-  startDestination,
-  startRedis,
-  waitFor,
-} from '@glovebox/testing';
+import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
 import { Vault, type NewToken } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
@@ -64,15 +59,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
   });
   const sealer = new Sealer(ring, dataKeyTable(owner));
   const keyHash = await createKeyHash(sealer);
-  const define = async (definition: Definition): Promise<void> => {
+  const define = (definition: Definition): Promise<void> =>
+    write(definition.tenantId, (sql) => appendDefinition(sql, ring, definition));
+  const write = async (tenant: string, append: (sql: Sql) => Promise<number>): Promise<void> => {
     const version = await owner.transaction(async (sql) => {
-      await enterTenant(sql, definition.tenantId);
-      return appendDefinition(sql, ring, definition);
+      await enterTenant(sql, tenant);
+      return append(sql);
     });
-    await waitFor(async () => {
-      await ctx.follower.current();
-      return (ctx.follower.head?.version ?? 0) >= version;
-    });
+    await ctx.follower.reach(version);
   };
 
   return {
@@ -103,7 +97,11 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       permissions: Permission[],
       tenant = tenantId,
       rules: readonly AccessRule[] = [],
-    ): Promise<{ readonly key: string; revoke(): Promise<void> }> {
+    ): Promise<{
+      readonly key: string;
+      revoke(): Promise<void>;
+      change(changes: Partial<ApplicationDefinition>): Promise<void>;
+    }> {
       const key = generateApiKey();
       const definition: ApplicationDefinition = {
         kind: 'application',
@@ -116,13 +114,28 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         keys: [{ id: randomUUID(), hash: keyHash(key) }],
       };
       await define(definition);
-      return { key, revoke: () => define({ ...definition, keys: [] }) };
+      return {
+        key,
+        revoke: () => define({ ...definition, keys: [] }),
+        change: (changes) => define({ ...definition, ...changes }),
+      };
     },
 
     /** A proxy of the tenant; its key. */
     async proxy(destinationUrl: string, changes: Partial<ProxyDefinition> = {}): Promise<string> {
+      return (await this.changeableProxy(destinationUrl, changes)).key;
+    },
+
+    async changeableProxy(
+      destinationUrl: string,
+      first: Partial<ProxyDefinition> = {},
+    ): Promise<{
+      readonly key: string;
+      change(changes: Partial<ProxyDefinition>): Promise<void>;
+      remove(): Promise<void>;
+    }> {
       const key = generateProxyKey();
-      await define({
+      const definition: ProxyDefinition = {
         kind: 'proxy',
         id: randomUUID(),
         tenantId,
@@ -137,9 +150,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         isolation: 'warm',
         timeoutMs: null,
         tls: null,
-        ...changes,
-      });
-      return key;
+        ...first,
+      };
+      await define(definition);
+      return {
+        key,
+        change: (changes) => define({ ...definition, ...changes }),
+        remove: () => write(tenantId, (sql) => appendDeletion(sql, definition)),
+      };
     },
 
     /** A reactor of the tenant that no runner runs; its id. */

@@ -7,6 +7,7 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { provideContext, type ManagementContext } from './context';
 import { BodyInterceptor } from './http/body.interceptor';
+import { CallerInterceptor } from './http/caller.interceptor';
 import { IdempotencyInterceptor } from './http/idempotency.interceptor';
 import { KeyGuard } from './http/key.guard';
 import { MediaTypeGuard } from './http/media-type.guard';
@@ -62,6 +63,7 @@ export class AppModule {
         provideContext(ctx),
         ...guards.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
         { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: CallerInterceptor },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
         { provide: APP_PIPE, useClass: BodyPipe },
         { provide: APP_FILTER, useValue: new ProblemFilter(ctx.logger) },

@@ -66,7 +66,6 @@ export async function createManagementContext(
   });
   await dataSource.initialize();
   const searches = connectSearches({ url, onIdleError });
-  observeShares(registry, { connections: dataSource.shares, searches: searches.shares });
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -85,6 +84,13 @@ export async function createManagementContext(
     relays: true,
     writes: true,
     onFault: onFault('definitions could not be followed'),
+  });
+
+  const vault = new Vault(sealer);
+  observeShares(registry, {
+    connections: dataSource.shares,
+    searches: searches.shares,
+    large_openings: vault.largeOpenings,
   });
 
   const egressPolicy = parseEgressPolicy({
@@ -118,7 +124,7 @@ export async function createManagementContext(
     sealer,
     keyHash: await createKeyHash(sealer),
     keyUses,
-    vault: new Vault(sealer),
+    vault,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

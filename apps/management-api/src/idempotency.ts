@@ -4,6 +4,7 @@ import { isApiKey } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
+import type { Sight } from '@glovebox/vault';
 
 /** Names one call, however often it is sent: the application's, to one path, under one key. */
 export interface CallName {
@@ -26,11 +27,17 @@ export interface Outcome {
   readonly body: unknown;
 }
 
+/** An outcome of an earlier call, and what one has to be shown by now to be shown it. */
+export interface Replay extends Outcome {
+  readonly sights: readonly Sight[];
+}
+
 interface Row {
   bodyHash: string;
   isHeld: boolean;
   status: number | null;
   response: Buffer | null;
+  sights: readonly Sight[] | null;
 }
 
 /** A claim whose owner died is free after this time. */
@@ -53,13 +60,14 @@ export async function claimCall(
   sealer: Sealer,
   name: CallName,
   { bodyHash, status }: { bodyHash: string; status: number },
-): Promise<Claim | Outcome> {
+): Promise<Claim | Replay> {
   const row = await findCall(sql, name);
   if (row) {
     if (row.bodyHash !== bodyHash) throw new Problem('idempotency_key_reused');
     if (row.status !== null && row.response) {
       const text = (await sealer.open(placeOf(name), row.response)).toString('utf8');
-      return { status: row.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      const body = text === '' ? undefined : (JSON.parse(text) as unknown);
+      return { status: row.status, body, sights: row.sights ?? [] };
     }
     if (row.isHeld) throw underWay();
   }
@@ -70,7 +78,7 @@ export async function claimCall(
      VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7), now())
      ON CONFLICT (application_id, path, key_hash) DO UPDATE
        SET body_hash = excluded.body_hash, owner = excluded.owner,
-         lease_until = excluded.lease_until, status = NULL, response = NULL,
+         lease_until = excluded.lease_until, status = NULL, response = NULL, sights = NULL,
          created_at = excluded.created_at
        WHERE (k.status IS NULL AND k.lease_until < now()) OR k.created_at < now() - ${keptFor}
      RETURNING owner`,
@@ -83,7 +91,7 @@ export async function claimCall(
 
 async function findCall(sql: Sql, name: CallName): Promise<Row | undefined> {
   const [row] = await sql.query<Row>(
-    `SELECT body_hash AS "bodyHash", lease_until >= now() AS "isHeld", status, response
+    `SELECT body_hash AS "bodyHash", lease_until >= now() AS "isHeld", status, response, sights
      FROM idempotency_keys WHERE ${ofCall} AND created_at >= now() - ${keptFor}
        AND (status IS NOT NULL OR lease_until >= now())`,
     valuesOf(name),
@@ -100,17 +108,17 @@ export const underClaim = <Result>(claim: Claim, work: () => Promise<Result>): P
 /**
  * In the transaction of a change, with what will be answered: the change and its outcome are there
  * together or not at all. Answers that hold a new API key are stored nowhere; of others less may be
- * kept than is answered now.
+ * kept than is answered now. What shows tokens says what one has to be shown to see it again.
  */
 export async function storeOutcome(
   sql: Sql,
   sealer: Sealer,
   result: unknown,
-  kept = result,
+  { kept = result, sights }: { readonly kept?: unknown; readonly sights?: readonly Sight[] } = {},
 ): Promise<void> {
   const claim = claims.getStore();
   if (!claim || holdsApiKey(result)) return;
-  const outcome = { status: claim.status, body: kept };
+  const outcome = { status: claim.status, body: kept, sights };
   const isOurs = await write(sql, sealer, claim, outcome);
   // Somebody has taken the call over: this transaction must not happen as well.
   if (!isOurs) throw underWay();
@@ -142,15 +150,15 @@ async function write(
   sql: Sql,
   sealer: Sealer,
   claim: Claim,
-  { status, body }: Outcome,
+  { status, body, sights }: Outcome & { readonly sights?: readonly Sight[] | undefined },
   condition = '',
 ): Promise<boolean> {
   const text = body === undefined ? '' : JSON.stringify(body);
   const sealed = await sealer.seal(placeOf(claim), text);
   const rows = await sql.query(
-    `UPDATE idempotency_keys SET status = $6, response = $7
+    `UPDATE idempotency_keys SET status = $6, response = $7, sights = coalesce($8, sights)
      WHERE ${ofCall} AND owner = $5 ${condition} RETURNING owner`,
-    [...valuesOf(claim), claim.owner, status, sealed],
+    [...valuesOf(claim), claim.owner, status, sealed, sights ? JSON.stringify(sights) : null],
   );
   return rows.length > 0;
 }

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import { requestOf } from './http/request';
-import { isUuid } from './validation/fields';
+import { isUuid, nameMax } from './validation/fields';
 
 export interface PageQuery {
   readonly page: number;
@@ -44,8 +44,8 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
   const name = query.get('name') ?? undefined;
-  if (name !== undefined && (name.length > 200 || name.includes('\0'))) {
-    errors.name = ['must be at most 200 characters, without NUL'];
+  if (name !== undefined && (name.length > nameMax || name.includes('\0'))) {
+    errors.name = [`must be at most ${nameMax} characters, without NUL`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };

@@ -191,8 +191,8 @@ function onFrame(frame: Frame): void {
     case 'STREAM':
       return onStreamEvent(frame.body);
     case 'PING':
-      // After all that the frames before it have set off.
-      later(() => send('PONG', { id: frame.body['id'] }));
+      // One whole turn later: after what earlier frames have set off, and every timer that is due.
+      later(() => later(() => send('PONG', { id: frame.body['id'] })));
       return;
     default:
       return leave();

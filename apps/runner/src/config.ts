@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, type RunnerAddress } from '@glovebox/sandbox';
+import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
 import {
   ConfigError,
   flag,
@@ -90,7 +90,10 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
   EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
     min: 1,
     max: 4_096,
@@ -154,7 +157,7 @@ export function readConfig(
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
-    errorsModules: ['@svc/reactor-errors', ...values.REACTOR_ERRORS_ALIASES],
+    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       parseEgressPolicy({

@@ -146,8 +146,8 @@ export class SandboxPool {
     if (this.isStopping || signal.aborted) return undefined;
     for (let idle = group.idle.pop(); idle !== undefined; idle = group.idle.pop()) {
       clearTimeout(idle.freezing);
-      if (!idle.process.isDead) return idle.process;
-      this.discard(group, idle.process, 'dead');
+      if (await idle.process.wakesWithin(restLimitMs)) return idle.process;
+      this.discard(group, idle.process, 'busy between runs');
     }
     if ((group.places.length === 0 || group.once) && this.reserve(group))
       return this.specialise(group);

@@ -2,14 +2,17 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { createRunnerClient, runtimes } from '@glovebox/sandbox';
+import { builtinModules as nodeModules } from 'node:module';
+import { builtinModules, builtinOf, createRunnerClient, runtimes } from '@glovebox/sandbox';
 import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
 /** Everything that left through the dialer. */
 const sent: Buffer[] = [];
+const owners = new Set<string>();
 beforeAll(async () => {
-  runner = await startSpecRunner({}, async ({ host, port }) => {
+  runner = await startSpecRunner({}, async ({ owner, host, port }) => {
+    owners.add(owner);
     if (host === 'refused.example') throw Object.assign(new Error('no'), { code: 'EACCES' });
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -90,6 +93,7 @@ describe.each(runtimes)('a run on %s', (runtime) => {
         refused: 'ECONNREFUSED',
       },
     });
+    expect([...owners]).toEqual(['tenant']);
     server.closeAllConnections();
     server.close();
   });
@@ -322,13 +326,21 @@ describe('code that cannot be used', () => {
     });
   });
 
-  it('may require every module of the contract', async () => {
-    const names = `assert buffer crypto dns events http https net os path perf_hooks querystring
-      stream string_decoder timers tls url util zlib`.split(/\s+/);
-    const code = `module.exports = ({ args }) => ({ types: args.names.map((n) => typeof require(n) + typeof require('node:' + n)) })`;
-    const outcome = await runner.run(code, { args: { names }, runtime: 'node16' });
-    expect(outcome).toMatchObject({ kind: 'returned' });
-    expect(JSON.stringify(outcome)).not.toContain('undefined');
+  it('may require what is offered, under both spellings, and nothing else that a package might be', async () => {
+    const packages = 'axios node-fetch uuid crypto-js node-forge fast-xml-parser csv-parse jose';
+    const names = [
+      ...new Set([...builtinModules, ...nodeModules, ...packages.split(' '), 'lodash', 'axios/x']),
+    ];
+    const code = `module.exports = ({ args }) => {
+      const works = (name) => { try { return typeof require(name) !== 'undefined'; } catch { return false; } };
+      return { found: args.names.flatMap((n) => [n, 'node:' + n]).filter(works) };
+    }`;
+    for (const runtime of ['node16', 'node20'] as const) {
+      const outcome = await runner.run(code, { args: { names }, runtime });
+      const offered = names.flatMap((name) => [name, `node:${name}`]).filter(builtinOf);
+      expect(outcome).toMatchObject({ kind: 'returned', value: { found: offered } });
+    }
+    expect(builtinModules.filter((name) => builtinOf(name) !== name)).toEqual([]);
   });
 });
 

@@ -46,6 +46,12 @@ interface ActiveRun {
   loaded(outcome: RunOutcome | undefined): void;
 }
 
+/**
+ * Why nothing is read from a sandbox: too many calls are open; it has cost more than it may; it has
+ * no run. In the latter two cases the kernel keeps it from running as well.
+ */
+type Pause = 'calls' | 'costs' | 'idle';
+
 const logLinesMax = 200;
 const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
@@ -59,12 +65,15 @@ const controlBytesMax = 4 * 1024;
  */
 export const framesPerSecond = 200;
 export const framesBurstMax = 400;
-export const frameBytesPerSecond = 4 * 1024 * 1024;
-export const frameBytesBurstMax = 16 * 1024 * 1024;
+export const frameBytesPerSecond = 8 * 1024 * 1024;
+export const frameBytesBurstMax = 8 * 1024 * 1024;
 /** Frames of streams cost less than those that are parsed and answered, a connection costs more. */
-const streamFrameCost = 1 / 16;
-const streamByteCost = 1 / 8;
-const openFrameCost = 4;
+const dataFrameCost = 1 / 8;
+const dataByteCost = 1 / 8;
+const streamEventCost = 1 / 4;
+const openFrameCost = 2;
+/** Added to each pause for costs, so that there are few of them. */
+const debtPauseMs = 100;
 
 /** Written as JSON, a byte of a text may become six. */
 const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
@@ -85,18 +94,16 @@ export class SandboxProcess {
   private readonly decoder: FrameDecoder;
   private readonly frames = new Allowance(framesPerSecond, framesBurstMax);
   private readonly bytes = new Allowance(frameBytesPerSecond, frameBytesBurstMax);
-  private readonly pauses = new Set<'calls' | 'costs'>();
+  private readonly pauses = new Set<Pause>();
   private active: ActiveRun | undefined;
   private costsPaid: NodeJS.Timeout | undefined;
-  /** Whose code it runs: from its first run on, and for good. */
-  private tenantId = '';
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
   /** Of the process inside, not of what it was started by. */
   private pid: number | undefined;
-  private isFrozen = false;
+  private isStopped = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -108,7 +115,7 @@ export class SandboxProcess {
       sendEvent: (event) => this.send('STREAM', event),
       sendData: (stream, data) => {
         this.write(encodeData(stream, data));
-        this.charge(streamFrameCost, data.length * streamByteCost);
+        this.charge(dataFrameCost, data.length * dataByteCost);
       },
     });
     this.decoder = new FrameDecoder(
@@ -141,7 +148,6 @@ export class SandboxProcess {
   /** Runs once. `code` only for a process that is still generic. Never rejects. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
-      this.tenantId = order.tenantId;
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
@@ -188,7 +194,6 @@ export class SandboxProcess {
         },
       };
       if (this.isDead) return settle({ kind: 'died', reason: this.deathReason ?? 'unknown' });
-      this.thaw();
       if (code === undefined) return invoke();
       const { errorsModules } = this.options;
       const { resultBytesMax } = order;
@@ -212,15 +217,15 @@ export class SandboxProcess {
 
   /** Between runs the kernel lets nothing in here take a turn, whatever the code has left behind. */
   freeze(): void {
-    if (this.pid === undefined) return this.kill('its process is not known');
-    this.isFrozen = true;
-    signalIfThere(this.pid, 'SIGSTOP');
+    if (this.pid === undefined) this.kill('its process is not known');
+    else this.pause('idle');
   }
 
-  private thaw(): void {
-    if (!this.isFrozen || this.pid === undefined) return;
-    this.isFrozen = false;
-    signalIfThere(this.pid, 'SIGCONT');
+  /** Undoes `freeze`. False if what was left behind does not let the process come to itself. */
+  async wakesWithin(limitMs: number): Promise<boolean> {
+    if (!this.pauses.has('idle')) return !this.isDead;
+    this.resume('idle');
+    return this.answersWithin(limitMs);
   }
 
   kill(reason: string): void {
@@ -264,18 +269,35 @@ export class SandboxProcess {
   // ---- how much is read from it ----
 
   /** Nothing is lost: what the sandbox says meanwhile waits in its channel, and then in itself. */
-  private pause(reason: 'calls' | 'costs'): void {
+  private pause(reason: Pause): void {
     this.pauses.add(reason);
     this.channel.pause();
     this.decoder.pause();
     this.egress.pause();
+    if (reason !== 'calls') this.stop();
   }
 
-  private resume(reason: 'calls' | 'costs'): void {
-    if (!this.pauses.delete(reason) || this.pauses.size > 0 || this.isDead) return;
-    this.channel.resume();
-    this.egress.resume();
-    this.decode(() => this.decoder.resume());
+  private resume(reason: Pause): void {
+    if (!this.pauses.delete(reason) || this.isDead) return;
+    // It pays for what it has said already before it may say more.
+    if (this.pauses.size === 0) this.decode(() => this.decoder.resume());
+    if (this.pauses.size === 0) {
+      this.channel.resume();
+      this.egress.resume();
+    }
+    if (!this.pauses.has('costs') && !this.pauses.has('idle')) this.goOn();
+  }
+
+  private stop(): void {
+    if (this.isStopped || this.pid === undefined) return;
+    this.isStopped = true;
+    signalIfThere(this.pid, 'SIGSTOP');
+  }
+
+  private goOn(): void {
+    if (!this.isStopped || this.isDead || this.pid === undefined) return;
+    this.isStopped = false;
+    signalIfThere(this.pid, 'SIGCONT');
   }
 
   private charge(frames: number, bytes: number): void {
@@ -283,20 +305,18 @@ export class SandboxProcess {
     if (waitMs === 0 || this.pauses.has('costs') || this.isDead) return;
     this.pause('costs');
     clearTimeout(this.costsPaid);
-    this.costsPaid = setTimeout(() => this.resume('costs'), waitMs);
+    this.costsPaid = setTimeout(() => this.resume('costs'), waitMs + debtPauseMs);
   }
 
   private chargeFor(frame: Frame): void {
     if (frame.type === 'DATA') {
-      return this.charge(streamFrameCost, frame.data.length * streamByteCost);
+      return this.charge(dataFrameCost, frame.data.length * dataByteCost);
     }
     // One of each kind belongs to every run, and a second one ends the process.
     if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
+    if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
     const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
-    this.charge(
-      frame.type === 'STREAM' ? streamFrameCost : isOpen ? openFrameCost : 1,
-      frame.bytes,
-    );
+    this.charge(isOpen ? openFrameCost : 1, frame.bytes);
   }
 
   /** Refused by its header alone, before it is kept in memory. */
@@ -388,8 +408,10 @@ export class SandboxProcess {
       return this.answer(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
     }
     const params = body['params'];
-    if (method === 'egress.open')
-      return this.answer(id, this.egress.open(this.tenantId, objectOf(params, 'params')));
+    if (method === 'egress.open') {
+      const { tenantId } = run.order;
+      return this.answer(id, this.egress.open(tenantId, objectOf(params, 'params')));
+    }
     if (method === 'egress.lookup') {
       return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
     }

@@ -29,7 +29,10 @@ export const settings = {
     [],
   ),
   EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list('resolvers to ask instead of those of the system', []),
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
   EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
     min: 1,
     max: 4_096,

@@ -68,6 +68,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const registry = createRegistry('worker');
+  const vault = new Vault(sealer);
   const egress = createEgress(
     parseEgressPolicy({
       allow: config.EGRESS_ALLOW,
@@ -91,7 +92,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     database,
     definitions,
     sealer,
-    vault: new Vault(sealer),
+    vault,
     runner,
     egress,
     hopMarker: hopMarkerOf(await createKeyHash(sealer)),

@@ -12,7 +12,7 @@ import {
   releaseRun,
   renewRun,
   type ClaimedRun,
-  type Invocation,
+  type Decided,
   type ReleaseReason,
   type TakenRun,
 } from '@glovebox/reactors';
@@ -68,9 +68,15 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
   let codeStarted = false;
   try {
-    const invocation = invocationOf(await ctx.definitions.follower.current(), run);
+    const { args, timeoutMs, traceId } = run;
+    const decide = async (): Promise<Decided> =>
+      decisionOn(run, await ctx.definitions.follower.current());
     const response = await invokeReactor(ctx, {
-      ...invocation,
+      ...(await decide()),
+      decideAnew: decide,
+      args,
+      timeoutMs,
+      traceId,
       signal,
       beforeCode: async () => {
         if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
@@ -94,26 +100,27 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   }
 }
 
-/** Nothing has run: what is refused now may be granted in a second. */
-const notYet = new Set<ProblemCode>(['service_unavailable', 'share_exhausted']);
+/** Nothing has run: the next try may be granted what this one was refused, and decides by what is there then. */
+const notYet = new Set<ProblemCode>([
+  'service_unavailable',
+  'share_exhausted',
+  'changed_meanwhile',
+]);
 
 function failed(problem: Problem): Result {
   return { status: 'failed', body: JSON.stringify(problem.body()) };
 }
 
-/** Everything is looked at again: what was taken back since the 202 is refused now. */
-function invocationOf(definitions: DefinitionSnapshot, run: ClaimedRun): Invocation {
-  const { tenantId, args, timeoutMs, traceId } = run;
-  definitions.requireReadable('application', run.actorId);
-  const application = definitions.find('application', tenantId, run.actorId);
+/**
+ * Everything is looked at again: what was taken back since the 202 is refused now. Which key invoked is
+ * known no more; an application that has none left invokes nothing.
+ */
+function decisionOn(run: ClaimedRun, definitions: DefinitionSnapshot): Decided {
+  const { tenantId, actorId, reactorId } = run;
+  definitions.requireReadable('application', actorId);
+  const application = definitions.find('application', tenantId, actorId);
   const caller = application && principalOf(application);
-  if (!caller) throw new Problem('invalid_api_key');
+  if (!caller || application.keys.length === 0) throw new Problem('invalid_api_key');
   requirePermission(caller, 'token:use');
-  return {
-    ...findReactor(definitions, tenantId, run.reactorId),
-    caller,
-    args,
-    timeoutMs,
-    traceId,
-  };
+  return { ...findReactor(definitions, tenantId, reactorId), caller };
 }

@@ -10,6 +10,7 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   const runs = queueOfRuns(ctx, deliveries);
   observeShares(ctx.registry, {
     lookups: ctx.lookups,
+    large_openings: ctx.vault.largeOpenings,
     connections: ctx.database.shares,
     runs: runs.shares,
     deliveries: deliveries.shares,

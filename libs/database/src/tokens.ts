@@ -29,17 +29,25 @@ export interface SealedToken {
   readonly sealed: Buffer | null;
 }
 
+/** How many bytes of tokens are released. */
+export interface ReleaseLimits {
+  /** Nothing of more, which is a refusal. */
+  readonly bytesMax: number;
+  /** Nothing of more, and no record: the caller may ask again when it is ready for so much. */
+  readonly atOnceMax: number;
+}
+
 /**
  * Authorises, reads and records in one statement, so that nothing is released unrecorded and
  * nothing is released when one of the tokens is missing or out of bounds, or all of them hold more
- * bytes than they may.
+ * bytes than the limits allow.
  */
 export async function readAndRecord(
   sql: Sql,
   use: Use,
   grants: readonly Grant[],
   tokenIds: readonly string[],
-  bytesMax: number,
+  { bytesMax, atOnceMax }: ReleaseLimits,
 ): Promise<SealedToken[]> {
   return recorded(
     sql.query<SealedToken>(statement, [
@@ -54,6 +62,7 @@ export async function readAndRecord(
       use.traceId,
       use.destinationHost ?? null,
       bytesMax,
+      atOnceMax,
     ]),
   );
 }
@@ -78,16 +87,22 @@ WITH found AS (
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
     AND (t.expires_at IS NULL OR t.expires_at > now())
 ), verdict AS (
-  SELECT count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
-    AND sum(octet_length(sealed)) <= $11::bigint AS allowed
-  FROM found
+  SELECT bytes <= $11::bigint AS allowed, bytes BETWEEN $12::bigint + 1 AND $11::bigint AS deferred
+  FROM (
+    SELECT sum(octet_length(sealed)) FILTER (WHERE is_complete) AS bytes
+    FROM found, (
+      SELECT count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL) AS is_complete
+      FROM found
+    ) c
+  ) b
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids, destination_host)
   SELECT $1, $5, $6, $7, $8, CASE WHEN allowed THEN 'success' ELSE 'refused' END, $9,
     (SELECT coalesce(array_agg(id ORDER BY array_position($2::text[], id)), '{}') FROM found), $10
-  FROM verdict
+  FROM verdict WHERE deferred IS NOT TRUE
 )
-SELECT id, transform, octet_length(sealed) AS bytes, CASE WHEN allowed THEN sealed END AS sealed
+SELECT id, transform, octet_length(sealed) AS bytes,
+  CASE WHEN allowed AND NOT deferred THEN sealed END AS sealed
 FROM found, verdict`,
 };

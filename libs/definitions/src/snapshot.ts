@@ -14,6 +14,12 @@ export class DefinitionSnapshot {
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
   readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
   readonly #unreadable = new Set<string>();
+  #revision = 0;
+
+  /** While it stays the same, every look-up answers as before, but for applications that expire. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   find<Kind extends DefinitionKind>(
     kind: Kind,
@@ -61,6 +67,7 @@ export class DefinitionSnapshot {
   }
 
   delete(kind: DefinitionKind, id: string): void {
+    this.#revision += 1;
     this.#unreadable.delete(name(kind, id));
     const definition = this.#byId.get(name(kind, id));
     if (!definition) return;

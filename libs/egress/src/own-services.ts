@@ -69,6 +69,15 @@ export class OwnServices {
     return this.#hold(address, port) || (inner !== undefined && this.#hold(inner, port));
   }
 
+  /** By its name alone: that it is one of ours, or this machine, before anybody looks it up. */
+  areNamed(name: string, port: number): boolean {
+    const plain = name.toLowerCase().replace(/\.$/, '');
+    if (/(?:^|\.)localhost$/.test(plain)) {
+      return this.include('127.0.0.1', port) || this.include('::1', port);
+    }
+    return this.#names.some((own) => own.name === plain && own.port === port);
+  }
+
   /**
    * Looks the names up again when that is due. A name that has been seen keeps its addresses through
    * a failure of DNS; one that was never seen is no reason to let everything through: it rejects.

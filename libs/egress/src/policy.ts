@@ -1,4 +1,3 @@
-import { Resolver } from 'node:dns';
 import {
   familyOf,
   isPublic,
@@ -7,6 +6,7 @@ import {
   type AddressRange,
 } from './address-table';
 import { parseOwnService, type OwnService, type OwnServices } from './own-services';
+import { isNameServer } from './system-names';
 
 export interface EgressSettings {
   /** EGRESS_ALLOW: `ip:port` or `cidr:port`, `*` for any port, IPv6 as `[::1]:443`, `[fd00::/8]:*`. */
@@ -46,12 +46,8 @@ export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
       return service === 'not on the network' ? [] : [service];
     }),
     dnsServers: settings.dnsServers.map((server) => {
-      try {
-        new Resolver().setServers([server]);
-        return server;
-      } catch {
-        throw new Error(`EGRESS_DNS: "${server}" is not ip or ip:port`);
-      }
+      if (isNameServer(server)) return server;
+      throw new Error(`EGRESS_DNS: "${server}" is not ip or ip:port`);
     }),
   };
 }

@@ -45,6 +45,14 @@ describe('a name without EGRESS_DNS', () => {
     expect(asked()).toEqual(['plain.test']);
   });
 
+  it('is asked for at the servers that can be read, whatever else stands there', async () => {
+    writeFileSync(
+      resolvConf,
+      `nameserver\nnameserver dns.test\nnameserver ${dns.address} # ours\n`,
+    );
+    expect(await addressesOf('plain.test')).toEqual(['192.0.2.1']);
+  });
+
   it('in /etc/hosts has the addresses that stand there, and nobody is asked', async () => {
     writeFileSync(hosts, '# ours\n10.0.0.1 plain.test Alias # last\n\n::7 alias\nno-address x\n');
     expect(await addressesOf('plain.test')).toEqual(['10.0.0.1']);

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { familyOf } from './address-table';
 
@@ -53,6 +54,16 @@ export class SystemNames {
   }
 }
 
+/** An address, with a port or without. */
+export function isNameServer(text: string): boolean {
+  try {
+    new Resolver().setServers([text]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function withoutDot(name: string): string {
   return name.replace(/\.$/, '');
 }
@@ -86,7 +97,7 @@ function parseResolvConf(text: string): ResolvConf {
     }
   }
   return {
-    servers: servers.slice(0, nameServersMax),
+    servers: servers.filter(isNameServer).slice(0, nameServersMax),
     search: search.map(withoutDot).filter(Boolean).slice(0, searchDomainsMax),
     ndots,
   };

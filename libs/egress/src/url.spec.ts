@@ -104,6 +104,15 @@ describe('checkUrl', () => {
     const parts = { allow: ['127.0.0.0/8:*'], ownServices: ['127.0.0.1:5432'] };
     expect(reasonFor('https://127.0.0.1:5432/', parts)).toBe('own_service');
     expect(reasonFor('https://127.0.0.1:5433/', parts)).toBe('fine');
+    const named = { allow: ['10.0.0.1:*'], ownServices: ['127.0.0.1:5432', 'gateway:8080'] };
+    for (const url of [
+      'http://localhost:5432/',
+      'https://LOCALHOST.:5432/',
+      'http://gateway:8080/',
+    ]) {
+      expect([url, reasonFor(url, named)]).toEqual([url, 'own_service']);
+    }
+    expect(reasonFor('http://gateway:8081/', named)).toBe('fine');
     expect(new EgressRefused('own_service').message).toBe(new EgressRefused('address').message);
   });
 });

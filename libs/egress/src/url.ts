@@ -22,6 +22,7 @@ export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): 
 
   const isPlain = protocol === 'http' && !policy.allowHttp;
   if (familyOf(host) === undefined) {
+    if (own.areNamed(host, port)) throw new EgressRefused('own_service');
     // Which address a name has is judged when it is called; without EGRESS_ALLOW none can be named.
     if (isPlain && policy.named.length === 0) throw new EgressRefused('plain_http');
     return url;

@@ -1,11 +1,12 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes } from './encoded-syntax';
 import { JsonScanner } from './json-scanner';
-import { Budget, type Tally } from './limits';
+import type { Budget, Tally } from './limits';
 import type { Piece, Scanner } from './pieces';
 import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
+import { inSlices, nextSlice, type Work } from './slices';
 import { plainSyntax, SpanScanner } from './span-scanner';
-import { tokenIdsOf, type Template } from './template';
+import { templateFrom, tokenIdsOf, type Template } from './template';
 
 export type BodyContext = 'json' | 'form' | 'text';
 
@@ -33,6 +34,7 @@ export async function* expandStream(
   let batchBytes = 0;
   for await (const chunk of source) {
     for (const part of partsOf(chunk)) {
+      await nextSlice();
       batch.push(...medium.scanner.write(medium.decode(part), false));
       batchBytes += part.length;
       const isWaiting =
@@ -48,13 +50,21 @@ export async function* expandStream(
 }
 
 /** A body that is there as a whole: all that it asks for is known before anything is looked up. */
-export function bodyTemplate(body: Buffer, context: BodyContext, tally: Tally): Template<Buffer> {
+export function* bodyTemplate(
+  body: Buffer,
+  context: BodyContext,
+  tally: Tally,
+): Work<Template<Buffer>> {
   const medium = mediumOf({ context, tally });
-  const pieces = medium.scanner.write(medium.decode(body) + medium.decode(null), true);
-  return {
-    tokenIds: tokenIdsOf(pieces),
-    render: (values, budget = new Budget()) => render(pieces, values, medium, budget),
-  };
+  const pieces: Piece[] = [];
+  for (const part of partsOf(body)) {
+    for (const piece of medium.scanner.write(medium.decode(part), false)) pieces.push(piece);
+    yield;
+  }
+  for (const piece of medium.scanner.write(medium.decode(null), true)) pieces.push(piece);
+  return templateFrom(tokenIdsOf(pieces), (values, budget) =>
+    render(pieces, values, medium, budget),
+  );
 }
 
 interface Medium {
@@ -108,17 +118,21 @@ async function expand(
   { budget, resolve }: StreamOptions,
 ): Promise<Buffer> {
   const ids = tokenIdsOf(pieces);
-  return render(pieces, ids.length > 0 ? await resolve(ids) : new Map(), medium, budget);
+  const values: Values = ids.length > 0 ? await resolve(ids) : new Map();
+  return inSlices(render(pieces, values, medium, budget), budget.takeTurn);
 }
 
-function render(
+function* render(
   pieces: readonly Piece[],
   values: Values,
   { write, encoding }: Medium,
   budget: Budget,
-): Buffer {
-  const parts = renderEach(pieces, values, budget, write);
-  return Buffer.concat(
-    parts.map((part, i) => Buffer.from(part, typeof pieces[i] === 'string' ? encoding : 'utf8')),
-  );
+): Work<Buffer> {
+  const texts = yield* renderEach(pieces, values, budget, write);
+  const parts: Buffer[] = [];
+  for (const [i, text] of texts.entries()) {
+    parts.push(Buffer.from(text, typeof pieces[i] === 'string' ? encoding : 'utf8'));
+    yield;
+  }
+  return Buffer.concat(parts);
 }

@@ -3,6 +3,7 @@ import { makeChange, type Argument, type Change } from './filters';
 import { readSteps, valueAt } from './json-path';
 import { limits, type Budget } from './limits';
 import { quoted, Reader, unquote } from './reader';
+import type { Work } from './slices';
 import { isTokenId, normalTokenId } from './token-id';
 
 /** What stands between `{{` and `}}`: whose value, and what is made of it. */
@@ -10,7 +11,7 @@ export interface Expression {
   readonly tokenId: string;
   /** As it was read: equal sources have equal results. */
   readonly source: string;
-  evaluate(value: unknown, budget: Budget): unknown;
+  evaluate(value: unknown, budget: Budget): Work<unknown>;
 }
 
 /** What an expression begins with: the id of a token, or a path of the data at hand. */
@@ -117,9 +118,15 @@ function readArgument(reader: Reader): Argument | undefined {
   return word === 'true' || word === 'false' ? word === 'true' : Number(word);
 }
 
-function evaluate(value: unknown, steps: readonly Step[], budget: Budget, place: string): unknown {
+function* evaluate(
+  value: unknown,
+  steps: readonly Step[],
+  budget: Budget,
+  place: string,
+): Work<unknown> {
   let result = value;
   for (const { change, fault } of steps) {
+    yield;
     result = change(result, budget);
     if (result === undefined) throw malformed(place, fault);
   }

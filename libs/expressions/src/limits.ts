@@ -1,4 +1,5 @@
 import { Problem } from '@glovebox/problems';
+import type { TakeTurn } from './slices';
 
 export const limits = {
   /** From the first brace to the last, as it stands in the request. */
@@ -10,8 +11,8 @@ export const limits = {
   filteredCharacters: 32 * 1024 * 1024,
   /** Each takes its time however short the text is. */
   filtersPerExpression: 32,
-  /** No filter makes a text longer than this. */
-  textLength: 10 * 1024 * 1024,
+  /** No filter makes a text longer than this; one filter is not interrupted. */
+  textLength: 2 * 1024 * 1024,
   padding: 4_096,
 } as const;
 
@@ -40,14 +41,33 @@ export class Tally {
   }
 }
 
+/** Where a request is one of many: what they have in common to work and to keep things in. */
+interface Common {
+  /** Throws where there is no room for so many bytes more. */
+  readonly keep?: (bytes: number) => void;
+  readonly takeTurn?: TakeTurn;
+}
+
 /** What the expressions of a whole request may still expand to, and their filters work through. */
 export class Budget {
   #bytes: number = limits.expandedBytes;
   #characters: number = limits.filteredCharacters;
 
+  constructor(private readonly common: Common = {}) {}
+
+  get keep(): Common['keep'] {
+    return this.common.keep;
+  }
+
+  get takeTurn(): TakeTurn | undefined {
+    return this.common.takeTurn;
+  }
+
   spend(text: string): string {
-    this.#bytes -= Buffer.byteLength(text);
+    const bytes = Buffer.byteLength(text);
+    this.#bytes -= bytes;
     if (this.#bytes < 0) throw tooLarge(limits.expandedBytes, 'Expressions may expand to');
+    this.common.keep?.(bytes);
     return text;
   }
 

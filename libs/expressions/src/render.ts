@@ -1,12 +1,13 @@
 import type { Expression } from './expression';
 import type { Budget } from './limits';
 import type { Hole, Piece } from './pieces';
+import type { Work } from './slices';
 import { toText } from './value-filters';
 
 /** Values by token id; what a template needs is in it, or the caller is wrong. */
 export type Values = ReadonlyMap<string, unknown>;
 
-export function evaluate(expression: Expression, values: Values, budget: Budget): unknown {
+export function evaluate(expression: Expression, values: Values, budget: Budget): Work<unknown> {
   if (!values.has(expression.tokenId)) {
     throw new Error('A template was rendered without one of its tokens');
   }
@@ -29,21 +30,28 @@ export const writeText: Write = (value) => toText(value).toWellFormed();
 export const writeEncoded: Write = (value) => encodeURIComponent(writeText(value, false));
 
 /** The text of each piece, in their order. */
-export function renderEach(
+export function* renderEach(
   pieces: readonly Piece[],
   values: Values,
   budget: Budget,
   write: Write,
-): string[] {
+): Work<string[]> {
   const written = new Map<string, string>();
-  const textOf = (hole: Hole): string => {
+  function* textOf(hole: Hole): Work<string> {
     // A large value that stands a thousand times in a body is written out once.
     const key = `${hole.isWholeValue ? 'whole' : 'part'} ${hole.expression.source}`;
     const before = written.get(key);
     if (before !== undefined) return before;
-    const text = write(evaluate(hole.expression, values, budget), hole.isWholeValue);
+    const value = yield* evaluate(hole.expression, values, budget);
+    yield;
+    const text = write(value, hole.isWholeValue);
     written.set(key, text);
+    yield;
     return text;
-  };
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : budget.spend(textOf(piece))));
+  }
+  const texts: string[] = [];
+  for (const piece of pieces) {
+    texts.push(typeof piece === 'string' ? piece : budget.spend(yield* textOf(piece)));
+  }
+  return texts;
 }

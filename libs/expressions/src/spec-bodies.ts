@@ -1,8 +1,9 @@
 import { bodyTemplate, type BodyContext } from './expand-stream';
 import { Tally } from './limits';
+import { atOnce } from './slices';
 import type { Template } from './template';
 
-type TextTemplate = (text: string, tally?: Tally) => Template<string>;
+type TextTemplate = (text: string, tally?: Tally) => Pick<Template<string>, 'tokenIds' | 'render'>;
 
 export const jsonTemplate = bodyOf('json');
 export const formTemplate = bodyOf('form');
@@ -11,7 +12,7 @@ export const textTemplate = bodyOf('text');
 /** A body as the text that it is. */
 function bodyOf(context: BodyContext): TextTemplate {
   return (text, tally = new Tally()) => {
-    const { tokenIds, render } = bodyTemplate(Buffer.from(text), context, tally);
+    const { tokenIds, render } = atOnce(bodyTemplate(Buffer.from(text), context, tally));
     return { tokenIds, render: (values, budget) => render(values, budget).toString() };
   };
 }

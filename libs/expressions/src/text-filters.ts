@@ -81,7 +81,7 @@ export function slice(
 }
 
 /** In characters of the budget: each takes longer than to read what it stands for. */
-const replacementCost = 2;
+const replacementCost = 8;
 
 /** The length is known before the text is made: a short text in place of each letter explodes. */
 export function replace(search?: Argument, replacement?: Argument): Change | undefined {
@@ -95,7 +95,8 @@ export function replace(search?: Argument, replacement?: Argument): Change | und
     const length = text.length + count * (replacement.length - search.length);
     if (length > limits.textLength) return undefined;
     budget.work(count * replacementCost);
-    return text.replaceAll(search, () => replacement);
+    // A fifth of the time of replaceAll where there is much to replace.
+    return text.split(search).join(replacement);
   });
 }
 

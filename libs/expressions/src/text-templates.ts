@@ -1,10 +1,10 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes, pathSyntax } from './encoded-syntax';
-import { Budget, Tally } from './limits';
+import { Tally } from './limits';
 import type { Piece } from './pieces';
 import { renderEach, writeEncoded, writeText } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
-import { tokenIdsOf, type Template } from './template';
+import { templateFrom, tokenIdsOf, type Template } from './template';
 
 /** What follows the `?`. */
 export function queryTemplate(text: string, tally = new Tally()): Template<string> {
@@ -27,16 +27,15 @@ export function headerTemplate(
   const lines = rawHeaders.map((text, i) =>
     i % 2 === 1 && text.includes('{{') ? spansOf(text, overBytes(plainSyntax), tally) : [text],
   );
-  return {
-    tokenIds: tokenIdsOf(lines.flat()),
-    render: (values, budget = new Budget()) =>
-      lines.map((pieces) => {
-        const parts = renderEach(pieces, values, budget, writeHeader);
-        return parts
-          .map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)))
-          .join('');
-      }),
-  };
+  return templateFrom(tokenIdsOf(lines.flat()), function* (values, budget) {
+    const filled: string[] = [];
+    for (const pieces of lines) {
+      const parts = yield* renderEach(pieces, values, budget, writeHeader);
+      const bytes = parts.map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)));
+      filled.push(bytes.join(''));
+    }
+    return filled;
+  });
 }
 
 function writeHeader(value: unknown): string {
@@ -58,9 +57,7 @@ function spansOf(text: string, syntax: Syntax, tally: Tally): Piece[] {
 }
 
 function fromPieces(pieces: readonly Piece[]): Template<string> {
-  return {
-    tokenIds: tokenIdsOf(pieces),
-    render: (values, budget = new Budget()) =>
-      renderEach(pieces, values, budget, writeEncoded).join(''),
-  };
+  return templateFrom(tokenIdsOf(pieces), function* (values, budget) {
+    return (yield* renderEach(pieces, values, budget, writeEncoded)).join('');
+  });
 }

@@ -1,8 +1,9 @@
-import { Budget, Tally } from './limits';
+import { Tally, type Budget } from './limits';
 import type { Piece } from './pieces';
 import { evaluate, renderEach, type Values } from './render';
+import type { Work } from './slices';
 import { plainSyntax, SpanScanner, type Syntax } from './span-scanner';
-import { tokenIdsOf, type Template } from './template';
+import { templateFrom, tokenIdsOf, type Template } from './template';
 import { toText } from './value-filters';
 import { Way } from './way';
 
@@ -34,13 +35,12 @@ function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<u
     return pieces;
   };
   const build = builderOf(document, { way, scan });
-  return {
-    tokenIds: [...tokenIds],
-    render: (values, budget = new Budget()) => (build ? build(values, budget) : document),
-  };
+  return templateFrom([...tokenIds], function* (values, budget) {
+    return build ? yield* build(values, budget) : document;
+  });
 }
 
-type Build = (values: Values, budget: Budget) => unknown;
+type Build = (values: Values, budget: Budget) => Work<unknown>;
 
 interface Scan {
   readonly way: Way;
@@ -65,10 +65,12 @@ function textBuilder(text: string, { scan }: Scan): Build | undefined {
   if (pieces.every((piece) => typeof piece === 'string')) return undefined;
   const [only, second] = pieces;
   if (typeof only !== 'object' || second !== undefined) {
-    return (values, budget) => renderEach(pieces, values, budget, toText).join('');
+    return function* (values, budget) {
+      return (yield* renderEach(pieces, values, budget, toText)).join('');
+    };
   }
-  return (values, budget) => {
-    const value = evaluate(only.expression, values, budget);
+  return function* (values, budget) {
+    const value = yield* evaluate(only.expression, values, budget);
     budget.spend(toText(value));
     return value;
   };
@@ -83,9 +85,9 @@ function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined 
     scan.way.pop();
   });
   if (changes.length === 0) return undefined;
-  return (values, budget) => {
+  return function* (values, budget) {
     const copy = [...items];
-    for (const [at, build] of changes) copy[at] = build(values, budget);
+    for (const [at, build] of changes) copy[at] = yield* build(values, budget);
     return copy;
   };
 }
@@ -99,10 +101,10 @@ function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): B
     scan.way.pop();
   });
   if (changes.length === 0) return undefined;
-  return (values, budget) => {
+  return function* (values, budget) {
     // A spread defines members, and so each that is assigned is there: also one called __proto__.
     const copy: Record<string, unknown> = { ...object };
-    for (const [name, build] of changes) copy[name] = build(values, budget);
+    for (const [name, build] of changes) copy[name] = yield* build(values, budget);
     return copy;
   };
 }

@@ -1,13 +1,13 @@
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import type { Invocation } from './invoke-reactor';
+import type { Decided } from './invoke-reactor';
 
 /** A reactor with its code, and whom that acts as. Unknown, foreign and deleted answer alike. */
 export function findReactor(
   definitions: DefinitionSnapshot,
   tenantId: string,
   reactorId: string,
-): Pick<Invocation, 'reactor' | 'formula' | 'application'> {
+): Omit<Decided, 'caller'> {
   definitions.requireReadable('reactor', reactorId);
   const reactor = definitions.find('reactor', tenantId, reactorId);
   if (reactor) definitions.requireReadable('formula', reactor.formulaId);

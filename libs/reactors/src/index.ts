@@ -4,6 +4,7 @@ export { findReactor } from './find-reactor';
 export {
   invokeReactor,
   readyArguments,
+  type Decided,
   type Invocation,
   type ReactorResponse,
 } from './invoke-reactor';

@@ -1,25 +1,35 @@
+import { isDeepStrictEqual } from 'node:util';
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
-import { valueTemplate } from '@glovebox/expressions';
+import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import { Opening } from '@glovebox/vault';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import { serviceCalls } from './service-calls';
 
-export interface Invocation {
+/** What the definitions say of an invocation at one moment. */
+export interface Decided {
   readonly reactor: ReactorDefinition;
   readonly formula: FormulaDefinition;
   /** Who invokes: tokens in the arguments are used under this application's grants. */
   readonly caller: Principal;
   /** Whom the code acts as through `req.svc`; null when the reactor's application is gone. */
   readonly application: Principal | null;
+}
+
+export interface Invocation extends Decided {
+  /** By the definitions of then; throws what a new invocation would be told. */
+  readonly decideAnew: () => Promise<Decided>;
   readonly args: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: AbortSignal;
+  /** Of a request that is one of many: what its arguments may expand to. */
+  readonly budget?: Budget;
   /** Called when only the code is left to run; a throw keeps it from running. */
   readonly beforeCode?: () => Promise<void>;
 }
@@ -38,6 +48,7 @@ export async function invokeReactor(
   invocation: Invocation,
 ): Promise<ReactorResponse> {
   const { args, secrets } = await readyArguments(context, invocation);
+  await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const outcome = await runCode(context, invocation, args);
   const { raw, tokenize } = resultOf(
@@ -49,16 +60,50 @@ export async function invokeReactor(
   return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
 }
 
+/** Values in the arguments are for the code that was there when they were opened. */
+async function requireUnchanged({
+  reactor,
+  formula,
+  caller,
+  decideAnew,
+}: Invocation): Promise<void> {
+  const now = await decideAnew();
+  const isSame = isDeepStrictEqual(
+    { reactor, formula, caller },
+    { reactor: now.reactor, formula: now.formula, caller: now.caller },
+  );
+  if (!isSame) throw new Problem('changed_meanwhile');
+}
+
+/**
+ * Whom the code acts as by now. A run may outlast its reactor, its caller and what either may do; it
+ * goes on then, but acts as nobody.
+ */
+async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided> {
+  const now = await decideAnew().catch((error: unknown) => {
+    throw error instanceof Problem && error.code === 'not_found' ? gone() : error;
+  });
+  if (now.reactor.applicationId !== reactor.applicationId) throw gone();
+  return now;
+}
+
+function gone(): Problem {
+  return new Problem('invalid_api_key', {
+    detail: 'What the code acted as, or its reactor, is no longer there.',
+  });
+}
+
 /** Under the reactor's application; the caller's only where the reactor has none (contract 3). */
 async function storeTokens(
   { database, vault }: ReactorContext,
-  { reactor, application, caller, traceId }: Invocation,
+  invocation: Invocation,
   document: unknown,
 ): Promise<unknown> {
+  const { reactor, application, caller } = await authorityOf(invocation);
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('invalid_api_key');
   requirePermission(principal, 'token:create');
-  const actor = { principal, traceId };
+  const actor = { principal, traceId: invocation.traceId };
   const tokenized = await database
     .of(reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
@@ -68,7 +113,7 @@ async function storeTokens(
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */
 export async function readyArguments(
   { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
-  { reactor, formula, caller, args, traceId }: Invocation,
+  { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
@@ -82,13 +127,15 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
+  const opening = new Opening(budget?.keep);
   const values = await vault.detokenize(
     database.of(reactor.tenantId),
     caller,
     use,
     template.tokenIds,
+    opening,
   );
-  const detokenized = template.render(values);
+  const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
   return { args: cast, secrets: [...values.values(), detokenized] };
@@ -96,9 +143,12 @@ export async function readyArguments(
 
 function runCode(
   context: ReactorContext,
-  { reactor, formula, application, timeoutMs, traceId, signal }: Invocation,
+  invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
 ): ReturnType<ReactorContext['runner']['run']> {
+  const { reactor, formula, timeoutMs, traceId, signal } = invocation;
+  const application = async (): Promise<Principal | null> =>
+    (await authorityOf(invocation)).application;
   return context.runner.run(
     {
       tenantId: reactor.tenantId,

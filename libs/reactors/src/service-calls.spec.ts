@@ -47,7 +47,11 @@ function svcOf(
     rules: [rule],
   };
   return (name, ...params) =>
-    serviceCalls({ database, vault, logger }, application, 'trace')(`svc.${name}`, params);
+    serviceCalls(
+      { database, vault, logger },
+      () => Promise.resolve(application),
+      'trace',
+    )(`svc.${name}`, params);
 }
 
 const svc = svcOf(everything);
@@ -161,7 +165,7 @@ it('an id that is none, and a call that is none, are 404', async () => {
 });
 
 it('without an application each is 401', async () => {
-  const call = serviceCalls({ database, vault, logger }, null, 'trace');
+  const call = serviceCalls({ database, vault, logger }, () => Promise.resolve(null), 'trace');
   await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({ status: 401 });
 });
 
@@ -170,7 +174,11 @@ it('what is our fault is logged by type and place, and shown to nobody', async (
   const principal = { ...application, permissions: ['token:create' as const], rules: [] };
   const away = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 1 });
   await away.close();
-  const call = serviceCalls({ database: away, vault, logger }, principal, 'trace of a failure');
+  const call = serviceCalls(
+    { database: away, vault, logger },
+    () => Promise.resolve(principal),
+    'trace of a failure',
+  );
   logged.length = 0;
   const failed = call('svc.tokens.create', [{ data: 'sesame' }]);
   await expect(failed).rejects.toMatchObject({ status: expect.any(Number) as unknown });

@@ -8,13 +8,17 @@ import type { ReactorContext } from './context';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
-/** What `req.svc` reaches: the vault, as the application that the resource carries. */
+/**
+ * What `req.svc` reaches: the vault, as the application that the resource carries. It is asked for at
+ * each call: a run takes its time, and what it may do is taken back meanwhile.
+ */
 export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
-  application: Principal | null,
+  applicationNow: () => Promise<Principal | null>,
   traceId: string,
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
+    const application = await applicationNow();
     if (!application) throw new Problem('invalid_api_key');
     const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });

@@ -32,6 +32,7 @@ export {
   type Runtime,
   type ThrownError,
 } from './run';
+export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { createRunnerClient, type RunHooks, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';

@@ -30,6 +30,11 @@ describe('shares', () => {
     expect(shares.state).toMatchObject({ held: 3, refusals: { own: 0, scarce: 0 } });
   });
 
+  it('give one owner no more than its maximum, and the next one just as many', () => {
+    const shares = new Shares({ places: 64, ownerMax: 5 });
+    expect(['a', 'b'].map((owner) => takeAll(shares, owner).length)).toEqual([5, 5]);
+  });
+
   it('give a newcomer the last place', () => {
     const shares = new Shares({ places: 2 });
     takeAll(shares, 'a');

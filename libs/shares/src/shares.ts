@@ -3,6 +3,8 @@ import { Problem } from '@glovebox/problems';
 export interface ShareLimits {
   /** For all owners together: calls, connections, bytes. */
   readonly places: number;
+  /** More than this one owner never holds, however much is left. */
+  readonly ownerMax?: number;
   /** How long a request for a place may wait; 0: it is refused at once. */
   readonly waitMs?: number;
   /** How many of one owner may wait. */
@@ -89,10 +91,11 @@ export class Shares {
 
   /** The first request of an owner only has to find room: a newcomer may have the last place. */
   #fits(owner: string, places: number): boolean {
+    const { ownerMax = Infinity } = this.limits;
     const held = this.heldBy(owner);
     const leftByOthers = this.limits.places - (this.#held - held);
-    if (held === 0) return places <= leftByOthers;
-    return held + places <= Math.ceil(leftByOthers / 2);
+    const share = held === 0 ? leftByOthers : Math.ceil(leftByOthers / 2);
+    return held + places <= Math.min(share, ownerMax);
   }
 
   #hand(owner: string, places: number): Release {

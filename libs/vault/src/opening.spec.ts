@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database, type Use } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
 import { Opening, Vault, type TokenInput } from './index';
 
 const mebibyte = 1024 * 1024;
@@ -43,6 +43,11 @@ const newUse = (): Use => ({
 const listOf = (values: number): unknown => Array.from({ length: values - 1 }, () => []);
 const create = (input: TokenInput): Promise<string> =>
   data.transaction((sql) => vault.createToken(sql, actor, input)).then(({ view }) => view.id);
+const linesOf = (use: Use): Promise<object[]> =>
+  admin.query<object>(
+    'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE entity_id = $1',
+    [use.entityId],
+  );
 const tooLarge = (limit: RegExp): object => ({
   code: 'payload_too_large',
   message: expect.stringMatching(limit) as unknown,
@@ -77,12 +82,22 @@ describe('one request', () => {
     const use = newUse();
     const refused = vault.detokenize(data, caller, use, large);
     await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
-    const lines = await admin.query<object>(
-      'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE entity_id = $1',
-      [use.entityId],
-    );
-    expect(lines).toEqual([{ outcome: 'refused', tokens: 10 }]);
+    expect(await linesOf(use)).toEqual([{ outcome: 'refused', tokens: 10 }]);
     expect((await vault.detokenize(data, caller, newUse(), large.slice(1))).size).toBe(9);
+  });
+
+  it('waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
+    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const small = await create({ data: 1 });
+    const use = newUse();
+    const waiting = vault.detokenize(data, caller, use, large.slice(1));
+    await waitFor(() => vault.largeOpenings.state.waiting === 1);
+    expect(await linesOf(use)).toEqual([]);
+    expect((await vault.detokenize(data, caller, newUse(), [small])).get(small)).toBe(1);
+    release();
+    expect((await waiting).size).toBe(9);
+    expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
+    expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
   it('opens no more than 10 MiB over all its look-ups together', async () => {

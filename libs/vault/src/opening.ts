@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
@@ -8,13 +8,26 @@ export const openedBytesMax = 10 * 1024 * 1024;
 /** Of what was opened: a value takes up to thirty times its bytes once it is parsed. */
 export const openedValuesMax = 200_000;
 
-const breathBytes = 256 * 1024;
+/** A look-up of more waits for one of a few places: parsing keeps a process from all others. */
+export const openedAtOnceMax = 128 * 1024;
+export const largeOpeningsMax = 2;
+export const largeOpeningWaitMs = 5_000;
+/** Of one tenant. */
+export const waitingOpeningsMax = 50;
+
+/** What a list or object takes besides its text. */
+const valueBytes = 64;
+
+const breathBytes = 128 * 1024;
 
 /** What one request may still open. Its look-ups share it, one after the other. */
 export class Opening {
   #bytesLeft = openedBytesMax;
   #valuesLeft = openedValuesMax;
   #untilBreath = breathBytes;
+
+  /** Told of the memory that each value takes; throws where there is no room for it. */
+  constructor(private readonly keep: (bytes: number) => void = () => undefined) {}
 
   get bytesLeft(): number {
     return this.#bytesLeft;
@@ -24,13 +37,15 @@ export class Opening {
   async open(sealer: Sealer, place: Place, sealed: Buffer): Promise<unknown> {
     this.#bytesLeft -= sealed.length;
     const json = await sealer.open(place, sealed);
-    this.#valuesLeft -= valuesIn(json);
+    const values = valuesIn(json);
+    this.#valuesLeft -= values;
     if (this.#valuesLeft < 0) throw tooManyValues();
+    this.keep(json.length + values * valueBytes);
     const value = JSON.parse(json.toString('utf8')) as unknown;
     this.#untilBreath -= json.length;
     if (this.#untilBreath < 0) {
       this.#untilBreath = breathBytes;
-      await setImmediate();
+      await nextSlice();
     }
     return value;
   }
@@ -38,13 +53,13 @@ export class Opening {
 
 export function tooManyBytes(): Problem {
   return new Problem('payload_too_large', {
-    detail: `A request may open at most ${openedBytesMax} bytes of tokens.`,
+    detail: `A request may open at most ${openedBytesMax} bytes of tokens; a list may ask for a smaller size.`,
   });
 }
 
 function tooManyValues(): Problem {
   return new Problem('payload_too_large', {
-    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values, lists and objects.`,
+    detail: `The tokens that a request opens may hold at most ${openedValuesMax} values; a list may ask for a smaller size.`,
   });
 }
 

@@ -12,6 +12,8 @@ import type { ValidToken } from './valid-token';
 export interface StoredToken {
   readonly view: TokenView;
   readonly isNew: boolean;
+  /** For which it was asked: a token that was there already may have another one. */
+  readonly container: string;
 }
 
 /** Stores tokens all or none, in a transaction of the caller's. The answers are in the same order. */
@@ -38,10 +40,11 @@ export async function storeTokens(
     if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
   }
   const views = await insert(sql, actor, [...fresh.values()], tokens);
-  return sealed.map(({ name }) => {
+  return sealed.map(({ name }, at) => {
     const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
     if (!view) throw new Error('A token was neither stored nor found');
-    return { view, isNew: !existing.has(name) };
+    const { container = '/' } = tokens[at] ?? {};
+    return { view, isNew: !existing.has(name), container };
   });
 }
 

@@ -3,12 +3,21 @@ import { readAndRecord, type SealedToken, type Sql, type Use } from '@glovebox/d
 import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
+import { Shares } from '@glovebox/shares';
 import { deleteToken, updateToken } from './change-token';
 import { refuseUnwieldy } from './depth';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
-import { Opening, tooManyBytes } from './opening';
+import {
+  largeOpeningsMax,
+  largeOpeningWaitMs,
+  openedAtOnceMax,
+  Opening,
+  tooManyBytes,
+  waitingOpeningsMax,
+} from './opening';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
+import { sightsOf, type Sight } from './sights';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
@@ -22,6 +31,8 @@ export interface TokenizedDocument {
    * who may see them now may not then.
    */
   readonly lasting: unknown;
+  /** What may be seen by those who are shown it later. */
+  readonly sights: readonly Sight[];
 }
 
 /**
@@ -29,6 +40,13 @@ export interface TokenizedDocument {
  * writes takes the connection of a transaction, which the caller commits.
  */
 export class Vault {
+  /** Places for look-ups that open much: what they cost, they cost this process. */
+  readonly largeOpenings = new Shares({
+    places: largeOpeningsMax,
+    waitMs: largeOpeningWaitMs,
+    waitingMax: waitingOpeningsMax,
+  });
+
   constructor(private readonly sealer: Sealer) {}
 
   async createToken(sql: Sql, actor: Actor, input: TokenInput): Promise<StoredToken> {
@@ -88,6 +106,7 @@ export class Vault {
     return {
       document: fill(stored.map(({ view }) => view)),
       lasting: fill(stored.map(({ view, isNew }) => (isNew ? view : nameOf(view)))),
+      sights: sightsOf(actor.principal, stored),
     };
   }
 
@@ -105,7 +124,8 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    return template.render(await this.#open(sql, grants, use, template.tokenIds, new Opening()));
+    const values = await this.#open(sql, grants, use, template.tokenIds, new Opening());
+    return template.renderInSlices(values);
   }
 
   /**
@@ -131,19 +151,34 @@ export class Vault {
     tokenIds: readonly string[],
     opening: Opening,
   ): Promise<ReadonlyMap<string, unknown>> {
-    const values = new Map<string, unknown>();
-    if (tokenIds.length === 0) return values;
+    if (tokenIds.length === 0) return new Map();
     const grants = grantsFor(principal, permission);
-    const found = await readAndRecord(sql, use, grants, tokenIds, opening.bytesLeft);
-    refuseUnknown(tokenIds, found);
-    for (const { id, transform, sealed } of found) {
-      if (sealed === null) throw refusalOf(permission, found);
-      const column = transform === 'reveal' ? 'data' : 'mask';
-      const place = placeOf(use.tenantId, id, column);
-      values.set(id, await opening.open(this.sealer, place, sealed));
-    }
-    return values;
+    const bytesMax = opening.bytesLeft;
+    const read = async (atOnceMax: number): Promise<SealedToken[]> => {
+      const found = await readAndRecord(sql, use, grants, tokenIds, { bytesMax, atOnceMax });
+      refuseUnknown(tokenIds, found);
+      return found;
+    };
+    const openEach = async (found: readonly SealedToken[]): Promise<Map<string, unknown>> => {
+      const values = new Map<string, unknown>();
+      for (const { id, transform, sealed } of found) {
+        if (sealed === null) throw refusalOf(permission, found);
+        const column = transform === 'reveal' ? 'data' : 'mask';
+        const place = placeOf(use.tenantId, id, column);
+        values.set(id, await opening.open(this.sealer, place, sealed));
+      }
+      return values;
+    };
+    const found = await read(openedAtOnceMax);
+    if (!isDeferred(found, bytesMax)) return openEach(found);
+    return this.largeOpenings.hold(use.tenantId, async () => openEach(await read(bytesMax)));
   }
+}
+
+/** Each token gives something, all of them not too much: and yet nothing was released. */
+function isDeferred(found: readonly SealedToken[], bytesMax: number): boolean {
+  if (found.some(({ bytes, sealed }) => bytes === null || sealed !== null)) return false;
+  return found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) <= bytesMax;
 }
 
 /** Nothing is opened where one of the tokens gives nothing; why is for the worst of them to say. */

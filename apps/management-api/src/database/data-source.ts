@@ -16,6 +16,7 @@ import { AddTlsToProxies0000000000012 } from '../migrations/0012-add-tls-to-prox
 import { CompleteVault0000000000013 } from '../migrations/0013-complete-vault';
 import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-keys';
 import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
+import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replays-to-grants';
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
@@ -38,6 +39,7 @@ const migrations = [
   CompleteVault0000000000013,
   RotateMasterKeys0000000000014,
   CountDefinitions0000000000017,
+  BindReplaysToGrants0000000000018,
   ShareOutQueues0000000000026,
 ];
 

@@ -14,9 +14,7 @@ import { decodeUtf8, parseStrictJson, type JsonRules } from '@glovebox/service-h
 import { requestOf } from './request';
 
 const metadata = 'body-bytes-max';
-const defaultBytesMax = 1024 * 1024;
-/** A body this many times too large is cut off; a smaller one is let in, so that the 413 gets out. */
-const patience = 8;
+export const bodyBytesMax = 1024 * 1024;
 
 /** For handlers whose bodies may be larger than others. */
 export const BodyBytesMax = (bytes: number): CustomDecorator => SetMetadata(metadata, bytes);
@@ -41,7 +39,7 @@ export class BodyInterceptor implements NestInterceptor {
     const request = requestOf(context);
     if (withBody.has(request.method)) {
       const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
-      const bytes = await readBody(request, bytesMax ?? defaultBytesMax);
+      const bytes = await readBody(request, bytesMax ?? bodyBytesMax);
       const free = this.reflector.get<JsonRules['free']>(freeMetadata, context.getHandler());
       request.body =
         bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: free ?? [] });
@@ -55,12 +53,12 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buf
   let received = 0;
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   try {
-    // The connection stays for the answer, whatever is left of the body.
+    // The connection stays for the answer, behind which the rest of the body is read and dropped.
     const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     for await (const chunk of body) {
       received += chunk.length;
-      if (received > bytesMax * patience) break;
-      if (received <= bytesMax) chunks.push(chunk);
+      if (received > bytesMax) break;
+      chunks.push(chunk);
     }
   } catch (error) {
     throw new Problem('invalid_request', { detail: 'The body broke off.', cause: error });

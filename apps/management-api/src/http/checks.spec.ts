@@ -82,6 +82,26 @@ describe('the order of checks', () => {
     expect(created.status).toBe(201);
   });
 
+  it.each(['text/json', 'text/json; charset=utf-8'])('201: %s is JSON', async (type) => {
+    const created = await api.post('/reactor-formulas', formula).set('Content-Type', type);
+    expect(created.status).toBe(201);
+  });
+
+  it.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])(
+    'a POST that needs no body and has none may say that it is %s',
+    async (type) => {
+      const application = { name: 'a', type: 'private', permissions: ['token:use'] };
+      const { id } = (await api.post('/applications', application)).body as { id: string };
+      const headers = { 'SVC-API-KEY': api.tenant.management_key, 'Content-Type': type };
+      const path = `/applications/${id}/regenerate`;
+      expect((await raw('POST', path, { ...headers, 'Content-Length': '0' })).status).toBe(200);
+      expect((await raw('POST', path, headers, Buffer.from('a=b'))).status).toBe(415);
+      // Where a body is needed it is missed by its members.
+      const bare = await raw('POST', '/applications', { ...headers, 'Content-Length': '0' });
+      expect(bare).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    },
+  );
+
   it('413 before 400', async () => {
     const body = `{"name":"${'x'.repeat(1024 * 1024)}`;
     const refused = await api.post('/applications', body);

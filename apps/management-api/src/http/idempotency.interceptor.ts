@@ -11,6 +11,7 @@ import { from, lastValueFrom, of, type Observable } from 'rxjs';
 import type { Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
+import { requireSights } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 import {
@@ -55,6 +56,7 @@ export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, On
     const response = context.switchToHttp().getResponse<Response>();
     const claimed = await this.#claim(request, key, response.statusCode);
     if (!('owner' in claimed)) {
+      requireSights(actorOf(request).principal, claimed.sights);
       response.setHeader(replayHeader, 'true');
       response.status(claimed.status);
       return of(claimed.body);

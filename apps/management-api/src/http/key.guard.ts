@@ -1,8 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { isApiKey } from '@glovebox/access';
+import { isApiKey, type Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { Context, type ManagementContext } from '../context';
-import { requestOf } from './request';
+import { requestOf, type ApiRequest } from './request';
 
 /** First: who calls. One 401 for every kind of wrong key. */
 @Injectable()
@@ -11,14 +11,18 @@ export class KeyGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    const key = this.ctx.headers.read(request, 'api-key');
-    if (key === undefined || !isApiKey(key)) throw new Problem('invalid_api_key');
-    const definitions = await this.ctx.definitions.follower.current();
-    const hash = this.ctx.keyHash(key);
-    const principal = definitions.principalByKeyHash(hash);
-    if (!principal) throw new Problem('invalid_api_key');
-    this.ctx.keyUses.note(hash);
-    request.principal = principal;
+    request.principal = await identify(this.ctx, request);
     return true;
   }
+}
+
+export async function identify(ctx: ManagementContext, request: ApiRequest): Promise<Principal> {
+  const key = ctx.headers.read(request, 'api-key');
+  if (key === undefined || !isApiKey(key)) throw new Problem('invalid_api_key');
+  const definitions = await ctx.definitions.follower.current();
+  const hash = ctx.keyHash(key);
+  const principal = definitions.principalByKeyHash(hash);
+  if (!principal) throw new Problem('invalid_api_key');
+  ctx.keyUses.note(hash);
+  return principal;
 }

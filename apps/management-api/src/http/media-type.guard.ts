@@ -2,10 +2,11 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Problem } from '@glovebox/problems';
 import { requestOf } from './request';
 
-const mediaTypes: Readonly<Record<string, string>> = {
-  POST: 'application/json',
-  PUT: 'application/json',
-  PATCH: 'application/merge-patch+json',
+const json = ['application/json', 'text/json'];
+const mediaTypes: Readonly<Record<string, readonly string[]>> = {
+  POST: json,
+  PUT: json,
+  PATCH: ['application/merge-patch+json'],
 };
 
 /** Third: can the body be understood at all. */
@@ -15,11 +16,11 @@ export class MediaTypeGuard implements CanActivate {
     const { method, headers } = requestOf(context);
     const wanted = mediaTypes[method];
     if (wanted === undefined) return true;
-    // Nothing that could be misread: what needs a body misses it later, by name.
+    // Nothing that could be misread, whatever it is called: what needs a body misses it later, by name.
     const isEmpty = (headers['content-length'] ?? '0') === '0' && !headers['transfer-encoding'];
-    if (method !== 'PATCH' && isEmpty && headers['content-type'] === undefined) return true;
+    if (method !== 'PATCH' && isEmpty) return true;
     if (!isMediaType(headers['content-type'] ?? '', wanted)) {
-      throw new Problem('unsupported_media_type', { detail: `The body must be ${wanted}.` });
+      throw new Problem('unsupported_media_type', { detail: `The body must be ${wanted[0]}.` });
     }
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new Problem('unsupported_media_type', { detail: 'The body must not be encoded.' });
@@ -29,11 +30,11 @@ export class MediaTypeGuard implements CanActivate {
 }
 
 /** JSON is UTF-8; any other charset would be read wrongly. Other parameters say nothing. */
-function isMediaType(header: string, wanted: string): boolean {
+function isMediaType(header: string, wanted: readonly string[]): boolean {
   const [type = '', ...parameters] = header.toLowerCase().split(';');
   const charset = parameters
     .map((parameter) => parameter.trim())
     .find((parameter) => parameter.startsWith('charset='));
   const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  return type.trim() === wanted && isUtf8;
+  return wanted.includes(type.trim()) && isUtf8;
 }

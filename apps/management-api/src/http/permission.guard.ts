@@ -5,7 +5,7 @@ import {
   type CustomDecorator,
   type ExecutionContext,
 } from '@nestjs/common';
-import { requirePermission, type Permission } from '@glovebox/access';
+import { requirePermission, type Permission, type Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { actorOf, requestOf } from './request';
 
@@ -27,11 +27,14 @@ export const permissionOf = (handler: object): Permission | undefined =>
 @Injectable()
 export class PermissionGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const handler = context.getHandler();
-    if (Reflect.getMetadata(open, handler) === true) return true;
-    const permission = permissionOf(handler);
-    if (permission === undefined) throw new Problem('permission_denied');
-    requirePermission(actorOf(requestOf(context)).principal, permission);
+    requireHandler(actorOf(requestOf(context)).principal, context.getHandler());
     return true;
   }
+}
+
+export function requireHandler(principal: Principal, handler: object): void {
+  if (Reflect.getMetadata(open, handler) === true) return;
+  const permission = permissionOf(handler);
+  if (permission === undefined) throw new Problem('permission_denied');
+  requirePermission(principal, permission);
 }

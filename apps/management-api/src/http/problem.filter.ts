@@ -2,7 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { Response } from 'express';
 import { asUnavailable } from '@glovebox/database';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
-import { describeError, type Logger } from '@glovebox/service-host';
+import { describeError, readOn, type Logger } from '@glovebox/service-host';
 import type { ApiRequest } from './request';
 
 /** What Nest itself throws, before any code of ours runs. */
@@ -35,21 +35,9 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.retryAfterSeconds !== undefined) {
       response.setHeader('retry-after', String(problem.retryAfterSeconds));
     }
-    // A caller that still sends would lose the answer with the connection: what is left of its body
-    // is taken in, unless that is more than anybody would wait for.
-    if (bytesToCome(request) > drainedBytesMax) response.setHeader('connection', 'close');
-    else request.resume();
+    readOn(request);
     response.status(problem.status).json(problem.body());
   }
-}
-
-const drainedBytesMax = 16 * 1024 * 1024;
-
-function bytesToCome({ complete, headers }: ApiRequest): number {
-  if (complete) return 0;
-  return headers['transfer-encoding'] === undefined
-    ? Number(headers['content-length'] ?? 0)
-    : Infinity;
 }
 
 /** What is answered to a throw. */

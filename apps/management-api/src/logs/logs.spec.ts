@@ -101,6 +101,7 @@ describe('GET /logs', () => {
     const created = await api.post('/tokens', { data: secret }, api.tenant.private_key);
     const { id } = created.body as { id: string };
     const proxyId = randomUUID();
+    const grants = [{ container: '/', transform: 'reveal' }] as const;
     const data = connectDatabase({ url: database.dataUrl, app: 'spec', connectionsMax: 1 });
     try {
       const use = {
@@ -112,7 +113,7 @@ describe('GET /logs', () => {
         traceId: 't',
         destinationHost: 'bank.example',
       };
-      await readAndRecord(data, use, [{ container: '/', transform: 'reveal' }], [id], 1_024);
+      await readAndRecord(data, use, grants, [id], { bytesMax: 1_024, atOnceMax: 1_024 });
     } finally {
       await data.close();
     }

@@ -27,7 +27,10 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
   'GET /tokens': {
     id: 'listTokens',
     summary: 'List the tokens that a permission or rule covers, the newest first',
+    description:
+      'The tokens of a page hold at most 10 MiB and 200,000 values: 413 asks for a smaller `size`.',
     answer: 'TokenPage',
+    errors: [413],
     query: {
       ...page,
       id: { description: 'Only these. Repeat it for several.', schema: text, many: true },
@@ -48,7 +51,8 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     description:
       '`field:value` joined by AND, OR, NOT and parentheses; values with spaces or signs in ' +
       'quotes. Fields: `data` (what `search_indexes` made of it), `id`, `type`, `fingerprint`, ' +
-      '`container` (with `*` at the end: all below), `metadata.NAME`.',
+      '`container` (with `*` at the end: all below), `metadata.NAME`. At most 20 terms. Pages are ' +
+      'limited as those of a list.',
     answer: 'TokenPage',
     body: { query: 'data:4242 AND (type:card OR container:/pci/*)', page: 1, size: 20 },
   },
@@ -69,7 +73,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'tokenize',
     summary: 'Create tokens of what a document holds, all or none',
     description:
-      'At most 1,000. Strings, numbers and booleans become ids of tokens, objects with `data` and ' +
+      'At most 1,000, of a document of at most 100,000 values. Strings, numbers and booleans become ids of tokens, objects with `data` and ' +
       'a known `type` become tokens; null and the shape of everything else stay.',
     takes: json,
     answer: json,
@@ -79,7 +83,8 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'detokenize',
     summary: 'Fill in the expressions of a document, all or none',
     description:
-      'At most 1,000 expressions with 100 tokens, 10 MiB of JSON, which may expand to as much. What ' +
+      'At most 1,000 expressions with 100 tokens of 10 MiB and 200,000 values together, in 10 MiB of ' +
+      'JSON, which may expand to as much. What ' +
       'takes the place of an expression is the data or the mask, as the permission or rule says.',
     takes: json,
     answer: json,

@@ -1,26 +1,16 @@
 import { createHash } from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import { Problem } from '@glovebox/problems';
+import { builtinOf, reactorErrorsModule } from '@glovebox/sandbox';
 import { literalRequires } from './literal-requires';
-
-/** Contract 4: what code may require by name, besides the modules of error classes. */
-const modules = new Set(
-  [
-    'assert assert/strict buffer crypto dns dns/promises events http https net os path path/posix',
-    'perf_hooks querystring stream stream/promises string_decoder timers timers/promises tls url',
-    'util util/types zlib',
-    'axios node-fetch uuid crypto-js node-forge fast-xml-parser csv-parse jose',
-  ].flatMap((line) => line.split(' ')),
-);
-const errorsModule = '@svc/reactor-errors';
 
 /** Refuses code that can never run. `path` is the member of the body that holds it. */
 export function checkCode(code: string, path: string, errorsAliases: readonly string[]): void {
   refuse(path, syntaxErrors(code));
-  const known = new Set([errorsModule, ...errorsAliases]);
+  const errorsModules = new Set([reactorErrorsModule, ...errorsAliases]);
   const missing = new Set(
     literalRequires(code).filter(
-      (name) => !known.has(name) && !modules.has(name.replace(/^node:/, '')),
+      (name) => !errorsModules.has(name) && builtinOf(name) === undefined,
     ),
   );
   refuse(

@@ -111,6 +111,8 @@ describe('POST /reactor-formulas', () => {
   it.each([
     ['module.exports = async (req) => {', /^line 1: Unexpected/],
     ["module.exports = () => require('fs')", /^requires "fs", which is not available$/],
+    ["module.exports = () => require('axios')", /^requires "axios", which is not available$/],
+    ["const f = require('node-fetch/lib'); module.exports = f", /^requires "node-fetch\/lib"/],
   ])('422: %s', async (code, message) => {
     const refused = await api.post('/reactor-formulas', { ...input, code });
     expect(refused.status).toBe(422);

@@ -22,7 +22,7 @@ import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './
 import { TokensService } from './tokens.service';
 
 /** A token's data may be 1 MiB of JSON, and may come in escaped. */
-const tokenBytesMax = 4 * 1024 * 1024;
+export const tokenBodyBytesMax = 4 * 1024 * 1024;
 
 @Controller('tokens')
 export class TokensController {
@@ -31,7 +31,7 @@ export class TokensController {
   /** 200 where a token with the same fingerprint stands for the one that was sent. */
   @Post()
   @RequirePermission('token:create')
-  @BodyBytesMax(tokenBytesMax)
+  @BodyBytesMax(tokenBodyBytesMax)
   @FreeMembers('data', 'mask')
   async create(
     @Caller() actor: Actor,
@@ -65,7 +65,7 @@ export class TokensController {
   @Patch(':id')
   @RequirePermission('token:update')
   @UseGuards(TokenGuard)
-  @BodyBytesMax(tokenBytesMax)
+  @BodyBytesMax(tokenBodyBytesMax)
   @FreeMembers('data', 'mask')
   patch(
     @Caller() actor: Actor,

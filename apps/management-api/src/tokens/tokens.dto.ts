@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
-import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
+import { metadataBytesMax, tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../listing';
 import { Flag, Instant, Json, StringMap, Text, TextList, Whole } from '../validation/fields';
@@ -16,7 +16,7 @@ export class TokenChange {
   @TextList({ optional: true })
   containers?: string[];
 
-  @StringMap({ optional: true })
+  @StringMap({ optional: true, nameMax: metadataBytesMax, bytesMax: metadataBytesMax })
   metadata?: Record<string, string>;
 
   @TextList({ optional: true })

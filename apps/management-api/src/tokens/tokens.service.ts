@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sql } from '@glovebox/database';
-import type { Actor, FoundTokens, StoredToken, TokenView } from '@glovebox/vault';
+import { sightsOf, type Actor, type FoundTokens, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome } from '../idempotency';
@@ -19,7 +19,9 @@ export class TokensService {
     return this.#transaction(actor, async (sql) => {
       const token = await vault.createToken(sql, actor, input);
       // Another's token is shown anew each time: who may see it now may not later.
-      if (token.isNew) await storeOutcome(sql, sealer, token.view);
+      if (token.isNew) {
+        await storeOutcome(sql, sealer, token.view, { sights: sightsOf(actor.principal, [token]) });
+      }
       return token;
     });
   }
@@ -56,7 +58,8 @@ export class TokensService {
     return this.#transaction(actor, async (sql) => {
       const tokenized = await vault.tokenize(sql, actor, document);
       const answer = JSON.stringify(tokenized.document);
-      await storeOutcome(sql, sealer, answer, JSON.stringify(tokenized.lasting));
+      const { lasting, sights } = tokenized;
+      await storeOutcome(sql, sealer, answer, { kept: JSON.stringify(lasting), sights });
       return answer;
     });
   }

@@ -29,10 +29,10 @@ const proxy = { name: 'p', destination_url: 'https://example.com' };
 const formula = { name: 'f', code: 'module.exports = () => 1' };
 const application = { name: 'a', type: 'private', permissions: ['token:use'] };
 
-/** As many members as a body of 1 MiB holds. */
+/** As many as a body of 1 MiB holds, or nearly as many as the values that one may hold. */
 const members = Object.fromEntries(Array.from({ length: 75_000 }, (_, at) => [`m${at}`, 'x']));
-const words = Array.from({ length: 250_000 }, () => 'x');
-const objects = Array.from({ length: 300_000 }, () => ({}));
+const words = Array.from({ length: 99_900 }, () => 'x');
+const objects = Array.from({ length: 99_900 }, () => ({}));
 
 /** Processor time, which other processes do not lengthen; to read 1 MiB takes a few tens of it. */
 async function spentMs(work: () => PromiseLike<unknown>): Promise<number> {

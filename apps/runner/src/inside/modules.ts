@@ -1,15 +1,7 @@
 import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
+import { builtinOf } from '@glovebox/sandbox';
 import { reactorErrors } from './errors';
-
-/** Contract §4. A courtesy to the author, not a wall: the wall is the operating system's. */
-const builtins = new Set(
-  (
-    'assert buffer crypto dns events http https net os path perf_hooks querystring stream ' +
-    'string_decoder timers tls url util zlib assert/strict dns/promises path/posix ' +
-    'stream/promises timers/promises util/types'
-  ).split(' '),
-);
 
 const nodeRequire = createRequire('/');
 
@@ -37,9 +29,10 @@ export function loadHandler(code: string, errorsModules: readonly string[]): Han
   const require = (name: unknown): unknown => {
     if (typeof name !== 'string') return refuse('require() takes the name of a module');
     if (errorsModules.includes(name)) return reactorErrors;
-    const bare = name.startsWith('node:') ? name.slice(5) : name;
-    if (builtins.has(bare)) return nodeRequire(bare);
-    if (nodeRequire('module').builtinModules.includes(bare) || name.startsWith('node:')) {
+    // A courtesy to the author, not a wall: the wall is the operating system's.
+    const builtin = builtinOf(name);
+    if (builtin !== undefined) return nodeRequire(builtin);
+    if (nodeRequire('module').builtinModules.includes(name) || name.startsWith('node:')) {
       return refuse(`Module '${name}' is not available`);
     }
     return refuse(`Package '${name}' is not available`);

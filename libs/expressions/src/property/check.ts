@@ -62,8 +62,11 @@ function quickly({ context, text }: Case): unknown {
   }
 }
 
-function filled<Result>(template: Template<Result>): Result {
-  return template.render(lookUp(template.tokenIds));
+function filled<Result>({
+  tokenIds,
+  render,
+}: Pick<Template<Result>, 'tokenIds' | 'render'>): Result {
+  return render(lookUp(tokenIds));
 }
 
 /** As the vault does: one id that is not known refuses them all. */

@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http';
+import { nextSlice } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import { Shares, type Release } from '@glovebox/shares';
+import { releaseAtEnd, type Call } from './call';
+import type { GatewayConfig } from './config';
+import type { GatewayContext } from './context';
+import type { Reading } from './intake';
+
+/** Long work at once: that of one tenant, and that of all others in turn. */
+const turnsMax = 2;
+const turnWaitMs = 10_000;
+const turnsWaitingMax = 64;
+
+/** Everything that the calls of all tenants share in this process. */
+export interface CallShares {
+  readonly calls: Shares;
+  readonly callsOfKeys: Shares;
+  readonly bufferedBytes: Shares;
+  readonly turns: Shares;
+}
+
+export function createCallShares(
+  config: Pick<GatewayConfig, 'CALLS_MAX' | 'CALLS_PER_KEY_MAX' | 'BUFFERED_BYTES_MAX'>,
+): CallShares {
+  return {
+    calls: new Shares({ places: config.CALLS_MAX }),
+    callsOfKeys: new Shares({ places: config.CALLS_MAX, ownerMax: config.CALLS_PER_KEY_MAX }),
+    bufferedBytes: new Shares({ places: config.BUFFERED_BYTES_MAX }),
+    turns: new Shares({ places: turnsMax, waitMs: turnWaitMs, waitingMax: turnsWaitingMax }),
+  };
+}
+
+/**
+ * A place for a call as soon as it is known who calls, as one of the tenant's and as one of the
+ * caller's: the application, or the proxy that lets anonymous callers in. Hot path.
+ */
+export function admitCall(
+  { shares, config }: Pick<GatewayContext, 'shares' | 'config'>,
+  res: ServerResponse,
+  call: Call,
+  owner: { readonly tenantId: string; readonly caller: string },
+): Room {
+  releaseAtEnd(call, shares.calls.takeNow(owner.tenantId));
+  releaseAtEnd(call, shares.callsOfKeys.takeNow(owner.caller));
+  const room = new Room(shares, config, res, owner.tenantId);
+  releaseAtEnd(call, () => room.keepOnly(0));
+  return room;
+}
+
+/** Taken at once: with what belongs to it, a call of a few bytes takes about as much. */
+const stepBytes = 16 * 1024;
+/** Parsed and in text, a byte of a large body is there three times more. */
+const copies = 3;
+/** Less than this is parsed without a turn. */
+const smallBytes = 64 * 1024;
+
+/** What one call uses of what all calls share: memory, and time of the one thread. */
+export class Room implements Reading {
+  readonly idleMs: number;
+  readonly wholeMs: number;
+  #kept = 0;
+  #places = 0;
+  #releases: Release[] = [];
+
+  constructor(
+    private readonly shares: CallShares,
+    config: Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>,
+    private readonly res: ServerResponse,
+    private readonly tenantId: string,
+  ) {
+    this.idleMs = config.BODY_IDLE_MS;
+    this.wholeMs = config.REQUEST_TIMEOUT_MS;
+  }
+
+  /** So many bytes more are in memory, or a Problem. */
+  readonly keep = (bytes: number): void => {
+    const missing = this.#kept + bytes - this.#places;
+    if (missing > 0) {
+      const places = Math.ceil(missing / stepBytes) * stepBytes;
+      this.#releases.push(this.shares.bufferedBytes.takeNow(this.tenantId, places));
+      this.#places += places;
+    }
+    this.#kept += bytes;
+  };
+
+  /** So many are left: the others were sent or dropped. */
+  keepOnly(bytes: number): void {
+    if (bytes >= this.#kept) return;
+    for (const release of this.#releases.splice(0)) release();
+    this.#kept = 0;
+    this.#places = 0;
+    if (bytes > 0) this.keep(bytes);
+  }
+
+  /** For long work; a caller that leaves waits for none. */
+  readonly takeTurn = async (): Promise<Release> => {
+    const left = new AbortController();
+    const leave = (): void => left.abort(callerLeft());
+    if (this.res.destroyed) leave();
+    this.res.once('close', leave);
+    try {
+      return await this.shares.turns.take(this.tenantId, { signal: left.signal });
+    } finally {
+      this.res.off('close', leave);
+    }
+  };
+
+  /** Takes a body apart, which is not interrupted: a large one when its turn comes. */
+  async takeApart<Result>(bytes: Buffer, work: (bytes: Buffer) => Result): Promise<Result> {
+    this.keep(bytes.length * copies);
+    if (bytes.length < smallBytes) return work(bytes);
+    const endTurn = await this.takeTurn();
+    try {
+      await nextSlice();
+      return work(bytes);
+    } finally {
+      endTurn();
+    }
+  }
+}
+
+const callerLeft = (): Problem =>
+  new Problem('invalid_request', { detail: 'The caller left before its answer.' });

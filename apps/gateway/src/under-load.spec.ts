@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, createServer, request as httpRequest, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { waitFor } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from './spec-gateway';
+import { RawCaller } from './spec-sockets';
+
+const mebibyte = 1024 * 1024;
+const limits = { calls: 12, callsPerKey: 4, bytes: 32 * mebibyte };
+const neighbour = randomUUID();
+
+interface Keys {
+  readonly key: string;
+  readonly proxyKey: string;
+}
+
+let gateway: SpecGateway;
+let roomy: SpecGateway;
+let destination: Server;
+let hanging: string;
+let url: string;
+let a: Keys;
+let b: Keys;
+
+/** Reads whatever comes and keeps nothing; what is under /hang is never answered. */
+async function startSink(): Promise<Server> {
+  const server = createServer((req, res) => {
+    req.resume().once('end', () => {
+      if (!req.url?.startsWith('/hang')) res.end('ok');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function keysOf(of: SpecGateway, tenantId: SpecGateway['tenantId'], to = url): Promise<Keys> {
+  return {
+    key: await of.application(['token:use'], tenantId),
+    proxyKey: await of.proxy(to, { tenantId }),
+  };
+}
+
+beforeAll(async () => {
+  destination = await startSink();
+  url = `http://127.0.0.1:${(destination.address() as AddressInfo).port}`;
+  hanging = `${url}/hang`;
+  gateway = await startSpecGateway({
+    CALLS_MAX: String(limits.calls),
+    CALLS_PER_KEY_MAX: String(limits.callsPerKey),
+    BUFFERED_BYTES_MAX: String(limits.bytes),
+    BODY_IDLE_MS: '1000',
+    REQUEST_TIMEOUT_MS: '2500',
+  });
+  roomy = await startSpecGateway({ BUFFERED_BYTES_MAX: String(limits.bytes) });
+  a = await keysOf(gateway, gateway.tenantId);
+  b = await keysOf(gateway, neighbour);
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await roomy.close();
+  destination.closeAllConnections();
+  destination.close();
+});
+
+function raw(of: SpecGateway, line: string, { key, proxyKey }: Keys, more = ''): RawCaller {
+  const keys = `Host: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
+  return new RawCaller(of.port, `${line} HTTP/1.1\r\n${keys}${more}`);
+}
+
+/** One call that ends by itself. */
+async function statusOf(of: SpecGateway, keys: Keys, body = '{}'): Promise<number> {
+  const answer = await fetch(`${of.url}/proxy`, {
+    method: 'POST',
+    headers: {
+      'SVC-API-KEY': keys.key,
+      'SVC-PROXY-KEY': keys.proxyKey,
+      'Content-Type': 'application/json',
+    },
+    body,
+  });
+  await answer.text();
+  return answer.status;
+}
+
+async function allGivenBack({ ctx }: SpecGateway): Promise<void> {
+  await waitFor(() => Object.values(ctx.shares).every(({ state }) => state.held === 0));
+}
+
+describe('half-sent bodies', () => {
+  const half = (keys: Keys, length = mebibyte, sent = 0.6): RawCaller =>
+    raw(
+      roomy,
+      'POST /proxy',
+      keys,
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n` +
+        'x'.repeat(length * sent),
+    );
+
+  it('of one tenant take half of the room, the next one is refused, and the neighbour has its own', async () => {
+    const [ofA, ofB] = [await keysOf(roomy, roomy.tenantId), await keysOf(roomy, neighbour)];
+    const callers = Array.from({ length: 32 }, () => half(ofA));
+    const refused = (): RawCaller[] => callers.filter(({ status }) => status > 0);
+    await waitFor(() => refused().length === 16);
+    await waitFor(() => refused().every(({ ended }) => ended));
+    for (const caller of refused()) {
+      expect([caller.status, caller.json]).toMatchObject([
+        429,
+        { proxy_error: { code: 'share_exhausted' } },
+      ]);
+      expect(caller.text).toMatch(/retry-after: 1/i);
+    }
+    expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(limits.bytes / 2);
+    expect(await statusOf(roomy, ofB, JSON.stringify('x'.repeat(mebibyte / 2)))).toBe(200);
+    for (const { socket } of callers) socket.destroy();
+    await allGivenBack(roomy);
+    expect(await statusOf(roomy, ofA)).toBe(200);
+  });
+
+  it('of callers whom nobody knows are kept nowhere', async () => {
+    const { proxyKey } = await keysOf(roomy, roomy.tenantId);
+    const caller = half({ key: 'nonsense', proxyKey });
+    await waitFor(() => caller.status === 401);
+    expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(0);
+  });
+
+  it('that come byte by byte take no more room than their bytes', async () => {
+    const keys = await keysOf(roomy, roomy.tenantId);
+    const caller = raw(
+      roomy,
+      'POST /proxy',
+      keys,
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n' +
+        '1\r\nx\r\n'.repeat(10_000),
+    );
+    const { bufferedBytes } = roomy.ctx.shares;
+    await waitFor(() => bufferedBytes.state.held > 0);
+    expect(bufferedBytes.state.held).toBe(16 * 1024);
+    caller.socket.destroy();
+    await allGivenBack(roomy);
+  });
+
+  it.each([
+    ['a proxy', () => Promise.resolve('/proxy')],
+    ['a reactor', async () => `/reactors/${await gateway.reactor()}/react`],
+  ])('to %s end with 408 when they stand still', async (_, pathOf) => {
+    const path = await pathOf();
+    const caller = raw(
+      gateway,
+      `POST ${path}`,
+      a,
+      'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await waitFor(() => caller.ended);
+    expect([caller.status, caller.text]).toEqual([408, expect.stringMatching(/too slowly/)]);
+    await allGivenBack(gateway);
+  });
+
+  it('end with 408 when they never stand still and never end', async () => {
+    const caller = raw(
+      gateway,
+      'POST /proxy',
+      a,
+      'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+    );
+    const dripping = setInterval(() => caller.socket.write(' '), 100);
+    await waitFor(() => caller.status > 0).finally(() => clearInterval(dripping));
+    expect(caller.status).toBe(408);
+    await allGivenBack(gateway);
+  });
+});
+
+describe('calls under way', () => {
+  it('of one key, and of one tenant, are bounded; the neighbour calls on', async () => {
+    const to = await Promise.all([1, 2, 3].map(() => keysOf(gateway, gateway.tenantId, hanging)));
+    const callers = to.flatMap((keys) =>
+      Array.from({ length: 5 }, () => raw(gateway, 'GET /proxy', keys, '\r\n')),
+    );
+    // Four of each key, but no more than half of twelve in all.
+    await waitFor(() => callers.filter(({ status }) => status === 429).length === 9);
+    expect(gateway.ctx.shares.calls.heldBy(gateway.tenantId)).toBe(6);
+    expect(await statusOf(gateway, a)).toBe(429);
+    expect(await statusOf(gateway, b)).toBe(200);
+    for (const { socket } of callers) socket.destroy();
+    await allGivenBack(gateway);
+    expect(await statusOf(gateway, a)).toBe(200);
+  });
+
+  it('through an anonymous proxy are calls of the proxy', async () => {
+    const proxyKey = await gateway.proxy(hanging, { requireAuth: false });
+    const callers = Array.from(
+      { length: 5 },
+      () =>
+        new RawCaller(
+          gateway.port,
+          `GET /proxy HTTP/1.1\r\nHost: a\r\nSVC-PROXY-KEY: ${proxyKey}\r\n\r\n`,
+        ),
+    );
+    await waitFor(() => callers.some(({ status }) => status === 429));
+    expect(gateway.ctx.shares.callsOfKeys.state.held).toBe(limits.callsPerKey);
+    for (const { socket } of callers) socket.destroy();
+    await allGivenBack(gateway);
+  });
+
+  it('to the management API are counted by whose key they carry', async () => {
+    const before = gateway.ctx.shares.callsOfKeys.state.refusals.own;
+    const callers = Array.from({ length: 5 }, () =>
+      raw(gateway, 'POST /tokens', a, 'Content-Length: 9\r\n\r\n{'),
+    );
+    await waitFor(() => callers.some(({ status }) => status === 429));
+    expect(gateway.ctx.shares.callsOfKeys.state.refusals.own).toBeGreaterThan(before);
+    expect(gateway.ctx.shares.calls.heldBy(gateway.tenantId)).toBe(limits.callsPerKey);
+    for (const { socket } of callers) socket.destroy();
+    await allGivenBack(gateway);
+  });
+});
+
+describe('while a neighbour sends the costliest bodies', () => {
+  const seconds = 3;
+  const perSecond = 10;
+  /** All that the budget of filters allows, and all that may come of it. */
+  const costly = (id: string): string =>
+    JSON.stringify([
+      ...Array.from(
+        { length: 6 },
+        (_, nth) => `{{ ${id} | replace: 'é', '${nth}' | last4 }}`,
+      ),
+      ...Array.from({ length: 9 }, (_, nth) => `${nth} {{ ${id} }}`),
+    ]);
+
+  it('a small call waits for a slice of them at most, and succeeds', async () => {
+    const large = await roomy.token('é'.repeat(mebibyte / 2 - 16));
+    const [ofA, ofB] = [await keysOf(roomy, roomy.tenantId), await keysOf(roomy, neighbour)];
+    await victim(ofB, 0.2);
+    const quiet = await victim(ofB, 1.5);
+
+    const outcomes: number[] = [];
+    const storm = (async () => {
+      const sent: Promise<unknown>[] = [];
+      for (let nth = 0; nth < seconds * perSecond; nth += 1) {
+        sent.push(statusOf(roomy, ofA, costly(large)).then((status) => outcomes.push(status)));
+        await new Promise((resolve) => setTimeout(resolve, 1_000 / perSecond));
+      }
+      await Promise.all(sent);
+    })();
+    const loud = await victim(ofB, seconds);
+    await storm;
+    const after = await victim(ofB, 1);
+
+    // Other work of the machine comes and goes: what is quiet is measured on both sides.
+    const p99Max = Math.max(5 * Math.max(quiet.p99, after.p99), 250);
+    expect([quiet.failed, loud.failed, after.failed]).toEqual([0, 0, 0]);
+    expect(loud.p99).toBeLessThan(p99Max);
+    expect(after.first).toBeLessThan(p99Max);
+    // The storm was one: some of it was served, the rest refused as its sender's own doing.
+    expect(outcomes).toContain(200);
+    expect(outcomes.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
+    await allGivenBack(roomy);
+  }, 30_000);
+
+  async function victim(
+    keys: Keys,
+    forSeconds: number,
+  ): Promise<{ readonly p99: number; readonly first: number; readonly failed: number }> {
+    const agent = new Agent({ keepAlive: true });
+    const durations: number[] = [];
+    let failed = 0;
+    const until = performance.now() + forSeconds * 1_000;
+    do {
+      const startedAt = performance.now();
+      if ((await tiny(keys, agent)) !== 200) failed += 1;
+      durations.push(performance.now() - startedAt);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    } while (performance.now() < until);
+    agent.destroy();
+    const sorted = durations.toSorted((x, y) => x - y);
+    const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
+    return { p99, first: durations[0] ?? Infinity, failed };
+  }
+
+  function tiny({ key, proxyKey }: Keys, agent: Agent): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey };
+      const request = httpRequest(`${roomy.url}/proxy`, { agent, headers }, (answer) => {
+        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+      });
+      request.once('error', reject).end();
+    });
+  }
+});

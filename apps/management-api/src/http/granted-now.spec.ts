@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+interface Rule {
+  readonly description: string;
+  readonly priority: number;
+  readonly container: string;
+  readonly transform: string;
+  readonly permissions: readonly string[];
+}
+
+const rule = (container: string, transform: string, permissions = ['token:create']): Rule => ({
+  description: 'a rule',
+  priority: 1,
+  container,
+  transform,
+  permissions,
+});
+
+interface Application {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function application(rules: readonly Rule[]): Promise<Application> {
+  const body = { name: 'key', type: 'private', permissions: [], rules };
+  return (await api.post('/applications', body)).body as Application;
+}
+
+async function change({ id }: Application, changes: object): Promise<void> {
+  expect((await api.patch(`/applications/${id}`, changes)).status).toBe(204);
+}
+
+describe('an answer that is sent again', () => {
+  const header = 'SVC-IDEMPOTENCY-KEY';
+  const replay = 'svc-idempotent-replay';
+  const both = [rule('/pci/', 'reveal'), rule('/pii/', 'reveal')] as const;
+  const inPci = { data: 'canary', containers: ['/pci/high/'] };
+  const inBoth = {
+    a: { type: 'token', ...inPci },
+    b: [{ type: 'token', data: 'canary', containers: ['/pii/low/'] }],
+  };
+
+  async function twice(
+    path: string,
+    body: object,
+    rules: readonly Rule[],
+    changed: readonly Rule[],
+  ) {
+    const caller = await application(rules);
+    const key = randomUUID();
+    const send = () => api.post(path, body, caller.key).set(header, key);
+    const first = await send();
+    expect([first.status, first.headers[replay]]).toEqual([201, undefined]);
+    await change(caller, { rules: changed });
+    return { first, second: await send() };
+  }
+
+  it.each<[string, string, object, Rule[]]>([
+    [
+      'a token of a container that it may not create in',
+      '/tokens',
+      inPci,
+      [rule('/pii/', 'reveal')],
+    ],
+    ['a token in the clear, masked for it by now', '/tokens', inPci, [rule('/pci/', 'mask')]],
+    ['a token in the clear, redacted for it by now', '/tokens', inPci, [rule('/pci/', 'redact')]],
+    ['a document with one such token among others', '/tokenize', inBoth, [rule('/pci/', 'reveal')]],
+    [
+      'a document with a token in the clear, masked for it by now',
+      '/tokenize',
+      inBoth,
+      [rule('/pci/', 'reveal'), rule('/pii/', 'mask')],
+    ],
+  ])('403, and nothing is shown to an application of %s', async (_, path, body, changed) => {
+    const { second } = await twice(path, body, both, changed);
+    expect([second.status, second.body]).toMatchObject([403, { code: 'permission_denied' }]);
+    expect(second.text).not.toContain('canary');
+  });
+
+  it('403: a document that names a token that was there, asked for where it may not create', async () => {
+    const data = `shared ${randomUUID()}`;
+    const theirs = { type: 'token', data, containers: ['/theirs/'], deduplicate_token: true };
+    const owner = await application([rule('/', 'reveal')]);
+    expect((await api.post('/tokens', theirs, owner.key)).status).toBe(201);
+    const reads = rule('/', 'reveal', ['token:read']);
+    const before = [rule('/', 'reveal'), reads];
+    const { first, second } = await twice('/tokenize', { a: theirs }, before, [both[0], reads]);
+    expect(first.body).toMatchObject({ a: { data, containers: ['/theirs/'] } });
+    expect([second.status, second.body]).toMatchObject([403, { code: 'permission_denied' }]);
+  });
+
+  it.each([
+    ['as before', both],
+    ['more than before', [rule('/', 'reveal')]],
+  ])('is the same to an application that may see %s', async (_, changed) => {
+    for (const [path, body] of [
+      ['/tokens', inPci],
+      ['/tokenize', inBoth],
+    ] as const) {
+      const { first, second } = await twice(path, body, both, changed);
+      expect([second.status, second.headers[replay]]).toEqual([201, 'true']);
+      expect(second.text).toBe(first.text);
+    }
+  });
+});
+
+describe('while a body came', () => {
+  async function slowly(key: string, meanwhile: () => Promise<void>): Promise<number | undefined> {
+    const { port } = (api.app.getHttpServer() as Server).address() as AddressInfo;
+    const body = JSON.stringify({ data: 'x', containers: ['/pci/'] });
+    const outgoing = httpRequest({
+      port,
+      method: 'POST',
+      path: '/tokens',
+      headers: {
+        'SVC-API-KEY': key,
+        'Content-Type': 'application/json',
+        'Content-Length': body.length,
+        Expect: '100-continue',
+      },
+    });
+    outgoing.flushHeaders();
+    try {
+      await once(outgoing, 'continue');
+      outgoing.write(body.slice(0, 5));
+      await meanwhile();
+      outgoing.end(body.slice(5));
+      const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+      return answer.statusCode;
+    } finally {
+      outgoing.destroy();
+    }
+  }
+
+  it.each<[number, string, (caller: Application) => Promise<void>]>([
+    [
+      401,
+      'the application was deleted',
+      async ({ id }) => void (await api.delete(`/applications/${id}`)),
+    ],
+    [
+      403,
+      'it may create nothing any more',
+      (caller) => change(caller, { permissions: ['token:read'], rules: [] }),
+    ],
+    [
+      403,
+      'it may create nothing in the container any more',
+      (caller) => change(caller, { rules: [rule('/pii/', 'reveal')] }),
+    ],
+    [201, 'nothing of it changed', () => Promise.resolve()],
+  ])('%d: %s', async (status, _, meanwhile) => {
+    const caller = await application([rule('/pci/', 'reveal')]);
+    expect(await slowly(caller.key, () => meanwhile(caller))).toBe(status);
+  });
+});

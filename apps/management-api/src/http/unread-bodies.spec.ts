@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  createTestDatabase,
+  startRedis,
+  type PrivateRedis,
+  type TestDatabase,
+} from '@glovebox/testing';
+import { startTestApi, type TestApi } from '../test-api';
+
+let database: TestDatabase;
+let redis: PrivateRedis;
+let api: TestApi;
+let port: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
+  port = (api.app.getHttpServer().address() as AddressInfo).port;
+});
+
+afterAll(async () => {
+  await api.close();
+  await redis.stop();
+  await database.drop();
+});
+
+const bytes = 20_000_000;
+const piece = Buffer.alloc(1_000_000, 'x');
+
+/** A caller that says all it has to say before it listens; the answer, or that there is none. */
+async function statusForWhoWritesFirst(
+  head: string,
+  framing: 'length' | 'chunks',
+): Promise<string> {
+  const socket = connect(port, '127.0.0.1').pause();
+  let fault = '';
+  socket.on('error', (error) => (fault = error.message));
+  const say = async (part: Buffer | string): Promise<void> => {
+    if (fault === '' && !socket.write(part))
+      await Promise.race([once(socket, 'drain'), delay(5_000, undefined, { ref: false })]);
+  };
+  const length = framing === 'length' ? `Content-Length: ${bytes}` : 'Transfer-Encoding: chunked';
+  await say(`${head}\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
+  for (let sent = 0; sent < bytes; sent += piece.length) {
+    if (framing === 'chunks') await say(`${piece.length.toString(16)}\r\n`);
+    await say(piece);
+    if (framing === 'chunks') await say('\r\n');
+  }
+  if (framing === 'chunks') await say('0\r\n\r\n');
+  const [answer] = (await Promise.race([
+    once(socket.resume(), 'data'),
+    delay(5_000, ['nothing'], { ref: false }),
+  ])) as [unknown];
+  socket.destroy();
+  return fault === '' ? String(answer).slice(9, 12) : fault;
+}
+
+describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s', (framing) => {
+  it.each([
+    ['without a key', '/applications', '', 401],
+    ['of a caller without the permission', '/applications', 'private', 403],
+    ['to a path that nobody serves', '/nothing', 'management', 404],
+    ['to a resource that is not there', '/proxies/x', 'management', 404],
+    ['of a caller that may', '/applications', 'management', 413],
+    ['to an operation that takes larger ones', '/tokenize', 'private', 413],
+  ])('%s gets its answer, every time', async (_, path, key, status) => {
+    const keys: Record<string, string> = {
+      private: api.tenant.private_key,
+      management: api.tenant.management_key,
+    };
+    const method = path === '/proxies/x' ? 'PUT' : 'POST';
+    const head = `${method} ${path} HTTP/1.1\r\nSVC-API-KEY: ${keys[key] ?? 'none'}`;
+    for (let tries = 0; tries < 2; tries += 1) {
+      expect(await statusForWhoWritesFirst(head, framing)).toBe(String(status));
+    }
+  });
+});

@@ -1,0 +1,296 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { svcBytesMax, svcCallsMax, type RunHooks, type RunOutcome } from '@glovebox/sandbox';
+import { waitFor } from '@glovebox/testing';
+import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
+
+/** One tenant's code does its worst; another tenant's runs go on beside it, over one connection. */
+let runner: SpecRunner;
+let destination: Server;
+const arrived = { bytes: 0, sockets: new Set<Socket>() };
+
+const dial = async ({ host }: { host: string }): Promise<Socket> => {
+  if (host !== 'destination.example') throw new Error('no such name');
+  const socket = connect((destination.address() as AddressInfo).port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+};
+
+beforeAll(async () => {
+  destination = createServer((socket) => {
+    arrived.sockets.add(socket);
+    socket.on('data', (data) => (arrived.bytes += data.length));
+    socket.on('error', () => undefined).on('close', () => arrived.sockets.delete(socket));
+  }).listen(0, '127.0.0.1');
+  await once(destination, 'listening');
+  runner = await startSpecRunner({}, dial);
+});
+afterAll(async () => {
+  await runner.stop();
+  destination.close();
+});
+
+// ---- the victim ----
+
+const victimCode =
+  'module.exports = async ({ args, svc }) => ({ got: await svc.detokenize(args.n) })';
+
+/** Times of 100 runs after each other, each of which has to return. */
+async function victimTimes(): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < 100; n += 1) {
+    const startedAt = performance.now();
+    const outcome = await runner.run(
+      victimCode,
+      { tenantId: 'victim', svc: true, args: { n } },
+      { onCall: (_, params) => Promise.resolve((params as unknown[])[0]) },
+    );
+    times.push(performance.now() - startedAt);
+    expect(outcome).toEqual({ kind: 'returned', value: { got: n } });
+  }
+  return times;
+}
+
+const p99 = (times: readonly number[]): number => [...times].sort((a, b) => b - a)[1] ?? 0;
+
+interface Attack {
+  readonly code: string;
+  readonly runs?: number;
+  readonly onCall?: RunHooks['onCall'];
+  /** When the harm is done, or being done. By default as soon as the code runs. */
+  readonly isOn?: () => boolean;
+}
+
+/** Outcomes of the attack, which ends when the victim has had its runs beside it. */
+async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<RunOutcome[]> {
+  const quiet = p99((await victimTimes(), await victimTimes()));
+  const stop = new AbortController();
+  let started = 0;
+  const outcomes = Array.from({ length: runs }, (_, n) =>
+    runner.run(
+      `console.log('on'); ${code}`,
+      { codeHash: `${code} ${n}`, svc: onCall !== undefined, timeoutMs: 60_000 },
+      {
+        ...(onCall === undefined ? {} : { onCall }),
+        onLog: ({ text }) => (started += text === 'on' ? 1 : 0),
+        signal: stop.signal,
+      },
+    ),
+  );
+  await waitFor(() => started === runs && (isOn?.() ?? true), { timeoutMs: 20_000 });
+  expect(p99(await victimTimes())).toBeLessThan(Math.max(5 * quiet, 250));
+  stop.abort();
+  return Promise.all(outcomes);
+}
+
+// ---- calls of svc ----
+
+/** Answers each call after a while, and keeps count of what is open. */
+function slowCalls(): {
+  onCall: RunHooks['onCall'];
+  most: { calls: number; bytes: number; answered: number };
+} {
+  const open = { calls: 0, bytes: 0 };
+  const most = { calls: 0, bytes: 0, answered: 0 };
+  return {
+    most,
+    async onCall(_, params) {
+      const bytes = String((params as unknown[])[0]).length;
+      most.answered += 1;
+      open.calls += 1;
+      open.bytes += bytes;
+      most.calls = Math.max(most.calls, open.calls);
+      most.bytes = Math.max(most.bytes, open.bytes);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      open.calls -= 1;
+      open.bytes -= bytes;
+      return bytes;
+    },
+  };
+}
+
+const rawFrames = `const raw = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const h = Buffer.alloc(5); h.writeUInt32LE(t.length + 1); h[4] = type; return Buffer.concat([h, t]) };
+  const channel = () => process._getActiveHandles()[0];`;
+
+describe('one run with many large calls of svc at once', () => {
+  it('has at most 8 and 4 MiB of them open, and all are answered', async () => {
+    const { onCall, most } = slowCalls();
+    const code = `module.exports = async ({ svc }) => ({ answers: (await Promise.all(
+      Array.from({ length: 50 }, () => svc.tokenize('x'.repeat(1e6))))).length })`;
+    const outcome = await runner.run(code, { svc: true, timeoutMs: 100_000 }, { onCall });
+    expect(outcome).toEqual({ kind: 'returned', value: { answers: 50 } });
+    expect(most.calls).toBeGreaterThan(1);
+    expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
+  }, 100_000);
+
+  it('has no more of them open if it writes the frames itself, and a neighbour does not notice', async () => {
+    const { onCall, most } = slowCalls();
+    const code = `${rawFrames} module.exports = () => {
+      for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize', params: ['x'.repeat(id > 20 ? 6e5 : 10)] }));
+      return new Promise(() => {}) }`;
+    await attackBeside({ code, onCall, isOn: () => most.answered > 35 });
+    expect(most.calls).toBe(svcCallsMax);
+    expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
+  }, 60_000);
+
+  it('a call that is larger alone than all that may be open is made', async () => {
+    const { onCall } = slowCalls();
+    const code = `module.exports = async ({ svc }) => ({ answers: await Promise.all(
+      [1, 9e6, 1, 9e6, 2].map((length) => svc.tokenize('x'.repeat(length)))) })`;
+    expect(await runner.run(code, { svc: true, codeHash: 'large' }, { onCall })).toEqual({
+      kind: 'returned',
+      value: { answers: [1, 9e6, 1, 9e6, 2] },
+    });
+  });
+
+  it('200 small ones come back in their order, 8 at a time', async () => {
+    const { onCall, most } = slowCalls();
+    const code = `module.exports = async ({ svc }) => { const order = [];
+      await Promise.all(Array.from({ length: 200 }, (_, n) => svc.detokenize(n).then(() => order.push(n)))); return { order } }`;
+    const outcome = await runner.run(code, { svc: true }, { onCall });
+    expect(outcome).toEqual({ kind: 'returned', value: { order: [...Array(200).keys()] } });
+    expect(most.calls).toBe(svcCallsMax);
+  });
+});
+
+it('a sandbox that never reads its answers fails its own run alone', async () => {
+  const code = `module.exports = async ({ svc }) => {
+    for (let n = 0; n < 8; n += 1) svc.detokenize(n);
+    await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); }`;
+  const answer = 'x'.repeat(14_000_000);
+  const hooks = { onCall: () => Promise.resolve(answer) };
+  const outcome = runner.run(code, { svc: true, timeoutMs: 60_000 }, hooks);
+  await victimTimes();
+  expect(await outcome).toEqual({ kind: 'died', reason: 'does not read its channel' });
+  await victimTimes();
+}, 60_000);
+
+// ---- frames that cost more than they say ----
+
+describe.each([
+  ['dns.lookup', `require('dns').lookup('x.example', () => {})`],
+  ['net.connect', `require('net').connect(1, 'x.example').on('error', () => {})`],
+  ['lines of the log', `channel().write(raw(9, { run: 1, level: 'info', text: 'x' }))`],
+  ['answers that nobody asked for', `channel().write(raw(12, { id: 99 }))`],
+  ['credit for streams', `channel().write(raw(13, { stream: 1, event: 'credit', bytes: 1 }))`],
+])('8 runs with a storm of %s', (_, act) => {
+  it('do not slow a neighbour down', async () => {
+    const code = `${rawFrames} module.exports = () => {
+      const more = () => { for (let n = 0; n < 50; n += 1) ${act}; setImmediate(more) };
+      more(); return new Promise(() => {}) }`;
+    for (const { kind } of await attackBeside({ code, runs: 8 })) expect(kind).toBe('died');
+  }, 60_000);
+});
+
+it('a run may make 300 connections, 30 at a time, and log all its lines', async () => {
+  const code = `const net = require('net');
+    const once = () => new Promise((resolve, reject) => { const s = net.connect(1, 'destination.example', () => { s.destroy(); resolve() }).on('error', reject) });
+    module.exports = async () => { for (let n = 0; n < 200; n += 1) console.log(n); for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 30 }, once)); return { fine: true } }`;
+  let lines = 0;
+  const onLog = (): void => void (lines += 1);
+  expect(await runner.run(code, { timeoutMs: 30_000 }, { onLog })).toMatchObject({
+    kind: 'returned',
+  });
+  expect(lines).toBe(200);
+}, 40_000);
+
+// ---- after a run ----
+
+describe.each(specLevels)('what code leaves behind, at level %i', (level) => {
+  const leaving = `const net = require('net');
+    let calls = 0;
+    const open = () => new Promise((resolve) => {
+      const socket = net.connect(1, 'destination.example', () => resolve(socket)).on('error', () => {});
+    });
+    const send = (socket) => socket.write(Buffer.alloc(1000), () => setImmediate(send, socket));
+    module.exports = async ({ args }) => {
+      calls += 1;
+      if (!args.leave) return { calls };
+      for (const socket of await Promise.all(Array.from({ length: 10 }, open))) send(socket);
+      setInterval(() => { open().then(send); for (let n = 0; n < 1e6; n += 1); }, 1);
+      if (args.spin) setTimeout(async () => { for (;;) await null }, args.spin);
+      return { calls } }`;
+
+  it.each([
+    ['connections that send, and timers,', 0],
+    ['a loop of promises that begins at once', 1],
+    ['a loop of promises that begins later', 200],
+  ])(
+    '%s can carry nothing on and take no time of the machine, and the reactor still works',
+    async (_, spin) => {
+      const before = sandboxes().map(({ pid }) => pid);
+      const own = await startSpecRunner({ SANDBOX_LEVEL: String(level) }, dial);
+      try {
+        const args = { leave: true, spin };
+        expect(await own.run(leaving, { args })).toMatchObject({ value: { calls: 1 } });
+        const endedAt = performance.now();
+        await waitFor(() => arrived.sockets.size === 0);
+        await waitFor(() => own.ctx.pool.counts.loaded === 0 || frozen(before).length > 0);
+        expect(performance.now() - endedAt).toBeLessThan(1_000);
+
+        const atRest = { bytes: arrived.bytes, ticks: ticksOf(frozen(before)) };
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        expect(arrived.bytes).toBe(atRest.bytes);
+        expect(ticksOf(frozen(before)) - atRest.ticks).toBeLessThanOrEqual(5);
+        expect(await own.run(leaving)).toMatchObject({ kind: 'returned' });
+        await waitFor(() => arrived.sockets.size === 0);
+      } finally {
+        await own.stop();
+      }
+    },
+    20_000,
+  );
+});
+
+it('state of the module and agents that keep connections work from run to run', async () => {
+  const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true }); let calls = 0;
+    module.exports = () => new Promise((resolve, reject) => http.get(
+      { host: 'destination.example', port: 1, agent },
+      (res) => res.resume().on('end', () => resolve({ calls: (calls += 1) }))).on('error', reject))`;
+  const answer = (socket: Socket): void =>
+    void socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'));
+  destination.on('connection', answer);
+  const before = sandboxes().filter(({ state }) => state === 'T');
+  for (const calls of [1, 2, 3]) {
+    expect(await runner.run(code)).toEqual({ kind: 'returned', value: { calls } });
+    if (calls === 2) await waitFor(() => frozen(before.map(({ pid }) => pid)).length > 0);
+  }
+  destination.off('connection', answer);
+});
+
+// ---- sandboxes, as the kernel sees them ----
+
+interface SeenProcess {
+  readonly pid: number;
+  readonly state: string;
+  readonly parent: number;
+  readonly ticks: number;
+}
+
+function seenProcess(pid: number): SeenProcess | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state = '', parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { pid, state, parent: Number(parent), ticks: Number(rest[9]) + Number(rest[10]) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Descendants of this process, in which the runner is: nothing else here has children. */
+function sandboxes(): SeenProcess[] {
+  const all = new Map<number, SeenProcess>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const seen = seenProcess(Number(name));
+    if (seen !== undefined) all.set(Number(name), seen);
+  }
+  const isOurs = (parent: number): boolean =>
+    parent === process.pid || (all.has(parent) && isOurs(all.get(parent)?.parent ?? 0));
+  return [...all.values()].filter(({ parent }) => isOurs(parent));
+}
+
+const frozen = (others: readonly number[]): SeenProcess[] =>
+  sandboxes().filter(({ pid, state }) => state === 'T' && !others.includes(pid));
+const ticksOf = (seen: readonly SeenProcess[]): number =>
+  seen.reduce((sum, { ticks }) => sum + ticks, 0);
