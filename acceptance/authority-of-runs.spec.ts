@@ -201,10 +201,13 @@ describe('while code runs', () => {
     expect(JSON.parse(gate.webhooks[0] ?? '')).toEqual({ raw: everyCall(status) });
   });
 
-  it.each(changes.slice(0, 2))('%s: what it returns to be tokenized is refused with %d', async (...row) => {
-    const [, status, happens] = row;
-    const all = await parties();
-    const answer = await run(all, () => happens(all), { returns: true });
-    expect(answer.status).toBe(status);
-  });
+  it.each(changes.slice(0, 2))(
+    '%s: what it returns to be tokenized is refused with %d',
+    async (...row) => {
+      const [, status, happens] = row;
+      const all = await parties();
+      const answer = await run(all, () => happens(all), { returns: true });
+      expect(answer.status).toBe(status);
+    },
+  );
 });

@@ -13,6 +13,7 @@ function tourOf(markdown: string): string {
     .join('');
 }
 
+const environment = scriptEnvironment();
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-readme-'));
 
 beforeAll(() => symlinkSync(join(__dirname, 'curl.mjs'), join(folder, 'curl')));
@@ -22,7 +23,7 @@ it('the tour of the README works when it is pasted', () => {
   const tour = tourOf(readFileSync(join(root, 'README.md'), 'utf8'));
   const output = execFileSync('sh', ['-eu'], {
     cwd: root,
-    env: { ...scriptEnvironment(), PATH: [folder, process.env.PATH].join(delimiter) },
+    env: { ...environment, PATH: [folder, environment.PATH].join(delimiter) },
     input: tour,
     encoding: 'utf8',
     timeout: 20_000,

@@ -24,9 +24,10 @@ export async function startProduct({ folder, env, running }) {
   const keyRing = keyRingOf(env, folder);
   const ports = await choosePorts(env);
   const started = (service) => running.add(service);
-  const [services, bubblewrap] = await together([
+  const [services, bubblewrap, demo] = await together([
     (signal) => startServices({ folder, secrets, env, durable: true, started, signal }),
     (signal) => bubblewrapOf(env, signal),
+    (signal) => startDemoDestination(logs, started, signal),
     (signal) => step('build', buildWhatChanged, signal),
   ]);
   const urls = databaseUrls(services.databaseUrl, secrets);
@@ -35,7 +36,6 @@ export async function startProduct({ folder, env, running }) {
     await migrate(urls.owner);
   });
   const { redisUrl } = services;
-  const demo = await startDemoDestination(logs, started);
   const workFolder = runnerFolder(folder);
   const apps = describeApps({
     ...{ env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo },
@@ -78,7 +78,7 @@ function keyRingOf(env, folder) {
   return { KEY_RING_FILE: env.KEY_RING_FILE || keyRingFileOf(folder) };
 }
 
-async function startDemoDestination(logs, started) {
+async function startDemoDestination(logs, started, signal) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const service = startService({
@@ -89,7 +89,7 @@ async function startDemoDestination(logs, started) {
     logFile: join(logs, 'demo-destination.log'),
   });
   started(service);
-  await waitUntilReady(service, () => respondsOk(`${url}/echo`));
+  await waitUntilReady(service, () => respondsOk(`${url}/echo`), { signal });
   return { url, address: `127.0.0.1:${port}` };
 }
 

@@ -10,7 +10,7 @@ import type { Reading } from './intake';
 /** Long work at once: that of one tenant, and that of all others in turn. */
 const turnsMax = 2;
 const turnWaitMs = 10_000;
-const turnsWaitingMax = 64;
+const waitingTurnsMax = 64;
 
 /** Everything that the calls of all tenants share in this process. */
 export interface CallShares {
@@ -27,7 +27,7 @@ export function createCallShares(
     calls: new Shares({ places: config.CALLS_MAX }),
     callsOfKeys: new Shares({ places: config.CALLS_MAX, ownerMax: config.CALLS_PER_KEY_MAX }),
     bufferedBytes: new Shares({ places: config.BUFFERED_BYTES_MAX }),
-    turns: new Shares({ places: turnsMax, waitMs: turnWaitMs, waitingMax: turnsWaitingMax }),
+    turns: new Shares({ places: turnsMax, waitMs: turnWaitMs, waitingMax: waitingTurnsMax }),
   };
 }
 

@@ -111,11 +111,10 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
-  BODY_IDLE_MS: integer(
-    'how long the body of a forwarded request or of its answer may stand still',
-    30_000,
-    { min: 100, max: 600_000 },
-  ),
+  BODY_IDLE_MS: integer('how long the body of a request or of its answer may stand still', 30_000, {
+    min: 100,
+    max: 600_000,
+  }),
   RUNS_PENDING_MAX: integer(
     'async runs and webhooks of a tenant that wait; above it 429 share_exhausted',
     10_000,

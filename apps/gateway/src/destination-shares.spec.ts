@@ -101,15 +101,16 @@ describe('a tenant whose destinations hang', () => {
     await start();
     const { urls, held, release } = await hanging(1);
     const call = await caller(attacker, urls[0] ?? '');
-    const answers = Array.from({ length: 6 }, () => call());
+    const answers = Array.from({ length: 4 }, () => call());
     await waitFor(() => held.length === 4);
-    expect(await Promise.race(answers)).toEqual(exhausted);
+    // More often than a destination may fail before it is taken for dead.
+    for (let nth = 0; nth < 12; nth += 1) expect(await call()).toEqual(exhausted);
     const callOther = await caller(victim, opening(await startDestination()).url);
     expect((await callOther()).status).toBe(200);
 
     release();
-    const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
-    expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 200]);
     expect((await call()).status).toBe(200);
   });
 

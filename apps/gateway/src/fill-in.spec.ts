@@ -53,6 +53,60 @@ async function refused(answer: Response, status: number, code: string): Promise<
 
 const hostile = 'a"b\\{{x}}&c=d/e?f#g%h+i \u0000é';
 
+describe('a value cannot add members to a body', () => {
+  const breaking = 'x","role":"admin","y":"';
+
+  it.each([
+    ['text/json', { 'Content-Type': 'text/json' }],
+    ['odd spelling of JSON', { 'Content-Type': 'Application/JSON ; charset="utf-8"' }],
+    ['a suffix of JSON', { 'Content-Type': 'application/vnd.a!b+c+json' }],
+    ['no type', { 'Content-Type': '' }],
+  ])('that the destination reads as JSON: %s', async (_, headers) => {
+    const id = await gateway.token(breaking);
+    await post(Buffer.from(` \r\n{"name":"{{ ${id} }}"}`), headers);
+    expect(destination.requests[0]?.json()).toEqual({ name: breaking });
+  });
+
+  it.each(['["a {{ID}}"]', '"{{ID}}"', '\ufeff{"a":"{{ID}}"}', `{"a":"{{ID}}","b":"LONG"}`])(
+    'that begins as JSON, has no type and may be longer than what is read whole: %s',
+    async (template) => {
+      const id = await gateway.token(breaking);
+      const body = template.replace('ID', id).replace('LONG', 'l'.repeat(2 * bufferMax));
+      await post(Buffer.from(body), { 'Content-Type': '' });
+      expect(destination.requests[0]?.text()).toBe(
+        body.replace(`{{${id}}}`, JSON.stringify(breaking).slice(1, -1)),
+      );
+    },
+  );
+
+  it('that begins as JSON and has an expression outside of its strings', async () => {
+    const id = await gateway.token('1,"role":"admin"');
+    const answer = await post(Buffer.from(`{"id":{{ ${id} }}}`), { 'Content-Type': '' });
+    await refused(answer, 400, 'invalid_expression');
+  });
+
+  it('whose type stands there twice', async () => {
+    const outgoing = httpRequest(`${gateway.url}/proxy`, {
+      method: 'POST',
+      headers: {
+        'SVC-API-KEY': key,
+        'SVC-PROXY-KEY': proxyKey,
+        'Content-Type': ['text/plain', 'application/json'],
+      },
+    });
+    outgoing.end('{}');
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect([answer.statusCode, destination.requests]).toEqual([400, []]);
+  });
+
+  it('but an expression may begin a text without a type', async () => {
+    const id = await gateway.token('a"b');
+    await post(Buffer.from(`{{ ${id} }} [x]`), { 'Content-Type': '' });
+    expect(destination.requests[0]?.text()).toBe('a"b [x]');
+  });
+});
+
 describe('where an expression may stand', () => {
   it('JSON: a whole string takes on an object, text stays text', async () => {
     const card = await gateway.token({ number: '4242' });

@@ -61,13 +61,8 @@ export async function fillIn(
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
-    const values = await ctx.vault.detokenize(
-      ctx.database.of(caller.tenantId),
-      caller,
-      use,
-      ids,
-      opening,
-    );
+    const database = ctx.database.of(caller.tenantId);
+    const values = await ctx.vault.detokenize(database, caller, use, ids, opening);
     // Of a streamed body they leave at once.
     await decision.confirm();
     return values;

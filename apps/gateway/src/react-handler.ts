@@ -19,8 +19,9 @@ import { authenticate } from './caller';
 import type { GatewayContext } from './context';
 import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
 
-const bodyBytesMax = 1024 * 1024;
-const asyncTimeoutMs = { min: 10_000, max: 210_000, default: 10_000 };
+const invocationBytesMax = 1024 * 1024;
+const asyncTimeoutMinMs = 10_000;
+const asyncTimeoutMaxMs = 210_000;
 
 /** An invocation: who, may, which reactor, what; then the code runs now, or a row says that it will. */
 export async function handleReact(
@@ -130,7 +131,7 @@ async function readInvocation(
   room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const bytes = hasBody(req) ? await readBody(req, bodyBytesMax, room) : Buffer.alloc(0);
+  const bytes = hasBody(req) ? await readBody(req, invocationBytesMax, room) : Buffer.alloc(0);
   const body = bytes.length === 0 ? {} : await room.takeApart(bytes, parsed);
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
@@ -143,20 +144,23 @@ async function readInvocation(
   if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
     errors.callback_url = ['must be an http or https URL that may be reached'];
   }
-  const { min, max } = asyncTimeoutMs;
   if (timeoutMs !== undefined) {
     if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
-    else if (!Number.isInteger(timeoutMs) || Number(timeoutMs) < min || Number(timeoutMs) > max) {
-      errors.timeout_ms = [`must be a whole number from ${min} to ${max}`];
+    else if (!Number.isInteger(timeoutMs) || !isAsyncTimeout(Number(timeoutMs))) {
+      errors.timeout_ms = [
+        `must be a whole number from ${asyncTimeoutMinMs} to ${asyncTimeoutMaxMs}`,
+      ];
     }
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
     args: isObject(args) ? args : {},
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
-    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMs.default,
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
   };
 }
+
+const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
 
 const parsed = (bytes: Buffer): unknown => parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
 

@@ -15,6 +15,8 @@ import { handleReact } from './react-handler';
 import { routeOf, type Route } from './route';
 import { CallerRequest, responseOn } from './upgrade';
 
+const headBytesMax = 32 * 1024;
+
 /** The public base URL: proxies and reactors are served here, the rest goes through the front door. */
 export function createGatewayServer(ctx: GatewayContext): Server {
   const frontDoor = createFrontDoor(ctx);
@@ -25,7 +27,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     requestTimeout,
     connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
     keepAliveTimeout: 75_000,
-    maxHeaderSize: 32 * 1024,
+    maxHeaderSize: headBytesMax,
     // Both are judged by intake.ts: Node would answer without a body, and drop headers in silence.
     requireHostHeader: false,
   });

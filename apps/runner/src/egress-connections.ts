@@ -27,7 +27,7 @@ interface Connection {
   allowed: number;
 }
 
-const connectionsMax = 64;
+export const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
 
 /** The connections of one sandbox, whose bytes travel as frames, in windows in both directions. */

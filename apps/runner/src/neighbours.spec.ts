@@ -43,7 +43,7 @@ async function victimTimes(): Promise<number[]> {
     const startedAt = performance.now();
     const outcome = await runner.run(
       victimCode,
-      { tenantId: 'victim', svc: true, args: { n } },
+      { tenantId: 'victim', svc: true, args: { n }, timeoutMs: 30_000 },
       { onCall: (_, params) => Promise.resolve((params as unknown[])[0]) },
     );
     times.push(performance.now() - startedAt);
@@ -132,7 +132,7 @@ describe('one run with many large calls of svc at once', () => {
     await attackBeside({ code, onCall, isOn: () => most.answered > 35 });
     expect(most.calls).toBe(svcCallsMax);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
-  }, 60_000);
+  }, 120_000);
 
   it('a call that is larger alone than all that may be open is made', async () => {
     const { onCall } = slowCalls();
@@ -161,10 +161,10 @@ it('a sandbox that never reads its answers fails its own run alone', async () =>
   const answer = 'x'.repeat(14_000_000);
   const hooks = { onCall: () => Promise.resolve(answer) };
   const outcome = runner.run(code, { svc: true, timeoutMs: 60_000 }, hooks);
-  await victimTimes();
+  const beside = victimTimes();
   expect(await outcome).toEqual({ kind: 'died', reason: 'does not read its channel' });
-  await victimTimes();
-}, 60_000);
+  await beside;
+}, 120_000);
 
 // ---- frames that cost more than they say ----
 
@@ -180,7 +180,7 @@ describe.each([
       const more = () => { for (let n = 0; n < 50; n += 1) ${act}; setImmediate(more) };
       more(); return new Promise(() => {}) }`;
     for (const { kind } of await attackBeside({ code, runs: 8 })) expect(kind).toBe('died');
-  }, 60_000);
+  }, 120_000);
 });
 
 it('a run may make 300 connections, 30 at a time, and log all its lines', async () => {

@@ -116,7 +116,7 @@ it('an idle process makes room for another key', () =>
   }));
 
 it('runs that wait get more processes, up to the limit, and all are served', () =>
-  withRunner({ SANDBOX_PROCESSES_PER_KEY: '3' }, async (runner) => {
+  withRunner({ SANDBOX_PROCESSES_PER_KEY: '3', SANDBOX_QUEUE_WAIT_MS: '9000' }, async (runner) => {
     const runs = Array.from({ length: 9 }, () => runner.run(sleeping('x'), { args: { ms: 150 } }));
     for (const outcome of await Promise.all(runs)) expect(outcome.kind).toBe('returned');
     expect(runner.ctx.pool.counts.loaded).toBe(3);

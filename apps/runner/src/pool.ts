@@ -56,7 +56,7 @@ interface Group {
 
 const sweepIntervalMs = 2_000;
 /** A process that has not come to rest this long after its run is ended. */
-const restLimitMs = 500;
+export const restLimitMs = 500;
 /** Runs that follow each other closely are spared a frozen process. */
 const freezeAfterMs = 10;
 const refillDelayMs = 20;

@@ -52,10 +52,10 @@ interface ActiveRun {
  */
 type Pause = 'calls' | 'costs' | 'idle';
 
-const logLinesMax = 200;
-const logBytesMax = 64 * 1024;
+export const logLinesMax = 200;
+export const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
-const unreadBytesMax = 96 * 1024 * 1024;
+export const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 

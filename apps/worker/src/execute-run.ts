@@ -100,7 +100,7 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   }
 }
 
-/** Nothing has run: the next try decides by what is there then, and may be granted more. */
+/** Nothing has run: the next try decides by what is there then. */
 const notYet = new Set<ProblemCode>([
   'service_unavailable',
   'share_exhausted',

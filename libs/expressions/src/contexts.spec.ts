@@ -1,5 +1,5 @@
 import { Budget, headerTemplate, pathTemplate, queryTemplate, Tally, valueTemplate } from './index';
-import { limits } from './limits';
+import { expandedBytesMax } from './limits';
 import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const hostile: readonly unknown[] = [
@@ -209,7 +209,7 @@ describe('one request of several templates', () => {
 
   it('shares the budget of what they expand to', () => {
     const budget = new Budget();
-    const values = valuesOf('x'.repeat(limits.expandedBytes / 2));
+    const values = valuesOf('x'.repeat(expandedBytesMax / 2));
     textTemplate('{{v_1}}').render(values, budget);
     jsonTemplate('"={{v_1}}"').render(values, budget);
     expect(() => textTemplate('{{v_1|last4}}').render(values, budget)).toThrow(

@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
-import { makeChange, type Argument, type Change } from './filters';
+import { makeChange, type Argument } from './filters';
 import { readSteps, valueAt } from './json-path';
-import { limits, type Budget } from './limits';
+import { type Budget, expressionBytesMax, filtersMax } from './limits';
 import { quoted, Reader, unquote } from './reader';
 import type { Work } from './slices';
 import { isTokenId, normalTokenId } from './token-id';
@@ -28,13 +28,13 @@ export function malformed(place: string, why = 'is not valid'): Problem {
 }
 
 interface Step {
-  readonly change: Change;
+  readonly change: (value: unknown, budget: Budget) => Work<unknown>;
   /** What is said of a value that it does not fit. */
   readonly fault: string;
 }
 
 export function tooLong(place: string): Problem {
-  return malformed(place, `is longer than ${limits.expressionBytes} bytes`);
+  return malformed(place, `is longer than ${expressionBytesMax} bytes`);
 }
 
 interface Found {
@@ -47,7 +47,7 @@ interface Found {
 }
 
 export function readExpression({ marked, inner, place, head }: Found): Expression {
-  if (Buffer.byteLength(marked) > limits.expressionBytes) throw tooLong(place);
+  if (Buffer.byteLength(marked) > expressionBytesMax) throw tooLong(place);
   if (inner === undefined) throw malformed(place);
   return parse(inner, place, head);
 }
@@ -57,10 +57,10 @@ function parse(source: string, place: string, head: Head): Expression {
   const start = head === 'token' ? readTokenId(reader) : readDataPath(reader);
   if (!start) throw malformed(place);
   const steps = [...start.steps];
-  const stepsMax = steps.length + limits.filtersPerExpression;
+  const stepsInAll = steps.length + filtersMax;
   while (!reader.isAtEnd) {
-    if (steps.length === stepsMax) {
-      throw malformed(place, `has more than ${limits.filtersPerExpression} filters`);
+    if (steps.length === stepsInAll) {
+      throw malformed(place, `has more than ${filtersMax} filters`);
     }
     steps.push(readFilter(reader, place));
   }
@@ -85,7 +85,10 @@ function readDataPath(reader: Reader): Start | undefined {
   if (!reader.take(/\s*data/y)) return undefined;
   const path = readSteps(reader);
   if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
-  const change: Change = (value, budget) => valueAt(value, path, budget);
+  const change: Step['change'] = function* (value, budget) {
+    yield;
+    return valueAt(value, path, budget);
+  };
   return { tokenId: 'data', steps: [{ change, fault: 'leads to no value or to several' }] };
 }
 
@@ -127,7 +130,7 @@ function* evaluate(
   let result = value;
   for (const { change, fault } of steps) {
     yield;
-    result = change(result, budget);
+    result = yield* change(result, budget);
     if (result === undefined) throw malformed(place, fault);
   }
   return result;

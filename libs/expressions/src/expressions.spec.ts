@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { dataTemplate, valueTemplate } from './index';
-import { limits } from './limits';
+import { expressionBytesMax } from './limits';
 import { jsonTemplate, textTemplate } from './spec-bodies';
 
 const card = { number: '4242424242424242', expiration_month: 12 };
@@ -27,7 +27,7 @@ describe('an expression', () => {
       'The expression at character 5 is not valid.',
     );
     expect(() => textTemplate('{{ab}}')).toThrow(/character 0/);
-    expect(() => textTemplate(`{{${'x'.repeat(limits.expressionBytes)}}}`)).toThrow(/character 0/);
+    expect(() => textTemplate(`{{${'x'.repeat(expressionBytesMax)}}}`)).toThrow(/character 0/);
   });
 
   it('names a UUID in either case', () => {

@@ -1,4 +1,5 @@
-import { limits, type Budget } from './limits';
+import { type Budget, textLengthMax } from './limits';
+import type { Work } from './slices';
 import {
   append,
   hmac,
@@ -16,8 +17,10 @@ import { cardBin, cardExp, json, toBoolean, toNumber, toText } from './value-fil
 
 export type Argument = string | number | boolean;
 
-/** What a filter makes of a value; undefined if the value does not fit it. */
+/** What a filter makes of a value, at once or as work; undefined if the value does not fit it. */
 export type Change = (value: unknown, budget: Budget) => unknown;
+
+type ChangeInSlices = (value: unknown, budget: Budget) => Work<unknown>;
 
 interface Filter {
   readonly argumentsMax: number;
@@ -58,18 +61,24 @@ const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
 export const filterNames: readonly string[] = [...filters.keys()];
 
 /** The filter with its arguments; undefined if there is no such filter or they are not its own. */
-export function makeChange(name: string, args: readonly Argument[]): Change | undefined {
+export function makeChange(name: string, args: readonly Argument[]): ChangeInSlices | undefined {
   const filter = filters.get(name);
   if (!filter || args.length > filter.argumentsMax) return undefined;
   const change = filter.make(...args);
   return change && ((value, budget) => bounded(change, value, budget));
 }
 
-function bounded(change: Change, value: unknown, budget: Budget): unknown {
+function* bounded(change: Change, value: unknown, budget: Budget): Work<unknown> {
   budget.work(sizeOf(value));
-  const result = change(value, budget);
+  const made = change(value, budget);
+  const result = isWork(made) ? yield* made : made;
   budget.work(sizeOf(result));
-  return sizeOf(result) > limits.textLength ? undefined : result;
+  return sizeOf(result) > textLengthMax ? undefined : result;
+}
+
+/** No value is: JSON has nothing that could be taken for it. */
+function isWork(made: unknown): made is Work<unknown> {
+  return typeof made === 'object' && made !== null && Symbol.iterator in made && 'throw' in made;
 }
 
 function sizeOf(value: unknown): number {

@@ -14,7 +14,7 @@ interface Step {
 
 export type JsonPath = readonly Step[];
 
-const stepsMax = 64;
+const pathStepsMax = 64;
 
 export function parseJsonPath(text: string): JsonPath | undefined {
   const reader = new Reader(text);
@@ -35,7 +35,7 @@ export function readSteps(reader: Reader): JsonPath | undefined {
     const isBracketed = (isRecursive || !isNamed) && reader.take(/\[\s*/y) !== null;
     if (!isNamed && !isBracketed) return steps;
     const selector = isBracketed ? readBracket(reader) : readName(reader);
-    if (!selector || steps.length === stepsMax) return undefined;
+    if (!selector || steps.length === pathStepsMax) return undefined;
     if (isRecursive && steps.some((step) => step.isRecursive)) return undefined;
     steps.push({ selector, isRecursive });
   }

@@ -1,5 +1,5 @@
 import { malformed, readExpression, tooLong } from './expression';
-import { limits, type Tally } from './limits';
+import { expressionBytesMax, type Tally } from './limits';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './pieces';
 
 /**
@@ -79,7 +79,7 @@ export class JsonScanner implements Scanner {
         at = close.end;
       } else if (string.close >= 0 || isLast || this.#overlongAt !== undefined) {
         return undefined;
-      } else if (text.length - open.start > limits.expressionBytes) {
+      } else if (text.length - open.start > expressionBytesMax) {
         this.#overlongAt = this.#heldAt + open.start;
         at = open.end;
       } else {
@@ -99,7 +99,7 @@ export class JsonScanner implements Scanner {
     if (close.end !== stringEnd) return false;
     const next = indexOfNext(text, stringEnd + 1);
     if (next < text.length || isLast) return text[next] !== ':';
-    if (next - stringEnd > limits.expressionBytes) {
+    if (next - stringEnd > expressionBytesMax) {
       throw malformed(String(this.#heldAt + open.start), 'is followed by too much white space');
     }
     return 'undecided';

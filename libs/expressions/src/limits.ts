@@ -1,20 +1,18 @@
 import { Problem } from '@glovebox/problems';
 import type { TakeTurn } from './slices';
 
-export const limits = {
-  /** From the first brace to the last, as it stands in the request. */
-  expressionBytes: 4_096,
-  expressions: 1_000,
-  tokens: 100,
-  expandedBytes: 10 * 1024 * 1024,
-  /** What all filters of a request may read and write: a short chain over a large value, repeated. */
-  filteredCharacters: 32 * 1024 * 1024,
-  /** Each takes its time however short the text is. */
-  filtersPerExpression: 32,
-  /** No filter makes a text longer than this; one filter is not interrupted. */
-  textLength: 2 * 1024 * 1024,
-  padding: 4_096,
-} as const;
+/** From the first brace to the last, as it stands in the request. */
+export const expressionBytesMax = 4_096;
+export const expressionsMax = 1_000;
+export const tokensMax = 100;
+export const expandedBytesMax = 10 * 1024 * 1024;
+/** What all filters of a request may read and write: a short chain over a large value, repeated. */
+export const filteredCharactersMax = 32 * 1024 * 1024;
+/** In one expression: each takes its time however short the text is. */
+export const filtersMax = 32;
+/** No filter makes a text longer than this; most of them are not interrupted. */
+export const textLengthMax = 2 * 1024 * 1024;
+export const paddingMax = 4_096;
 
 /** Counts the expressions and tokens of a whole request, before anything is looked up. */
 export class Tally {
@@ -27,15 +25,15 @@ export class Tally {
 
   add(tokenId: string): void {
     this.#expressions += 1;
-    if (this.#expressions > limits.expressions) {
+    if (this.#expressions > expressionsMax) {
       throw new Problem('invalid_expression', {
-        detail: `A request may hold at most ${limits.expressions} expressions.`,
+        detail: `A request may hold at most ${expressionsMax} expressions.`,
       });
     }
     this.#tokenIds.add(tokenId);
-    if (this.#tokenIds.size > limits.tokens) {
+    if (this.#tokenIds.size > tokensMax) {
       throw new Problem('invalid_expression', {
-        detail: `A request may use at most ${limits.tokens} tokens.`,
+        detail: `A request may use at most ${tokensMax} tokens.`,
       });
     }
   }
@@ -50,8 +48,8 @@ interface Common {
 
 /** What the expressions of a whole request may still expand to, and their filters work through. */
 export class Budget {
-  #bytes: number = limits.expandedBytes;
-  #characters: number = limits.filteredCharacters;
+  #bytes = expandedBytesMax;
+  #characters = filteredCharactersMax;
 
   constructor(private readonly common: Common = {}) {}
 
@@ -66,14 +64,14 @@ export class Budget {
   spend(text: string): string {
     const bytes = Buffer.byteLength(text);
     this.#bytes -= bytes;
-    if (this.#bytes < 0) throw tooLarge(limits.expandedBytes, 'Expressions may expand to');
+    if (this.#bytes < 0) throw tooLarge(expandedBytesMax, 'Expressions may expand to');
     this.common.keep?.(bytes);
     return text;
   }
 
   work(characters: number): void {
     this.#characters -= characters;
-    if (this.#characters < 0) throw tooLarge(limits.filteredCharacters, 'Filters may process');
+    if (this.#characters < 0) throw tooLarge(filteredCharactersMax, 'Filters may process');
   }
 }
 

@@ -1,5 +1,5 @@
 import { malformed, readExpression, tooLong, type Head } from './expression';
-import { limits, type Tally } from './limits';
+import { expressionBytesMax, type Tally } from './limits';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './pieces';
 
 /** How expressions are written in a kind of text. */
@@ -72,7 +72,7 @@ export class SpanScanner implements Scanner {
         at = fieldEnd.end;
       } else if (isLast || this.#overlongAt !== undefined) {
         break;
-      } else if (text.length - open.start > limits.expressionBytes) {
+      } else if (text.length - open.start > expressionBytesMax) {
         this.#overlongAt = this.#heldAt + open.start;
         at = open.end;
       } else {

@@ -1,5 +1,5 @@
 /** How much of a way is named: the steps nearest to its end. */
-const stepsMax = 8;
+const namedStepsMax = 8;
 
 /** Not what could itself be data, such as a name of many digits or an address. */
 const tellableName = /^(?!.*\d{4})[A-Za-z_][\w-]{0,39}$/;
@@ -23,10 +23,10 @@ export class Way {
 
   /** `a.0.b`; `#2` is the third member of an object where its name is better not repeated. */
   get text(): string {
-    const steps = this.#steps.slice(-stepsMax).map(({ at, name }) => {
+    const steps = this.#steps.slice(-namedStepsMax).map(({ at, name }) => {
       if (name === undefined) return String(at);
       return tellableName.test(name) ? name : `#${at}`;
     });
-    return (this.#steps.length > stepsMax ? ['…', ...steps] : steps).join('.');
+    return (this.#steps.length > namedStepsMax ? ['…', ...steps] : steps).join('.');
   }
 }

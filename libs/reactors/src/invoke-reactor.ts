@@ -128,13 +128,8 @@ export async function readyArguments(
     traceId,
   };
   const opening = new Opening(budget?.keep);
-  const values = await vault.detokenize(
-    database.of(reactor.tenantId),
-    caller,
-    use,
-    template.tokenIds,
-    opening,
-  );
+  const sql = database.of(reactor.tenantId);
+  const values = await vault.detokenize(sql, caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);

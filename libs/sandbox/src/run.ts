@@ -125,8 +125,8 @@ function parseThrownError(value: unknown): ThrownError {
 
 // ---- contract: what customers' code threw is shown at this length and no longer ----
 
-const thrownTextMax = 1_000;
-const thrownEntriesMax = 50;
+export const thrownTextMax = 1_000;
+export const thrownEntriesMax = 50;
 
 export const cutThrownText = (text: string): string => text.slice(0, thrownTextMax);
 

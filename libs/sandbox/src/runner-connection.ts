@@ -150,7 +150,12 @@ export class RunnerConnection {
         if (this.isClosed) socket.destroy();
         else {
           this.link = link;
+          let beatAt = performance.now();
           heartbeat = setInterval(() => {
+            const now = performance.now();
+            // Kept from running itself, this process has not listened either.
+            if (now - beatAt > 1.5 * this.times.heartbeatMs) missed = 0;
+            beatAt = now;
             if (missed >= heartbeatsMissedMax) return socket.destroy();
             missed += 1;
             this.send(ownLane, 'PING', { id: heartbeatId });

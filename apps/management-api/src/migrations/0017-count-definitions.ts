@@ -18,13 +18,16 @@ export class CountDefinitions0000000000017 implements MigrationInterface {
       CREATE FUNCTION count_definitions() RETURNS trigger
       LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
       BEGIN
+        -- An upsert calls both triggers, and one of them has nothing to count.
         IF TG_OP = 'INSERT' THEN
+          IF NOT EXISTS (SELECT FROM written) THEN RETURN NULL; END IF;
           INSERT INTO definition_sizes AS s (tenant_id, definitions, bytes)
           SELECT tenant_id, count(*), sum(octet_length(payload))
           FROM written WHERE payload IS NOT NULL GROUP BY tenant_id
           ON CONFLICT (tenant_id) DO UPDATE SET
             definitions = s.definitions + excluded.definitions, bytes = s.bytes + excluded.bytes;
         ELSE
+          IF NOT EXISTS (SELECT FROM replaced) THEN RETURN NULL; END IF;
           INSERT INTO definition_sizes AS s (tenant_id, definitions, bytes)
           SELECT tenant_id, sum(definitions), sum(bytes) FROM (
             SELECT tenant_id, 1 AS definitions, octet_length(payload) AS bytes

@@ -206,6 +206,20 @@ it('a document of at most 100,000 values is walked: more is 400 at once', async 
   }
 });
 
+it('bodies of 10 MiB of nothing but values are refused for little work', async () => {
+  const ones = `[${'1,'.repeat(5_000_000)}1]`;
+  const before = process.cpuUsage();
+  const answers = await Promise.all(
+    Array.from({ length: 3 }, () => api.post('/tokenize', ones, api.tenant.private_key).then()),
+  );
+  const { user } = process.cpuUsage(before);
+  for (const { status, text: answer } of answers) {
+    expect([status, answer.includes('more than 100000 values')]).toEqual([400, true]);
+  }
+  // Processor time, the caller's included. To check and to build each of them took 4 s.
+  expect(user / 1_000).toBeLessThan(4_000);
+});
+
 describe('POST /detokenize', () => {
   it('200: what the transform of token:read gives, with its JSON type', async () => {
     const id = await stored({ type: 'card', data: card });
