@@ -14,7 +14,6 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
     connections: ctx.database.shares,
     runs: runs.shares,
     deliveries: deliveries.shares,
-    large_openings: ctx.vault.largeOpenings,
   });
   const consumer = await startConsumer(ctx, runs);
   const sweeper = startSweeper(ctx, { runs, deliveries });
