@@ -10,10 +10,10 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   const runs = queueOfRuns(ctx, deliveries);
   observeShares(ctx.registry, {
     lookups: ctx.lookups,
+    large_openings: ctx.vault.largeOpenings,
     connections: ctx.database.shares,
     runs: runs.shares,
     deliveries: deliveries.shares,
-    large_openings: ctx.vault.largeOpenings,
   });
   const consumer = await startConsumer(ctx, runs);
   const sweeper = startSweeper(ctx, { runs, deliveries });

@@ -99,25 +99,31 @@ describe('connections that tenants share', () => {
       () => 'answered',
       (error: unknown) => toProblem(error).code,
     );
-  const slow = (tenantId: string): Promise<string> =>
-    codeOf(database.of(tenantId).query('SELECT pg_sleep(0.5)'));
-
-  it('a tenant with 200 slow statements under way slows no statement of another one down', async () => {
-    const unending = new AbortController();
-    const held = Array.from({ length: 200 }, async () => {
-      while (!unending.signal.aborted) await slow('a');
-    });
-    await waitFor(() => database.shares.heldBy('a') === 4);
+  /** How long all but one in a hundred transactions take. */
+  const nearlyAll = async (): Promise<number> => {
     const durations: number[] = [];
     for (let nth = 0; nth < 100; nth += 1) {
       const begun = performance.now();
       await database.of('b').transaction((sql) => sql.query('SELECT 1'));
       durations.push(performance.now() - begun);
     }
+    return durations.sort((a, b) => a - b)[98] ?? Infinity;
+  };
+  const slow = (tenantId: string): Promise<string> =>
+    codeOf(database.of(tenantId).query('SELECT pg_sleep(0.5)'));
+
+  it('a tenant with 200 slow statements under way slows no statement of another one down', async () => {
+    const quiet = await nearlyAll();
+    const unending = new AbortController();
+    const held = Array.from({ length: 200 }, async () => {
+      while (!unending.signal.aborted) await slow('a');
+    });
+    await waitFor(() => database.shares.heldBy('a') === 4);
+    const beside = await nearlyAll();
     expect(database.shares.heldBy('a')).toBe(4);
     unending.abort();
     await Promise.all(held);
-    expect(durations.sort((a, b) => a - b)[98]).toBeLessThan(250);
+    expect(beside).toBeLessThan(Math.max(5 * quiet, 250));
   });
 
   it('a tenant that holds its share and has 200 statements waiting gets share_exhausted', async () => {

@@ -80,6 +80,22 @@ it('takes no row for another tenant, and no entry of the log', async () => {
   ).rejects.toMatchObject({ code: '42501' });
 });
 
+it('leaves connections for other tenants, and refuses one that has 200 transactions waiting', async () => {
+  const { dataSource } = api.ctx;
+  const { tenant_id: busy } = api.tenant;
+  const sleep = (): Promise<unknown> =>
+    inTenant(dataSource, busy, (manager) => asSql(manager).query('SELECT pg_sleep(1)'));
+  const all = Promise.allSettled(Array.from({ length: 210 }, sleep));
+  expect(dataSource.shares.state).toMatchObject({ held: 10, waiting: 200 });
+  const [refused, answered] = await Promise.all([
+    api.get('/reactors'),
+    api.get('/reactors', api.foreign.management_key),
+  ]);
+  expect([refused.status, answered.status]).toEqual([429, 200]);
+  expect(refused.body).toMatchObject({ code: 'share_exhausted' });
+  await all;
+});
+
 it('gives the rows of each statement in one shape', async () => {
   const rows = await inTenant(api.ctx.dataSource, api.tenant.tenant_id, (manager) =>
     asSql(manager).query('UPDATE tenants SET name = name RETURNING id'),
