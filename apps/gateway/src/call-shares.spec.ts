@@ -33,4 +33,13 @@ describe('the room of a call', () => {
     for (const room of [first, second, other]) room.end();
     expect(held()).toBe(0);
   });
+
+  it('takes nothing more once the call is over, whatever of its work still goes on', () => {
+    const { held, roomFor } = roomsOf();
+    const room = roomFor('a');
+    room.keep(100 * kibibyte);
+    room.end();
+    expect(() => room.keep(kibibyte)).toThrow('left');
+    expect(held()).toBe(0);
+  });
 });

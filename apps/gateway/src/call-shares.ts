@@ -61,6 +61,7 @@ export class Room implements Reading {
   readonly wholeMs: number;
   #kept = 0;
   #places = 0;
+  #hasEnded = false;
   readonly #taken: { places: number; readonly of: Taken }[] = [];
 
   constructor(
@@ -75,6 +76,8 @@ export class Room implements Reading {
 
   /** So many bytes more are in memory, or a Problem. */
   readonly keep = (bytes: number): void => {
+    // A body that was being streamed may still be at work for a call that is over.
+    if (this.#hasEnded) throw callerLeft();
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
       const places = Math.ceil(missing / stepBytes) * stepBytes;
@@ -100,6 +103,7 @@ export class Room implements Reading {
 
   end(): void {
     this.keepOnly(0);
+    this.#hasEnded = true;
   }
 
   /** For long work; a caller that leaves waits for none. */
