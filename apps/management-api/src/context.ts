@@ -15,6 +15,7 @@ import {
 import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
+import { createBodyShares, type BodyShares } from './http/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { connectSearches, type Searches } from './tokens/searches';
 
@@ -32,6 +33,7 @@ export interface ManagementContext {
   readonly keyHash: KeyHash;
   readonly keyUses: KeyUses;
   readonly vault: Vault;
+  readonly bodies: BodyShares;
   /** Only judges destinations; nothing goes out from here. */
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
@@ -87,10 +89,13 @@ export async function createManagementContext(
   });
 
   const vault = new Vault(sealer);
+  const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,
     searches: searches.shares,
     large_openings: vault.largeOpenings,
+    buffered_bytes: bodies.bufferedBytes,
+    large_bodies: bodies.largeBodies,
   });
 
   const egressPolicy = parseEgressPolicy({
@@ -125,6 +130,7 @@ export async function createManagementContext(
     keyHash: await createKeyHash(sealer),
     keyUses,
     vault,
+    bodies,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
