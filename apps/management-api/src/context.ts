@@ -88,6 +88,19 @@ export async function createManagementContext(
     onFault: onFault('definitions could not be followed'),
   });
 
+  const close = async (): Promise<void> => {
+    await definitions.close();
+    await keyUses.stop();
+    await dataKeys.close();
+    await searches.close();
+    await dataSource.destroy();
+  };
+  // Without a context nobody closes what is open by now.
+  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+
   const vault = new Vault(sealer);
   const bodies = createBodyShares();
   observeShares(registry, {
@@ -127,18 +140,12 @@ export async function createManagementContext(
     definitions,
     ring,
     sealer,
-    keyHash: await createKeyHash(sealer),
+    keyHash,
     keyUses,
     vault,
     bodies,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
-    async close() {
-      await definitions.close();
-      await keyUses.stop();
-      await dataKeys.close();
-      await searches.close();
-      await dataSource.destroy();
-    },
+    close,
   };
 }
