@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  encodeFrame,
   frameBytesMax,
   objectOf,
   positiveOf,
@@ -19,7 +20,7 @@ import {
   type CallsOfRun,
 } from './inside/channel';
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
-import { describeThrown } from './inside/errors';
+import { cutThrown, describeThrown } from './inside/errors';
 import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -86,8 +87,11 @@ function sayFailure(
   const error = describeThrown(thrown);
   let reason: InvalidResultReason = 'too_large';
   try {
-    if (Buffer.byteLength(stringify(error)) <= bytesMax)
-      return send(type, { ...head, kind, error });
+    if (Buffer.byteLength(stringify(error)) <= bytesMax) {
+      // The whole of it has to be fit to be sent; what is sent is as much as is shown.
+      encodeFrame(type, { error });
+      return send(type, { ...head, kind, error: cutThrown(error) });
+    }
   } catch {
     reason = 'not_serialisable';
   }

@@ -169,9 +169,34 @@ it.each(specLevels)(
     }),
 );
 
-function children(): string[] {
-  return readdirSync('/proc/self/task').flatMap((task) =>
-    readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+it.each(specLevels)(
+  'every thread of a sandbox that has a run gives way to the product at level %i',
+  (level) =>
+    withRunner({ SANDBOX_LEVEL: String(level) }, async (runner) => {
+      const code = `const zlib = require('zlib');
+        module.exports = () => new Promise((done) => zlib.deflate('x', () => done({})))`;
+      expect(await runner.run(code)).toMatchObject({ kind: 'returned' });
+      // Of bubblewrap there is a monitor as well, which has no work.
+      const sandboxes = (): string[] =>
+        children().flatMap((child) => (level === 3 ? childrenOf(child) : [child]));
+      await until(() => sandboxes().length > 0);
+      await until(() => sandboxes().every((pid) => nicesOf(pid).every((nice) => nice === 10)));
+      expect(sandboxes().flatMap(nicesOf).length).toBeGreaterThan(5);
+    }),
+);
+
+function nicesOf(pid: string): number[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+}
+
+const children = (): string[] => childrenOf('self');
+
+function childrenOf(pid: string): string[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
   );
 }
 

@@ -272,6 +272,21 @@ describe('what a function throws', () => {
     }
   });
 
+  it('leaves the sandbox with 1,000 characters of its body and of each of 50 headers', async () => {
+    const headers = 'Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`n${n}`, text]))';
+    for (const [body, cut] of [
+      ['text', 'y'.repeat(1_000)],
+      ['[text]', `["${'y'.repeat(998)}`],
+    ] as const) {
+      const error = `(() => { const text = "y".repeat(3000);
+        return new E.CustomHttpResponseError({ headers: ${headers}, body: ${body} }) })()`;
+      const outcome = await runner.run(throwing(error));
+      const thrown = outcome.kind === 'threw' ? outcome.error : undefined;
+      expect(thrown?.body).toBe(cut);
+      expect(Object.values(thrown?.headers ?? {})).toEqual(Array(50).fill('y'.repeat(1_000)));
+    }
+  });
+
   it.each(['199', '600', '200.5', '"404"', 'NaN', '-1', '1e300'])(
     'has no status if that is %s',
     async (status) => {

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { setPriority } from 'node:os';
 import {
   describeCallError,
   encodeData,
@@ -56,6 +58,8 @@ export const logLinesMax = 200;
 export const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
 export const unreadBytesMax = 96 * 1024 * 1024;
+/** The product's own processes have 0. */
+const sandboxNice = 10;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 
@@ -135,11 +139,13 @@ export class SandboxProcess {
       void this.exited.then(() => reject(new Error(`the sandbox ended: ${this.deathReason}`)));
     });
     this.ready.catch(() => undefined);
-    pidInside(child).then(
-      (pid) => {
-        this.pid = pid ?? child.pid;
-        if (this.isDead) this.killProcess();
-      },
+    const pidIsKnown = pidInside(child).then((pid) => {
+      this.pid = pid ?? child.pid;
+      if (this.isDead) this.killProcess();
+    });
+    // It starts as fast as it can, and has no customer's code until it is ready.
+    Promise.all([pidIsKnown, this.ready]).then(
+      () => this.stepBack(),
       () => undefined,
     );
     this.listen();
@@ -199,6 +205,19 @@ export class SandboxProcess {
       const { resultBytesMax } = order;
       sendOrSettle('LOAD', { run: id, code, errorsModules, resultBytesMax });
     });
+  }
+
+  /** The processes of the product go first on a machine that sandboxes keep busy. */
+  private stepBack(): void {
+    if (this.pid === undefined || this.isDead) return;
+    try {
+      // The kernel keeps a priority for each thread; a new one has that of the thread it comes of.
+      for (const thread of readdirSync(`/proc/${this.pid}/task`)) {
+        setPriority(Number(thread), sandboxNice);
+      }
+    } catch {
+      // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
+    }
   }
 
   /** Whether the process still turns its event loop: one that spins after a run is of no use. */

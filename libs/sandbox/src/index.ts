@@ -14,6 +14,8 @@ export {
 } from './frames';
 export {
   cutThrownLists,
+  cutThrownBody,
+  cutThrownHeaders,
   cutThrownText,
   isHttpStatus,
   objectOf,

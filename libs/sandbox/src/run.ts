@@ -118,8 +118,8 @@ function parseThrownError(value: unknown): ThrownError {
     ...(typeof code === 'string' ? { code: cutThrownText(code) } : {}),
     ...(isHttpStatus(status) ? { status } : {}),
     ...(errors === undefined ? {} : { errors: cutThrownLists(listsOf(errors)) }),
-    ...(headers === undefined ? {} : { headers: textsOf(headers, 'headers') }),
-    ...('body' in error ? { body: error['body'] } : {}),
+    ...(headers === undefined ? {} : { headers: cutThrownHeaders(textsOf(headers, 'headers')) }),
+    ...('body' in error ? { body: cutThrownBody(error['body']) } : {}),
   };
 }
 
@@ -143,6 +143,19 @@ export function cutThrownLists(
     kept.push([cutThrownText(name), some]);
   }
   return Object.fromEntries(kept);
+}
+
+/** A body is shown as text: what is longer as such goes no further than the sandbox. */
+export function cutThrownBody(body: unknown): unknown {
+  const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
+  return text.length > thrownTextMax ? cutThrownText(text) : body;
+}
+
+export function cutThrownHeaders(
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const kept = Object.entries(headers).slice(0, thrownEntriesMax);
+  return Object.fromEntries(kept.map(([name, text]) => [cutThrownText(name), cutThrownText(text)]));
 }
 
 export function isHttpStatus(value: unknown): value is number {

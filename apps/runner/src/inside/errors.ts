@@ -1,4 +1,11 @@
-import { cutThrownLists, cutThrownText, isHttpStatus, type ThrownError } from '@glovebox/sandbox';
+import {
+  cutThrownBody,
+  cutThrownHeaders,
+  cutThrownLists,
+  cutThrownText,
+  isHttpStatus,
+  type ThrownError,
+} from '@glovebox/sandbox';
 
 class ReactorError extends Error {
   constructor(readonly errors?: unknown) {
@@ -65,6 +72,15 @@ export function describeThrown(thrown: unknown): ThrownError {
     // A getter of the thrown object threw in turn.
     return { name: 'Error', message: '' };
   }
+}
+
+/** Without the part of its response that nobody is shown. */
+export function cutThrown({ headers, body, ...error }: ThrownError): ThrownError {
+  return {
+    ...error,
+    ...(headers === undefined ? {} : { headers: cutThrownHeaders(headers) }),
+    ...(body === undefined ? {} : { body: cutThrownBody(body) }),
+  };
 }
 
 function nameOf(error: Record<string, unknown>): string {
