@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
+import type { Reading } from '@glovebox/service-host';
 import { Shares, type Release } from '@glovebox/shares';
 import { releaseAtEnd, type Call } from './call';
 import type { GatewayConfig } from './config';
 import type { GatewayContext } from './context';
-import type { Reading } from './intake';
 
 /** Long work at once: that of one tenant, and that of all others in turn. */
 const turnsMax = 2;

@@ -15,11 +15,12 @@ import {
   type BodyContext,
   type Template,
 } from '@glovebox/expressions';
+import { readAtMost } from '@glovebox/service-host';
 import { Opening } from '@glovebox/vault';
 import type { Room } from './call-shares';
 import type { GatewayContext } from './context';
 import type { Decision } from './decision';
-import { hasBody, isJson, mediaType, readAtMost } from './intake';
+import { hasBody, isJson, mediaType } from './intake';
 import { RequestBody, type OutgoingBody } from './request-body';
 
 /** What goes to the destination, as far as the caller says it. */

@@ -3,13 +3,19 @@ import { Readable, Transform, type TransformCallback } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import { readOn, traceHeader, type ServiceHeaders } from '@glovebox/service-host';
+import {
+  readBody,
+  readOn,
+  traceHeader,
+  type Reading,
+  type ServiceHeaders,
+} from '@glovebox/service-host';
 import { sendProblem } from './answers';
 import type { Call } from './call';
 import { admitCall } from './call-shares';
 import type { GatewayContext } from './context';
 import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
-import { admitBody, hasBody, readBody, type Reading } from './intake';
+import { admitBody, hasBody } from './intake';
 import { traceparentBelow } from './tracer';
 
 /** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */

@@ -11,13 +11,13 @@ import {
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
-import { decodeUtf8, parseStrictJson, traceHeader } from '@glovebox/service-host';
+import { decodeUtf8, parseStrictJson, readBody, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { Call } from './call';
 import { admitCall, type Room } from './call-shares';
 import { authenticate } from './caller';
 import type { GatewayContext } from './context';
-import { admitBody, hasBody, isJson, mediaType, readBody } from './intake';
+import { admitBody, hasBody, isJson, mediaType } from './intake';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;

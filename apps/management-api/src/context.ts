@@ -15,6 +15,7 @@ import {
 import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
+import { createBodyShares, type BodyShares } from './http/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { connectSearches, type Searches } from './tokens/searches';
 
@@ -32,6 +33,7 @@ export interface ManagementContext {
   readonly keyHash: KeyHash;
   readonly keyUses: KeyUses;
   readonly vault: Vault;
+  readonly bodies: BodyShares;
   /** Only judges destinations; nothing goes out from here. */
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
@@ -86,11 +88,27 @@ export async function createManagementContext(
     onFault: onFault('definitions could not be followed'),
   });
 
+  const close = async (): Promise<void> => {
+    await definitions.close();
+    await keyUses.stop();
+    await dataKeys.close();
+    await searches.close();
+    await dataSource.destroy();
+  };
+  // Without a context nobody closes what is open by now.
+  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+
   const vault = new Vault(sealer);
+  const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,
     searches: searches.shares,
     large_openings: vault.largeOpenings,
+    buffered_bytes: bodies.bufferedBytes,
+    large_bodies: bodies.largeBodies,
   });
 
   const egressPolicy = parseEgressPolicy({
@@ -122,17 +140,12 @@ export async function createManagementContext(
     definitions,
     ring,
     sealer,
-    keyHash: await createKeyHash(sealer),
+    keyHash,
     keyUses,
     vault,
+    bodies,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
-    async close() {
-      await definitions.close();
-      await keyUses.stop();
-      await dataKeys.close();
-      await searches.close();
-      await dataSource.destroy();
-    },
+    close,
   };
 }

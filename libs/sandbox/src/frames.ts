@@ -44,7 +44,7 @@ export const frameBytesMax = 32 * 1024 * 1024;
  * How deep the JSON of a frame may nest: 64 for a value, as anywhere in the product, and 8 for what
  * is put around it (frame, error, `raw` and `body` of a transform, lists of tokens).
  */
-export const frameDepthMax = 64 + 8;
+export const frameDepthMax = 72;
 
 /** How much of a stream may be on its way before the receiver has given credit. */
 export const streamWindowBytes = 256 * 1024;

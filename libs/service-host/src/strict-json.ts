@@ -6,6 +6,8 @@ export interface JsonRules {
 }
 
 export const jsonDepthMax = 64;
+/** Of one object that is not the customer's own: none of ours has nearly as many. */
+export const jsonMembersMax = 10_000;
 
 /** Each value costs far more than its bytes once it is parsed and walked: `[[],[],…]` is all values. */
 export const jsonValuesMax = 100_000;
@@ -76,6 +78,7 @@ function inspect(text: string, free: readonly string[] | 'all'): void {
         if (names && expectsName) {
           const name = rememberName(names, text.slice(start, at), start);
           if (!isFree && poisoned.has(name)) refuseName(start);
+          if (!isFree && names.size > jsonMembersMax) refuseMembers();
           if (members.length === 1) isFree = isFreeMember(name);
           expectsName = false;
           continue;
@@ -229,6 +232,12 @@ function readString(literal: string): string {
   } catch {
     throw new Problem('invalid_json');
   }
+}
+
+function refuseMembers(): never {
+  throw new Problem('invalid_json', {
+    detail: `The JSON has an object of more than ${jsonMembersMax} members.`,
+  });
 }
 
 function refuseName(at: number): never {

@@ -45,19 +45,21 @@ async function spentMs(work: () => PromiseLike<unknown>): Promise<number> {
 /** 5 to 16 s before members were counted; with the caller in the same process a few hundred ms now. */
 const spentMsMax = 4_000;
 
+/** Objects as wide as that are not even parsed: what is wrong has no name then. */
+const unread = 'code';
 type Row = [method: 'post' | 'put' | 'patch', path: string, body: object, wrong: string];
 
 it.each<Row>([
-  ['post', '/tokens', { data: 1, metadata: members }, 'metadata'],
+  ['post', '/tokens', { data: 1, metadata: members }, unread],
   ['post', '/tokens', { data: 1, containers: words }, 'containers'],
-  ['post', '/tokens', { data: 1, type: members }, 'type'],
-  ['post', '/proxies', { ...proxy, configuration: members }, 'configuration'],
-  ['post', '/proxies', { ...proxy, name: members }, 'name'],
-  ['post', '/proxies', { ...proxy, request_transform: members }, 'request_transform.code'],
-  ['put', '/proxies/:id', { ...proxy, configuration: members }, 'configuration'],
-  ['patch', '/proxies/:id', { configuration: members }, 'configuration'],
-  ['patch', '/proxies/:id', { name: members }, 'name'],
-  ['put', '/tenants/self', { name: 't', settings: members }, 'settings'],
+  ['post', '/tokens', { data: 1, type: members }, unread],
+  ['post', '/proxies', { ...proxy, configuration: members }, unread],
+  ['post', '/proxies', { ...proxy, name: members }, unread],
+  ['post', '/proxies', { ...proxy, request_transform: members }, unread],
+  ['put', '/proxies/:id', { ...proxy, configuration: members }, unread],
+  ['patch', '/proxies/:id', { configuration: members }, unread],
+  ['patch', '/proxies/:id', { name: members }, unread],
+  ['put', '/tenants/self', { name: 't', settings: members }, unread],
   ['post', '/applications', { ...application, permissions: words }, 'permissions'],
   ['post', '/applications', { ...application, rules: objects }, 'rules'],
   [
@@ -68,9 +70,9 @@ it.each<Row>([
   ],
   ['post', '/reactor-formulas', { ...formula, configuration: objects }, 'configuration'],
   ['post', '/reactor-formulas', { ...formula, request_parameters: words }, 'request_parameters'],
-  ['post', '/reactor-formulas', { ...formula, request_parameters: members }, 'request_parameters'],
-  ['post', '/reactors', { name: 'r', formula: members }, 'formula.id'],
-  ['post', '/reactors', { name: 'r', configuration: members }, 'configuration'],
+  ['post', '/reactor-formulas', { ...formula, request_parameters: members }, unread],
+  ['post', '/reactors', { name: 'r', formula: members }, unread],
+  ['post', '/reactors', { name: 'r', configuration: members }, unread],
 ])(
   '%s %s is refused for its size before anything walks it: %#',
   async (method, path, body, wrong) => {
@@ -81,10 +83,9 @@ it.each<Row>([
     const spent = await spentMs(async () => {
       answer = await api[method](path.replace(':id', proxyId), text, key);
     });
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { errors: { [wrong]: [expect.any(String)] } },
-    });
+    const body400 =
+      wrong === unread ? { code: 'invalid_json' } : { errors: { [wrong]: [expect.any(String)] } };
+    expect(answer).toMatchObject({ status: 400, body: body400 });
     expect(spent).toBeLessThan(spentMsMax);
   },
 );

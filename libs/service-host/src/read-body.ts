@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '@glovebox/problems';
+
+/** How a body is read that is kept in memory. */
+export interface Reading {
+  /** How long it may stand still, and how long it may take in all. */
+  readonly idleMs: number;
+  readonly wholeMs: number;
+  /** Throws where there is no room for so many bytes more. */
+  readonly keep: (bytes: number) => void;
+}
+
+/** The whole body, or 413 as soon as it is known to be too large. */
+export async function readBody(
+  req: IncomingMessage,
+  bytesMax: number,
+  reading: Reading,
+): Promise<Buffer> {
+  const length = Number(req.headers['content-length'] ?? 0);
+  const { bytes, isWhole } =
+    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax, reading);
+  if (bytes && isWhole) return bytes;
+  throw new Problem('payload_too_large', {
+    detail: `The body is limited to ${bytesMax} bytes.`,
+  });
+}
+
+/**
+ * The body, or what has come of it when it is too large; the rest then waits. Not by iterating: to
+ * leave the loop would destroy the connection, and with it the answer that says why.
+ */
+export function readAtMost(
+  req: IncomingMessage,
+  bytesMax: number,
+  { idleMs, wholeMs, keep }: Reading,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  return new Promise((resolve, reject) => {
+    const declared = Number(req.headers['content-length'] ?? Infinity);
+    const collected = new Collected(Math.min(declared, bytesMax), keep);
+    const endAt = performance.now() + wholeMs;
+    const collect = (chunk: Buffer): void => {
+      try {
+        collected.add(chunk);
+      } catch (thrown) {
+        return settle(() => reject(thrown as Problem));
+      }
+      if (collected.length > bytesMax) settle(() => resolve(outcome(false)));
+      else if (performance.now() > endAt) tooSlow();
+      else timer.refresh();
+    };
+    const outcome = (isWhole: boolean) => ({ bytes: collected.bytes, isWhole });
+    const end = (): void => settle(() => resolve(outcome(true)));
+    const breakOff = (): void => settle(() => reject(badBody('The body broke off.')));
+    const tooSlow = (): void => settle(() => reject(badBody('The body came too slowly.', 408)));
+    const settle = (how: () => void): void => {
+      clearTimeout(timer);
+      req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
+      req.pause();
+      how();
+    };
+    const timer = setTimeout(tooSlow, Math.min(idleMs, wholeMs));
+    req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
+  });
+}
+
+const badBody = (detail: string, status = 400): Problem =>
+  new Problem('invalid_request', { detail, status });
+
+const firstBytes = 16 * 1024;
+
+/** One buffer that grows: to keep each chunk of one byte would take a hundred. */
+class Collected {
+  length = 0;
+  #buffer: Buffer | undefined;
+
+  constructor(
+    private readonly bytesMax: number,
+    private readonly keep: (bytes: number) => void,
+  ) {}
+
+  get bytes(): Buffer {
+    return this.#buffer?.subarray(0, this.length) ?? Buffer.alloc(0);
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.length + chunk.length;
+    // Most bodies come in one chunk.
+    if (this.length === 0 && length >= this.bytesMax) {
+      this.keep(length);
+      this.#buffer = chunk;
+    } else chunk.copy(this.#roomFor(length), this.length);
+    this.length = length;
+  }
+
+  #roomFor(length: number): Buffer {
+    const before = this.#buffer;
+    const had = before?.length ?? 0;
+    if (before && length <= had) return before;
+    const size = Math.max(length, Math.min(Math.max(2 * had, firstBytes), this.bytesMax));
+    this.keep(size - had);
+    const larger = Buffer.allocUnsafeSlow(size);
+    before?.copy(larger);
+    this.#buffer = larger;
+    return larger;
+  }
+}
