@@ -1,6 +1,6 @@
 export { bodyTemplate, expandStream, type BodyContext, type StreamOptions } from './expand-stream';
 export { Budget, Tally } from './limits';
-export { inSlices, nextSlice, type TakeTurn, type Work } from './slices';
+export { atOnce, inSlices, nextSlice, type TakeTurn, type Work } from './slices';
 export type { Template } from './template';
 export { headerTemplate, pathTemplate, queryTemplate } from './text-templates';
 export { isTokenId, normalTokenId } from './token-id';

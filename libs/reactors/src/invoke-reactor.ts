@@ -51,7 +51,7 @@ export async function invokeReactor(
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const outcome = await runCode(context, invocation, args);
-  const { raw, tokenize } = resultOf(
+  const { raw, tokenize } = await resultOf(
     outcome,
     redactorOf([...secrets, invocation.reactor.configuration]),
   );

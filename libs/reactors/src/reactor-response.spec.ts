@@ -6,15 +6,15 @@ import { redactorOf } from './redact';
 const secrets = [{ number: '4242424242424242', cvc: '123' }, 'a long secret', 987654];
 const redact = redactorOf(secrets);
 
-function problemOf(outcome: RunOutcome): Problem {
+async function problemOf(outcome: RunOutcome): Promise<Problem> {
   try {
-    resultOf(outcome, redact);
+    await resultOf(outcome, redact);
   } catch (error) {
     return error as Problem;
   }
   throw new Error('nothing was thrown');
 }
-const threw = (error: Extract<RunOutcome, { kind: 'threw' }>['error']): Problem =>
+const threw = (error: Extract<RunOutcome, { kind: 'threw' }>['error']): Promise<Problem> =>
   problemOf({ kind: 'threw', error });
 
 describe('what a reactor threw', () => {
@@ -29,8 +29,8 @@ describe('what a reactor threw', () => {
     ['ServiceUnavailableError', 503, 'Service Unavailable'],
     ['TypeError', 500, 'Reactor Runtime Error'],
     ['__proto__', 500, 'Reactor Runtime Error'],
-  ])('%s is %d', (name, status, detail) => {
-    const problem = threw({ name, message: 'why', errors: { error: ['why'] } });
+  ])('%s is %d', async (name, status, detail) => {
+    const problem = await threw({ name, message: 'why', errors: { error: ['why'] } });
     expect(problem.body()).toEqual({
       title: 'The reactor reported an error.',
       code: 'reactor_error',
@@ -45,16 +45,16 @@ describe('what a reactor threw', () => {
     [200, 500],
     [600, 500],
     [undefined, 500],
-  ])('CustomHttpResponseError with status %s is %d', (status, answered) => {
+  ])('CustomHttpResponseError with status %s is %d', async (status, answered) => {
     const error = { name: 'CustomHttpResponseError', message: '', body: { reason: 'x' } };
-    const problem = threw({ ...error, ...(status === undefined ? {} : { status }) });
+    const problem = await threw({ ...error, ...(status === undefined ? {} : { status }) });
     expect(problem.status).toBe(answered);
     expect(problem.errors).toEqual({ body: ['{"reason":"x"}'] });
   });
 
-  it('shows nothing that the run knew, and at most 1,000 characters', () => {
+  it('shows nothing that the run knew, and at most 1,000 characters', async () => {
     const message = 'declined 4242424242424242, a long secret, 987654 of 123';
-    expect(threw({ name: 'Error', message }).errors).toEqual({
+    expect((await threw({ name: 'Error', message })).errors).toEqual({
       error: ['declined [redacted], [redacted], [redacted] of [redacted]'],
     });
     const custom = {
@@ -62,10 +62,10 @@ describe('what a reactor threw', () => {
       message: '',
       body: { n: '4242424242424242' },
     };
-    expect(JSON.stringify(threw(custom).body())).not.toContain('4242');
-    const cut = threw({ name: 'Error', message: `${'x'.repeat(900)} 42424242424` });
+    expect(JSON.stringify((await threw(custom)).body())).not.toContain('4242');
+    const cut = await threw({ name: 'Error', message: `${'x'.repeat(900)} 42424242424` });
     expect(cut.errors?.error?.[0]).toBe(`${'x'.repeat(900)} [redacted]`);
-    const long = threw({ name: 'Error', message: 'x'.repeat(5_000) });
+    const long = await threw({ name: 'Error', message: 'x'.repeat(5_000) });
     expect(long.errors?.error?.[0]).toHaveLength(1_000);
   });
 });
@@ -76,10 +76,10 @@ it.each<[RunOutcome, number, string]>([
   [{ kind: 'died', reason: 'memory' }, 500, 'reactor_crashed'],
   [{ kind: 'invalid_result', reason: 'circular' }, 500, 'invalid_reactor_result'],
   [{ kind: 'invalid_code', error: { name: 'Error', message: 'no function' } }, 422, 'invalid_code'],
-])('%j is told apart', (outcome, status, code) => {
-  expect(problemOf(outcome)).toMatchObject({ status, code });
+])('%j is told apart', async (outcome, status, code) => {
+  expect(await problemOf(outcome)).toMatchObject({ status, code });
 });
 
-it('nothing returned is an empty result', () => {
-  expect(resultOf({ kind: 'returned', value: undefined }, redact)).toEqual({});
+it('nothing returned is an empty result', async () => {
+  expect(await resultOf({ kind: 'returned', value: undefined }, redact)).toEqual({});
 });

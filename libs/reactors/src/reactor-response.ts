@@ -1,3 +1,4 @@
+import { inSlices, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { cutThrownText, type RunOutcome, type ThrownError } from '@glovebox/sandbox';
 import type { Redact } from './redact';
@@ -21,12 +22,12 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
 /** The result of a run, or the problem that the caller is told. */
-export function resultOf(outcome: RunOutcome, redact: Redact): ReactorResult {
+export async function resultOf(outcome: RunOutcome, redact: Redact): Promise<ReactorResult> {
   switch (outcome.kind) {
     case 'returned':
       return outcome.value === undefined ? {} : (outcome.value as ReactorResult);
     case 'threw':
-      throw problemOfThrown(outcome.error, redact);
+      throw await inSlices(problemOfThrown(outcome.error, redact));
     case 'timed_out':
       throw new Problem('reactor_timeout');
     case 'no_capacity':
@@ -35,7 +36,7 @@ export function resultOf(outcome: RunOutcome, redact: Redact): ReactorResult {
       throw new Problem('reactor_crashed');
     case 'invalid_code':
       throw new Problem('invalid_code', {
-        errors: { code: [shownOf(outcome.error.message, redact)] },
+        errors: { code: [await inSlices(shownOf(outcome.error.message, redact))] },
       });
     case 'invalid_result':
       throw new Problem('invalid_reactor_result', { detail: invalidResult[outcome.reason] });
@@ -52,27 +53,28 @@ const invalidResult: Readonly<
 };
 
 /** What customers' code says is shown without what the run knew, and not at any length. */
-function shownOf(text: string, redact: Redact): string {
-  // Cut before anything else: a body that was thrown has up to a megabyte.
+function* shownOf(text: string, redact: Redact): Work<string> {
   const withoutStack = cutThrownText(text).replace(/\n[ \t]+at [^\n]*/g, '');
-  return cutThrownText(redact(withoutStack));
+  return cutThrownText(yield* redact(withoutStack));
 }
 
-function problemOfThrown(error: ThrownError, redact: Redact): Problem {
-  const shown = (text: string): string => shownOf(text, redact);
+function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
   if (error.name === 'CustomHttpResponseError') {
     const { status = 500, body } = error;
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return new Problem('reactor_error', {
       status: status >= 400 && status <= 599 ? status : 500,
-      ...(body === undefined ? {} : { errors: { body: [shown(text)] } }),
+      ...(body === undefined ? {} : { errors: { body: [yield* shownOf(text, redact)] } }),
     });
   }
   const { status, detail } = Object.hasOwn(errorClasses, error.name)
     ? (errorClasses[error.name] ?? otherError)
     : otherError;
-  const errors = Object.entries(error.errors ?? { error: [error.message] }).map(
-    ([name, messages]) => [shown(name), messages.map(shown)] as const,
-  );
+  const errors: [string, string[]][] = [];
+  for (const [name, messages] of Object.entries(error.errors ?? { error: [error.message] })) {
+    const shown: string[] = [];
+    for (const message of messages) shown.push(yield* shownOf(message, redact));
+    errors.push([yield* shownOf(name, redact), shown]);
+  }
   return new Problem('reactor_error', { status, detail, errors: Object.fromEntries(errors) });
 }

@@ -34,7 +34,8 @@ export function byteText(text: string): string {
   return /[\u0080-\uffff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
-export function viewsOf(text: string): View[] {
+/** One after the other: who has seen enough does not pay for the others. */
+export function* viewsOf(text: string): Generator<View> {
   const plain = plainView(text);
   const has = (view: View, character: string): boolean =>
     view.codes.includes(character.charCodeAt(0));
@@ -46,11 +47,11 @@ export function viewsOf(text: string): View[] {
     const once = unescaped(view);
     readings.push(once, ...(has(once, '\\') ? [unescaped(once)] : []));
   }
-  return readings.flatMap((view) => [
-    view,
-    ...[0, 1, 2, 3].map((offset) => base64Decoded(view, offset)),
-    ...[0, 1].map((offset) => hexDecoded(view, offset)),
-  ]);
+  for (const view of readings) {
+    yield view;
+    for (const offset of [0, 1, 2, 3]) yield base64Decoded(view, offset);
+    for (const offset of [0, 1]) yield hexDecoded(view, offset);
+  }
 }
 
 function plainView(text: string): View {

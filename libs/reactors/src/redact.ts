@@ -1,11 +1,12 @@
+import type { Work } from '@glovebox/expressions';
 import { byteText, viewsOf, type View } from './redact-views';
 
 /** For texts of at most 1,000 characters, as `cutThrownText` leaves them: the work is bounded by it. */
-export type Redact = (text: string) => string;
+export type Redact = (text: string) => Work<string>;
 
 /** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
 export const knownValuesMax = 250_000;
-/** What the redaction of all texts of one run may cost: about 20 ms. */
+/** What the redaction of all texts of one run may cost: about 200 ms at worst, in slices. */
 export const redactionStepsMax = 4_000_000;
 /** Of a longer value, this much is looked for; a text that is shown is shorter. */
 const valueCharactersMax = 1_000;
@@ -13,6 +14,8 @@ const valueCharactersMax = 1_000;
 const partLengthMin = 4;
 /** To make a byte of a view, and to look it up, beside comparing what begins alike. */
 const stepsPerByte = 8;
+/** Between two points where others may be served. */
+const stepsAtOnce = 50_000;
 /** As UTF-8. */
 const wordBytesMax = 3 * (partLengthMin - 1);
 const redacted = '[redacted]';
@@ -25,16 +28,16 @@ const redacted = '[redacted]';
 export function redactorOf(known: readonly unknown[]): Redact {
   let index: Index | 'too many' | undefined;
   let stepsLeft = redactionStepsMax;
-  return (text) => {
+  return function* (text) {
     // Most runs throw nothing: the index is made for the first text.
-    index ??= indexOf(known);
-    if (index === 'too many' || stepsLeft <= 0) return redacted;
+    index ??= yield* indexOf(known);
+    if (index === 'too many') return redacted;
     const hidden = new Uint8Array(text.length);
     for (const view of viewsOf(text)) {
-      stepsLeft -= hide(view, index, hidden, stepsLeft);
       if (stepsLeft <= 0) return redacted;
+      stepsLeft -= yield* hide(view, index, hidden, stepsLeft);
     }
-    return withoutHidden(text, hidden);
+    return stepsLeft <= 0 ? redacted : withoutHidden(text, hidden);
   };
 }
 
@@ -45,54 +48,82 @@ interface Index {
   readonly last: Int32Array;
   readonly before: number[];
   readonly values: string[];
+  /** Of values that begin as something in a text does: their bytes, by their place. */
+  readonly bytes: Map<number, string>;
   readonly words: Set<string>;
 }
 
 const hashBits = 16;
 /** How far back a value is looked for among those that begin alike, to keep it once only. */
 const doublesSearched = 8;
+/** Values that are added to the index between two points where others may be served. */
+const valuesAtOnce = 1_000;
 
-function indexOf(known: readonly unknown[]): Index | 'too many' {
+function* indexOf(known: readonly unknown[]): Work<Index | 'too many'> {
   const index: Index = {
     last: new Int32Array(1 << hashBits).fill(-1),
     before: [],
     values: [],
+    bytes: new Map(),
     words: new Set(),
   };
-  const open: unknown[] = [...known];
+  // A list is gone through where it is: to copy a large one would take a slice too long.
+  const open: Iterator<unknown>[] = [known.values()];
   let count = 0;
-  while (open.length > 0) {
-    const value = open.pop();
+  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+    const next = inner.next();
+    if (next.done) {
+      open.pop();
+      continue;
+    }
+    const value = next.value;
     count += 1;
+    if (count > knownValuesMax) return 'too many';
+    if (count % valuesAtOnce === 0) yield;
     if (typeof value === 'string') addValue(index, value);
     else if (typeof value === 'number') addValue(index, String(value));
     else if (Array.isArray(value)) {
-      if (count + open.length + value.length > knownValuesMax) return 'too many';
-      for (const member of value) open.push(member);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const name in value) open.push((value as Record<string, unknown>)[name]);
-    }
-    if (count + open.length > knownValuesMax) return 'too many';
+      if (count + value.length > knownValuesMax) return 'too many';
+      open.push(value.values());
+    } else if (typeof value === 'object' && value !== null)
+      open.push(Object.values(value).values());
   }
   return index;
 }
 
+/** No more is done for a value than to look at how it begins: most of them are in no text. */
 function addValue({ last, before, values, words }: Index, value: string): void {
   if (value.length < partLengthMin) {
     if (/[0-9A-Za-z\u0080-\uffff]/.test(value)) words.add(byteText(value));
     return;
   }
-  const text = byteText(value.slice(0, valueCharactersMax));
-  const code = (at: number): number => text.charCodeAt(at);
-  const slot = hash(code(0), code(1), code(2), code(3));
+  const slot = slotOf(value);
   const first = last[slot] ?? -1;
   for (let at = first, tries = 0; at !== -1 && tries < doublesSearched; tries += 1) {
-    if (values[at] === text) return;
+    if (values[at] === value) return;
     at = before[at] ?? -1;
   }
   last[slot] = values.length;
   before.push(first);
-  values.push(text);
+  values.push(value);
+}
+
+function bytesOf({ values, bytes }: Index, place: number): string {
+  let text = bytes.get(place);
+  if (text === undefined) {
+    text = byteText((values[place] ?? '').slice(0, valueCharactersMax));
+    bytes.set(place, text);
+  }
+  return text;
+}
+
+function slotOf(value: string): number {
+  const code = (at: number): number => value.charCodeAt(at);
+  if ((code(0) | code(1) | code(2) | code(3)) < 0x80)
+    return hash(code(0), code(1), code(2), code(3));
+  // One more than four: the second half of a character may be the fifth.
+  const bytes = Buffer.from(value.slice(0, partLengthMin + 1), 'utf8');
+  return hash(bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0, bytes[3] ?? 0);
 }
 
 function hash(a: number, b: number, c: number, d: number): number {
@@ -102,23 +133,30 @@ function hash(a: number, b: number, c: number, d: number): number {
 // ---- one pass over a view ----
 
 /** Marks what is known in `hidden`, and tells what that took; it stops once that is above `stepsMax`. */
-function hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): number {
+function* hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): Work<number> {
   const { codes } = view;
+  const { last, before } = index;
   let steps = codes.length * stepsPerByte;
+  let stepsYielded = 0;
   for (let at = 0; at < codes.length && steps <= stepsMax; at += 1) {
-    hideWord(view, index, at, hidden);
+    if (index.words.size > 0) hideWord(view, index, at, hidden);
     if (at + partLengthMin > codes.length) continue;
-    const code = (offset: number): number => codes[at + offset] ?? 0;
-    let candidate = index.last[hash(code(0), code(1), code(2), code(3))] ?? -1;
-    for (; candidate !== -1 && steps <= stepsMax; candidate = index.before[candidate] ?? -1) {
-      const value = index.values[candidate] ?? '';
+    const slot = hash(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0);
+    let candidate = last[slot] ?? -1;
+    for (; candidate !== -1 && steps <= stepsMax; candidate = before[candidate] ?? -1) {
+      const value = bytesOf(index, candidate);
       const length = commonLength(view, at, value);
       steps += 1 + length;
       // Long texts come cut off, and the cut may have gone through a value.
       const isCut = view.isOpen && at + length === codes.length && length >= partLengthMin;
       if (length === value.length || isCut) mark(view, at, length, hidden);
+      if (steps - stepsYielded > stepsAtOnce) {
+        stepsYielded = steps;
+        yield;
+      }
     }
   }
+  yield;
   return steps;
 }
 
@@ -129,7 +167,7 @@ function commonLength({ codes }: View, at: number, value: string): number {
 }
 
 function hideWord(view: View, { words }: Index, at: number, hidden: Uint8Array): void {
-  if (words.size === 0 || !view.isBoundary(at - 1)) return;
+  if (!view.isBoundary(at - 1)) return;
   let word = '';
   for (let length = 1; length <= wordBytesMax && at + length <= view.codes.length; length += 1) {
     word += String.fromCharCode(view.codes[at + length - 1] ?? 0);
