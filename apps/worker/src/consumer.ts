@@ -42,9 +42,19 @@ export async function startConsumer(
   };
 }
 
-/** A Redis that evicts keys loses jobs silently: better not to start. */
+const answerMs = 2_000;
+
+/**
+ * A Redis that evicts keys loses reminders silently: better not to start. One that is away is not
+ * waited for: the rows are found without it.
+ */
 async function refuseEviction(redis: Redis): Promise<void> {
-  const [, policy] = (await redis.config('GET', 'maxmemory-policy').catch(() => [])) as string[];
+  const noAnswer = AbortSignal.timeout(answerMs);
+  const asked = redis.config('GET', 'maxmemory-policy').catch(() => []);
+  const late = new Promise<string[]>((resolve) => {
+    noAnswer.addEventListener('abort', () => resolve([]), { once: true });
+  });
+  const [, policy] = (await Promise.race([asked, late])) as string[];
   if (policy !== undefined && policy !== 'noeviction') {
     throw new Error(`Redis evicts keys (maxmemory-policy ${policy}); the queues need noeviction`);
   }

@@ -1,0 +1,344 @@
+// One hostile tenant, as a program of its own: node attacks.mjs NAME, the product in ATTACKED as JSON.
+// It says "attacking" when the attack is under way, goes on until its standard input ends, and then
+// says what it was answered, as JSON: {"429": 31, "200": 4}.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const { baseUrl, adminKey, privateKey } = JSON.parse(process.env.ATTACKED ?? '{}');
+/** It ends by itself, should nobody end it. */
+const longestMs = 120_000;
+const agent = new http.Agent({ keepAlive: true });
+const answered = {};
+let stopped = false;
+
+function note(status) {
+  answered[status] = (answered[status] ?? 0) + 1;
+}
+
+async function call(method, path, { key = privateKey, headers = {}, body } = {}) {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const request = http.request(`${baseUrl}${path}`, {
+    method,
+    agent,
+    headers: {
+      'svc-api-key': key,
+      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),
+      ...headers,
+    },
+  });
+  try {
+    request.end(text);
+    const [answer] = await once(request, 'response');
+    const chunks = [];
+    for await (const chunk of answer) chunks.push(chunk);
+    note(answer.statusCode);
+    return { status: answer.statusCode, text: Buffer.concat(chunks).toString() };
+  } catch (error) {
+    note(error.code ?? 'error');
+    return { status: 0, text: '' };
+  }
+}
+
+async function created(path, body, key = adminKey) {
+  const { status, text } = await call('POST', path, { key, body });
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${text.slice(0, 500)}`);
+  return JSON.parse(text);
+}
+
+async function reactorOf(code, extra = {}) {
+  const name = `attack ${randomUUID()}`;
+  const formula = await created('/reactor-formulas', { type: 'private', name, code });
+  const reactor = { name, configuration: {}, formula: { id: formula.id }, ...extra };
+  return (await created('/reactors', reactor)).id;
+}
+
+async function applicationOf(permissions) {
+  const body = { name: `attack ${randomUUID()}`, type: 'private', permissions };
+  return (await created('/applications', body)).id;
+}
+
+const react = (id, body) => call('POST', `/reactors/${id}/react`, { body });
+
+async function proxyTo(url) {
+  return (await created('/proxies', { name: 'attack', destination_url: url })).key;
+}
+
+/** So many at a time, over and over. */
+async function inParallel(count, work) {
+  const one = async () => {
+    while (!stopped) {
+      await work();
+      // Also where every call fails at once, the loop lets others have the thread.
+      await delay(1);
+    }
+  };
+  begun();
+  await Promise.all(Array.from({ length: count }, one));
+}
+
+/** So many a second, whether the earlier ones have been answered or not. */
+async function perSecond(rate, work) {
+  begun();
+  while (!stopped) {
+    void work();
+    await delay(1_000 / rate);
+  }
+}
+
+async function server(handler) {
+  const listening = http.createServer(handler).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  return `http://127.0.0.1:${listening.address().port}`;
+}
+
+const hangs = () => undefined;
+
+const tokensOf = (values) =>
+  Promise.all(values.map((data) => created('/tokens', { type: 'token', data }, privateKey))).then(
+    (tokens) => tokens.map(({ id }) => id),
+  );
+
+/** 1 MiB of JSON that takes thirty times as much when it is opened. */
+const thinDocument = () => Array.from({ length: 99_000 }, () => ({}));
+const mebibyte = 'x'.repeat(1_000_000);
+
+const attacks = {
+  async 'code that throws a large error over many arguments'() {
+    const id = await reactorOf(`
+      const { CustomHttpResponseError } = require('@svc/reactor-errors');
+      module.exports = () => { throw new CustomHttpResponseError({ status: 400, body: 'abcd'.repeat(250000) }); };
+    `);
+    const args = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, n) => [`a${n}`, `value ${n}`]),
+    );
+    await inParallel(4, () => react(id, { args }));
+  },
+
+  async 'a hundred tokens of a mebibyte in one request'() {
+    const ids = await tokensOf(Array.from({ length: 12 }, thinDocument));
+    const body = Array.from({ length: 100 }, (_, n) => `{{${ids[n % ids.length]}}}`);
+    const key = await proxyTo(await server((_, res) => res.end()));
+    await inParallel(4, async () => {
+      await call('POST', '/detokenize', { body });
+      await call('POST', '/proxy', { headers: { 'svc-proxy-key': key }, body });
+      await call('GET', '/tokens?size=100');
+    });
+  },
+
+  async 'a run that leaves 150 large calls of its service open'() {
+    const application = { id: await applicationOf(['token:create']) };
+    const id = await reactorOf(
+      `module.exports = async ({ svc }) => {
+        const large = 'x'.repeat(1000000);
+        await Promise.all(Array.from({ length: 150 }, () => svc.tokenize(large).catch(() => 0)));
+        return {};
+      };`,
+      { application },
+    );
+    await inParallel(2, () => react(id, {}));
+  },
+
+  async 'a run with 200 calls of its service at once'() {
+    const application = { id: await applicationOf(['token:create']) };
+    const id = await reactorOf(
+      `module.exports = async ({ svc }) => {
+        await Promise.all(Array.from({ length: 200 }, () => svc.tokenize('small').catch(() => 0)));
+        return {};
+      };`,
+      { application },
+    );
+    await inParallel(4, () => react(id, {}));
+  },
+
+  async 'maps of many members'() {
+    const map = (count) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'v']));
+    const token = JSON.stringify({ type: 'token', data: 1, metadata: map(60_000) });
+    const proxy = JSON.stringify({
+      name: 'wide',
+      destination_url: 'https://example.com',
+      configuration: map(90_000),
+    });
+    await inParallel(4, async () => {
+      await call('POST', '/tokens', { body: token });
+      await call('POST', '/proxies', { key: adminKey, body: proxy });
+    });
+  },
+
+  async 'documents of five million numbers'() {
+    const body = `[${'1,'.repeat(5 * 1024 * 1024 - 2)}1]`;
+    await inParallel(6, () => call('POST', '/tokenize', { body }));
+  },
+
+  async 'definitions of a mebibyte'() {
+    const proxy = { name: 'large', destination_url: 'https://example.com' };
+    const body = JSON.stringify({ ...proxy, configuration: { large: mebibyte } });
+    await inParallel(4, () => call('POST', '/proxies', { key: adminKey, body }));
+  },
+
+  async 'runs that look up names and connect without end'() {
+    const id = await reactorOf(`
+      const dns = require('dns'), net = require('net');
+      module.exports = () => new Promise(() => {
+        const storm = () => {
+          for (let n = 0; n < 200; n += 1) {
+            dns.lookup('localhost', () => undefined);
+            net.connect(1, '10.0.0.1').on('error', () => undefined);
+          }
+          setImmediate(storm);
+        };
+        storm();
+      });
+    `);
+    await inParallel(8, () => react(id, {}));
+  },
+
+  async 'code that leaves connections and loops behind'() {
+    const url = await server((req, res) => req.on('error', () => undefined).resume() && res);
+    const { port } = new URL(url);
+    const id = await reactorOf(`
+      const net = require('net');
+      module.exports = async ({ args }) => {
+        for (let n = 0; n < 10; n += 1) {
+          const socket = net.connect(${port}, '127.0.0.1');
+          socket.on('error', () => undefined);
+          setInterval(() => socket.write('x'.repeat(10000)), 1);
+        }
+        const spin = () => setImmediate(spin);
+        spin();
+        return {};
+      };
+    `);
+    await inParallel(4, () => react(id, {}));
+  },
+
+  async 'filters that cost as much as they may'() {
+    const [id] = await tokensOf(['ab'.repeat(50_000)]);
+    const expression = `{{ ${id} ${"| replace: 'a', 'bb' | replace: 'bb', 'a' ".repeat(8)}}}`;
+    const key = await proxyTo(await server((req, res) => req.resume() && res.end()));
+    const body = { all: Array.from({ length: 60 }, () => expression) };
+    await perSecond(10, () => call('POST', '/proxy', { headers: { 'svc-proxy-key': key }, body }));
+  },
+
+  async 'bodies with fifty tokens of a megabyte'() {
+    const ids = await tokensOf(Array.from({ length: 10 }, () => mebibyte));
+    const key = await proxyTo(await server((req, res) => req.resume() && res.end()));
+    const body = Array.from({ length: 50 }, (_, n) => `{{${ids[n % ids.length]}}}`);
+    const allowed = body.slice(0, 9);
+    await perSecond(10, async () => {
+      await call('POST', '/proxy', { headers: { 'svc-proxy-key': key }, body });
+      await call('POST', '/proxy', { headers: { 'svc-proxy-key': key }, body: allowed });
+    });
+  },
+
+  async 'searches of many terms'() {
+    for (let part = 0; part < 10; part += 1) {
+      const some = Array.from({ length: 1_000 }, (_, n) => `value ${part} ${n}`);
+      await call('POST', '/tokenize', { body: some });
+    }
+    const terms = (count) =>
+      Array.from({ length: count }, (_, n) => `NOT metadata.m${n}:v`).join(' AND ');
+    await perSecond(20, async () => {
+      await call('POST', '/tokens/search', { body: { query: terms(99) } });
+      await call('POST', '/tokens/search', { body: { query: terms(20) } });
+    });
+  },
+
+  async 'bodies that are never sent to their end'() {
+    const id = await reactorOf('module.exports = async () => ({});');
+    const key = await proxyTo(await server((req, res) => req.resume() && res.end()));
+    const { hostname, port } = new URL(baseUrl);
+    const half = Buffer.alloc(500_000, ' ');
+    const open = new Set();
+    const begin = (path, extra) => {
+      const socket = net.connect(Number(port), hostname);
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => open.delete(socket));
+      socket.once('data', (text) => note(text.toString('latin1').slice(9, 12)));
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${privateKey}\r\n${extra}` +
+          'Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n',
+      );
+      socket.write(half);
+    };
+    for (let n = 0; n < 750 && !stopped; n += 1) {
+      begin(`/reactors/${id}/react`, '');
+      begin('/proxy', `SVC-PROXY-KEY: ${key}\r\n`);
+      await delay(1);
+    }
+    begun();
+    while (!stopped) await delay(50);
+    for (const socket of open) socket.destroy();
+  },
+
+  async 'async runs of ten seconds by the hundred'() {
+    const id = await reactorOf(
+      'module.exports = () => new Promise((done) => setTimeout(() => done({}), 9000));',
+    );
+    const callback_url = await server((req, res) => req.resume() && res.end());
+    await Promise.all(Array.from({ length: 300 }, () => react(id, { callback_url })));
+    begun();
+    while (!stopped) await delay(50);
+  },
+
+  async 'webhooks to receivers that hang, by the hundred'() {
+    const id = await reactorOf('module.exports = async () => ({});');
+    let arrived = 0;
+    const callback_url = await server(() => (arrived += 1));
+    await Promise.all(Array.from({ length: 300 }, () => react(id, { callback_url })));
+    while (arrived === 0) await delay(20);
+    begun();
+    while (!stopped) await delay(50);
+  },
+
+  async 'a thousand destinations that hang'() {
+    const settings = { enable_ephemeral_proxy: 'true' };
+    await call('PUT', '/tenants/self', { key: adminKey, body: { name: 'hostile', settings } });
+    const waiting = [];
+    for (let n = 0; n < 1_000 && !stopped; n += 1) {
+      const url = await server(hangs);
+      waiting.push(call('GET', '/proxy', { headers: { 'svc-proxy-url': url } }));
+    }
+    begun();
+    while (!stopped) await delay(50);
+  },
+
+  async 'a proxy that leads back to itself'() {
+    const target = { url: '' };
+    const { hostname, port } = new URL(baseUrl);
+    // A stranger's forwarder: whatever comes is sent twice to the product.
+    const forwarder = await server((req, res) => {
+      req.resume();
+      const again = () =>
+        new Promise((resolve) => {
+          const options = { hostname, port, path: target.path, headers: { ...req.headers } };
+          http
+            .get({ ...options, agent }, (answer) => answer.resume().on('end', resolve))
+            .on('error', resolve);
+        });
+      void Promise.all([again(), again()]).then(() => res.end());
+    });
+    const body = { name: 'loop', destination_url: forwarder, require_auth: false };
+    const { key } = await created('/proxies', body);
+    target.path = `/proxy?svc-proxy-key=${key}`;
+    await perSecond(5, () => call('GET', target.path));
+  },
+};
+
+function begun() {
+  process.stdout.write('attacking\n');
+}
+
+const attack = attacks[process.argv[2]];
+if (!attack) throw new Error(`Unknown attack. Known: ${Object.keys(attacks).join('; ')}`);
+process.stdin.on('end', () => (stopped = true)).resume();
+setTimeout(() => process.exit(1), longestMs).unref();
+const running = attack();
+await Promise.race([running, once(process.stdin, 'end')]);
+process.stdout.write(`${JSON.stringify(answered)}\n`);
+process.exit(0);

@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { create, reactorOf, until, type Product } from './product';
+import { startReceiver, type Receiver } from './receiver';
+
+/** What one kind of the victim's calls came to. */
+export interface Quality {
+  readonly calls: number;
+  /** Answers other than those that the victim gets in peace, and how often. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly p99Ms: number;
+}
+
+interface Timed {
+  readonly status: string;
+  readonly ms: number;
+}
+
+interface Kind {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const intervalMs = 40;
+const asyncIntervalMs = 200;
+/** The one kind whose end is not its answer but its webhook. */
+export const asyncKind = 'reactor, async, until its webhook';
+
+/** A tenant that does what it always does: small calls of every kind, at a steady pace. */
+export class Victim {
+  readonly #agent = new Agent({ keepAlive: true });
+
+  private constructor(
+    private readonly product: Product,
+    private readonly destination: Receiver,
+    private readonly kinds: Readonly<Record<string, Kind> & { detokenize: Kind }>,
+    private readonly reactPath: string,
+  ) {}
+
+  static async settle(product: Product): Promise<Victim> {
+    const destination = await startReceiver();
+    const privateKey = await revealingKey(product, product.adminKey);
+    const proxy = await create(product, '/proxies', {
+      name: 'victim',
+      destination_url: destination.url,
+    });
+    const token = await create(product, '/tokens', { type: 'token', data: 'mine' }, privateKey);
+    const reactor = await reactorOf(product, 'module.exports = async () => ({ raw: { ran: 1 } });');
+    const keys = { 'svc-api-key': privateKey, 'content-type': 'application/json' };
+    const post = (path: string, body: string, more = {}): Kind => ({
+      method: 'POST',
+      path,
+      headers: { ...keys, ...more },
+      body,
+    });
+    const through = { 'svc-proxy-key': String(proxy.key) };
+    const expression = JSON.stringify({ value: `{{${token.id}}}` });
+    const reactPath = `/reactors/${reactor}/react`;
+    const kinds = {
+      'proxy, plain': post('/proxy', '{}', through),
+      'proxy, with a token': post('/proxy', expression, through),
+      'reactor, sync': post(reactPath, '{}'),
+      detokenize: post('/detokenize', expression),
+      'list of tokens': { ...post('/tokens?size=5', ''), method: 'GET' },
+    };
+    return new Victim(product, destination, kinds, reactPath);
+  }
+
+  /** Every kind of call at a steady pace for so long. */
+  async measure(forMs: number): Promise<Readonly<Record<string, Quality>>> {
+    const end = performance.now() + forMs;
+    const measured = await Promise.all([
+      ...Object.entries(this.kinds).map(([name, kind]) =>
+        paced(name, end, intervalMs, () => this.#time(kind)),
+      ),
+      paced(asyncKind, end, asyncIntervalMs, () => this.#timeUntilWebhook()),
+    ]);
+    this.destination.received.length = 0;
+    return Object.fromEntries(measured);
+  }
+
+  async leave(): Promise<void> {
+    this.#agent.destroy();
+    await this.destination.close();
+  }
+
+  async #timeUntilWebhook(): Promise<Timed> {
+    const begun = performance.now();
+    const path = `/hooks/${randomUUID()}`;
+    const { status } = await this.#time({
+      method: 'POST',
+      path: this.reactPath,
+      headers: this.kinds.detokenize.headers,
+      body: JSON.stringify({ callback_url: `${this.destination.url}${path}` }),
+    });
+    if (status !== '202') return { status, ms: performance.now() - begun };
+    const hasArrived = () =>
+      Promise.resolve(this.destination.received.some(({ url }) => url === path));
+    const arrived = await until(hasArrived, 20_000).then(
+      () => '200',
+      () => 'no webhook',
+    );
+    return { status: arrived, ms: performance.now() - begun };
+  }
+
+  #time({ method, path, headers, body }: Kind): Promise<Timed> {
+    const begun = performance.now();
+    return new Promise((resolve) => {
+      const settle = (status: string): void => resolve({ status, ms: performance.now() - begun });
+      const sent = request(`${this.product.baseUrl}${path}`, {
+        method,
+        agent: this.#agent,
+        headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+        timeout: 15_000,
+      });
+      sent.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'error'));
+      sent.once('timeout', () => sent.destroy());
+      sent.once('response', (answer) => {
+        answer.resume().once('end', () => settle(String(answer.statusCode)));
+      });
+      sent.end(body);
+    });
+  }
+}
+
+/** A key that may do all that an application can do with tokens, and sees their data. */
+async function revealingKey(product: Product, adminKey: string): Promise<string> {
+  const permissions = ['create', 'read', 'search', 'update', 'delete', 'use'];
+  const rule = {
+    priority: 1,
+    container: '/',
+    transform: 'reveal',
+    permissions: permissions.map((name) => `token:${name}`),
+  };
+  const body = { name: 'neighbour', type: 'private', rules: [rule] };
+  return String((await create(product, '/applications', body, adminKey)).key);
+}
+
+async function paced(
+  name: string,
+  end: number,
+  everyMs: number,
+  call: () => Promise<Timed>,
+): Promise<readonly [string, Quality]> {
+  const calls: Promise<Timed>[] = [];
+  while (performance.now() < end) {
+    calls.push(call());
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+  const done = await Promise.all(calls);
+  const times = done.map(({ ms }) => ms).sort((a, b) => a - b);
+  const failures: Record<string, number> = {};
+  for (const { status } of done) {
+    if (status !== '200') failures[status] = (failures[status] ?? 0) + 1;
+  }
+  const p99Ms = Math.round(times[Math.ceil(times.length * 0.99) - 1] ?? 0);
+  return [name, { calls: done.length, failures, p99Ms }];
+}
+
+export interface Attack {
+  /** Ends it, and says how often the attacker was answered with what. */
+  end(): Promise<Readonly<Record<string, number>>>;
+}
+
+/**
+ * Starts one of attacks.mjs as another tenant and waits until it is under way. It runs with the least
+ * priority: in the world it has a machine of its own, and here it shall only take what the product
+ * gives it.
+ */
+export async function attackOf(product: Product, name: string): Promise<Attack> {
+  const { baseUrl, secondTenant } = product;
+  const { adminKey } = secondTenant;
+  const attacked = { baseUrl, adminKey, privateKey: await revealingKey(product, adminKey) };
+  const child = spawn(
+    'nice',
+    ['-n', '19', process.execPath, join(__dirname, 'attacks.mjs'), name],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, ATTACKED: JSON.stringify(attacked) },
+    },
+  );
+  let said = '';
+  const exited = once(child, 'exit');
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  while (!said.includes('attacking\n')) {
+    const [ended] = await Promise.race([once(child.stdout, 'data'), exited]);
+    if (typeof ended === 'number') throw new Error(`the attack ended with ${ended}: ${said}`);
+  }
+  return {
+    async end() {
+      child.stdin.end();
+      await exited;
+      return JSON.parse(said.split('\n').at(-2) ?? '{}') as Record<string, number>;
+    },
+  };
+}
