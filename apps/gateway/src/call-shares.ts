@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/service-host';
-import { Shares, type Release } from '@glovebox/shares';
+import { Shares, type Release, type Taken } from '@glovebox/shares';
 import { releaseAtEnd, type Call } from './call';
 import type { GatewayConfig } from './config';
 import type { GatewayContext } from './context';
@@ -44,7 +44,7 @@ export function admitCall(
   releaseAtEnd(call, shares.calls.takeNow(owner.tenantId));
   releaseAtEnd(call, shares.callsOfKeys.takeNow(owner.caller));
   const room = new Room(shares, config, res, owner.tenantId);
-  releaseAtEnd(call, () => room.keepOnly(0));
+  releaseAtEnd(call, () => room.end());
   return room;
 }
 
@@ -61,7 +61,8 @@ export class Room implements Reading {
   readonly wholeMs: number;
   #kept = 0;
   #places = 0;
-  #releases: Release[] = [];
+  #hasEnded = false;
+  readonly #taken: { places: number; readonly of: Taken }[] = [];
 
   constructor(
     private readonly shares: CallShares,
@@ -75,22 +76,34 @@ export class Room implements Reading {
 
   /** So many bytes more are in memory, or a Problem. */
   readonly keep = (bytes: number): void => {
+    // A body that was being streamed may still be at work for a call that is over.
+    if (this.#hasEnded) throw callerLeft();
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
       const places = Math.ceil(missing / stepBytes) * stepBytes;
-      this.#releases.push(this.shares.bufferedBytes.takeNow(this.tenantId, places));
+      this.#taken.push({ places, of: this.shares.bufferedBytes.takeNow(this.tenantId, places) });
       this.#places += places;
     }
     this.#kept += bytes;
   };
 
-  /** So many are left: the others were sent or dropped. */
+  /** So many are left: the others were sent or dropped. Asks for nothing, so that it never fails. */
   keepOnly(bytes: number): void {
     if (bytes >= this.#kept) return;
-    for (const release of this.#releases.splice(0)) release();
-    this.#kept = 0;
-    this.#places = 0;
-    if (bytes > 0) this.keep(bytes);
+    this.#kept = bytes;
+    const places = Math.ceil(bytes / stepBytes) * stepBytes;
+    for (let last = this.#taken.at(-1); last && this.#places > places; last = this.#taken.at(-1)) {
+      const freed = Math.min(this.#places - places, last.places);
+      this.#places -= freed;
+      last.places -= freed;
+      last.of.keepOnly(last.places);
+      if (last.places === 0) this.#taken.pop();
+    }
+  }
+
+  end(): void {
+    this.keepOnly(0);
+    this.#hasEnded = true;
   }
 
   /** For long work; a caller that leaves waits for none. */

@@ -19,9 +19,8 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   const sweeper = startSweeper(ctx, { runs, deliveries });
   return {
     async stop() {
-      await sweeper.stop();
-      await consumer.stop();
-      await runs.stop();
+      // Together: a consumer that waits for Redis must not let further runs begin meanwhile.
+      await Promise.all([sweeper.stop(), consumer.stop(), runs.stop()]);
       await deliveries.stop();
     },
   };

@@ -1,2 +1,2 @@
 export { observeShares } from './observe-shares';
-export { Shares, type Release, type ShareLimits } from './shares';
+export { Shares, type Release, type ShareLimits, type Taken } from './shares';

@@ -14,6 +14,11 @@ export interface ShareLimits {
 /** Gives the places back; doing it again does nothing. */
 export type Release = () => void;
 
+/** Places of which a part can be given back: whoever keeps the rest asks for nothing. */
+export interface Taken extends Release {
+  keepOnly(places: number): void;
+}
+
 interface Waiter {
   readonly places: number;
   admit(): void;
@@ -70,7 +75,7 @@ export class Shares {
   }
 
   /** Places for the owner at once, or a Problem. */
-  takeNow(owner: string, places = 1): Release {
+  takeNow(owner: string, places = 1): Taken {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
     return this.#hand(owner, places);
   }
@@ -98,18 +103,20 @@ export class Shares {
     return held + places <= Math.min(share, ownerMax);
   }
 
-  #hand(owner: string, places: number): Release {
+  #hand(owner: string, places: number): Taken {
     this.#of(owner).held += places;
     this.#held += places;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#of(owner).held -= places;
-      this.#held -= places;
+    let held = places;
+    const keepOnly = (wanted: number): void => {
+      const freed = held - wanted;
+      if (freed <= 0) return;
+      held = wanted;
+      this.#of(owner).held -= freed;
+      this.#held -= freed;
       this.#forgetIfEmpty(owner);
       this.#serve();
     };
+    return Object.assign(() => keepOnly(0), { keepOnly });
   }
 
   #wait(owner: string, places: number, waitMs: number, signal?: AbortSignal): Promise<Release> {

@@ -1,0 +1,45 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { createCallShares, Room } from './call-shares';
+
+const kibibyte = 1024;
+const config = {
+  CALLS_MAX: 8,
+  CALLS_PER_KEY_MAX: 8,
+  BUFFERED_BYTES_MAX: 1024 * kibibyte,
+  BODY_IDLE_MS: 1_000,
+  REQUEST_TIMEOUT_MS: 1_000,
+};
+
+function roomsOf() {
+  const shares = createCallShares(config);
+  const roomFor = (tenantId: string): Room => {
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
+    return new Room(shares, config, res, tenantId);
+  };
+  return { held: () => shares.bufferedBytes.state.held, roomFor };
+}
+
+describe('the room of a call', () => {
+  it('gives bytes back also where others have made the share of its tenant smaller meanwhile', () => {
+    const { held, roomFor } = roomsOf();
+    const [first, second, other] = [roomFor('a'), roomFor('a'), roomFor('b')];
+    first.keep(320 * kibibyte);
+    second.keep(160 * kibibyte);
+    second.keep(32 * kibibyte);
+    other.keep(256 * kibibyte);
+    second.keepOnly(100 * kibibyte);
+    expect(held()).toBe((320 + 112 + 256) * kibibyte);
+    for (const room of [first, second, other]) room.end();
+    expect(held()).toBe(0);
+  });
+
+  it('takes nothing more once the call is over, whatever of its work still goes on', () => {
+    const { held, roomFor } = roomsOf();
+    const room = roomFor('a');
+    room.keep(100 * kibibyte);
+    room.end();
+    expect(() => room.keep(kibibyte)).toThrow('left');
+    expect(held()).toBe(0);
+  });
+});
