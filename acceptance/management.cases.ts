@@ -66,7 +66,9 @@ function startChange(round: string): void {
 
 async function comeBack(): Promise<void> {
   management.restart();
-  await until(async () => (await call('GET', `${baseUrl}/health/ready`)).status === 200, 30_000);
+  // Not by the readiness of the whole, which may be a second old: from before the kill.
+  const list = `${baseUrl}/proxies`;
+  await until(async () => (await call('GET', list, { key: adminKey })).status === 200, 30_000);
 }
 
 async function expectWhole(before: State, expected: 'none' | 'all', round: string): Promise<void> {
