@@ -18,7 +18,13 @@ export async function withSetting(options, work) {
   const destination = new Destination();
   try {
     await destination.listen();
-    await withProduct({ EGRESS_ALLOW: '127.0.0.1:*' }, async (dev) => {
+    const environment = {
+      EGRESS_ALLOW: '127.0.0.1:*',
+      // P12 has 100,000 of one tenant.
+      DEFINITIONS_PER_TENANT: '200000',
+      DEFINITION_BYTES_PER_TENANT: '1000000000',
+    };
+    await withProduct(environment, async (dev) => {
       pin(dev.pids.gateway, 0);
       const setting = { ...options, dev, folder, children, destination };
       try {
