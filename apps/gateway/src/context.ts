@@ -139,7 +139,7 @@ export async function createGatewayContext(
   runs.on('error', onFault('the queue of runs is not reachable'));
   const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
   const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
-  const destinations = new Destinations(egress, {
+  const destinations = new Destinations(egress, definitions.follower, {
     callsMax: config.DESTINATION_CALLS_MAX,
     places: destinationPlaces,
     connections,

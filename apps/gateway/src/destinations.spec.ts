@@ -142,7 +142,7 @@ describe('destinations that nobody uses', () => {
   it('are closed with their connections, and those in use stay', async () => {
     const hours = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 0\r\n\r\n';
     const server = await startRawServer((socket) => socket.write(hours));
-    const destinations = new Destinations(gateway.ctx.egress, {
+    const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, {
       callsMax: 2,
       idleMs: 50,
       places: new Shares({ places: 8 }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Pool, type Dispatcher } from 'undici';
-import type { TlsDefinition } from '@glovebox/definitions';
+import type { Socket } from 'node:net';
+import { errors, Pool, type buildConnector, type Dispatcher } from 'undici';
+import type { DefinitionFollower, TlsDefinition } from '@glovebox/definitions';
 import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { Release, Shares } from '@glovebox/shares';
@@ -29,6 +30,7 @@ export class Destinations {
 
   constructor(
     private readonly egress: Egress,
+    private readonly definitions: Pick<DefinitionFollower, 'fresh' | 'current'>,
     private readonly limits: DestinationLimits,
   ) {
     const { idleMs = 60_000 } = limits;
@@ -90,11 +92,28 @@ export class Destinations {
               return callback(error, null);
             }
             socket.once('close', release);
-            callback(null, socket);
+            this.#whenFresh(socket, callback);
           }),
         (refused: Error) => callback(refused, null),
       );
     };
+  }
+
+  /** While many connections are opened, what is known of the definitions may grow too old to send by. */
+  #whenFresh(socket: Socket, callback: buildConnector.Callback): void {
+    if (this.definitions.fresh()) return callback(null, socket);
+    let broken: Error | undefined;
+    socket.once('error', (error) => (broken = error));
+    this.definitions.current().then(
+      () => {
+        if (!socket.destroyed) return callback(null, socket);
+        callback(broken ?? new errors.SocketError('the connection broke'), null);
+      },
+      (unknown: Error) => {
+        socket.destroy();
+        callback(unknown, null);
+      },
+    );
   }
 
   /** A tenant that has something makes room with its own; for one that has nothing, anybody does. */

@@ -37,9 +37,6 @@ export const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Nothing was sent: while the connection was opened, what is known of the definitions grew too old. */
-class LeaseOver extends Error {}
-
 /**
  * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
  * caller has got nothing; later faults end the caller's connection, so that half is not taken for whole.
@@ -128,7 +125,7 @@ class Exchange implements Carried {
     // A caller that left before there was a connection would wedge it.
     if (this.#res.destroyed) return abort();
     // A throw keeps undici from writing the first byte, and spares the connection.
-    if (!this.request.decision.isConfirmed()) throw new LeaseOver();
+    if (!this.request.decision.isConfirmed()) throw unavailable();
     this.#abort = abort;
     this.#wasUsed = this.#connection?.used ?? false;
     if (this.#body) this.#limit(this.request.bodyIdleMs);
@@ -220,7 +217,6 @@ class Exchange implements Carried {
     if (this.#phase === 'ended') return;
     // 204, 304 and HEAD may name the length of a body that does not come: undici calls that a fault.
     if (this.#isBodiless()) return this.onComplete(null);
-    if (error instanceof LeaseOver) return this.#askAnew();
     if (this.#mayRepeat(error)) return this.#repeat();
     this.#end();
     this.destination.leave();
@@ -246,15 +242,6 @@ class Exchange implements Carried {
       repeatable.has(this.request.method) &&
       brokenConnection.has(error.code ?? '') &&
       !this.#res.destroyed
-    );
-  }
-
-  /** A body that streams was undici's already. */
-  #askAnew(): void {
-    if (this.#body || this.#repeated) return this.onError(unavailable());
-    this.request.decision.confirm().then(
-      () => this.#repeat(),
-      (thrown: unknown) => this.onError(toProblem(thrown)),
     );
   }
 
