@@ -217,6 +217,8 @@ function toProxyDefinition(
     detokenize: proxy.detokenize,
     requestTransform: toTransformDefinition(proxy.requestTransform),
     responseTransform: toTransformDefinition(proxy.responseTransform),
+    requestSteps: [],
+    responseSteps: [],
     applicationId: proxy.applicationId,
     configuration: configuration ?? {},
     isolation: proxy.isolation,
