@@ -67,6 +67,8 @@ export interface PlaceInDocument {
   readonly parent: Record<string, unknown> | unknown[];
   readonly key: string | number;
   readonly depth: number;
+  /** Where its parent stands; undefined for the document. */
+  readonly up: PlaceInDocument | undefined;
 }
 
 interface Visit extends PlaceInDocument {
@@ -78,21 +80,22 @@ const visitsOfSlice = 4_096;
 
 /**
  * All places that a path leads to, in the order of the document, but none inside another; one more
- * than `max` where there are more. The document is the only item of `holder`.
+ * than `max` where there are more. The document is the only item of `holder`; `look` is called for
+ * each value on the way.
  */
 export function* placesAt(
   holder: [document: unknown],
   path: JsonPath,
   max: number,
-  budget: Pick<Budget, 'work'>,
+  look: () => void,
 ): Work<PlaceInDocument[]> {
   const found: PlaceInDocument[] = [];
   const taken = new Set<unknown>();
-  const waiting: Visit[] = [{ parent: holder, key: 0, depth: 0, at: 0 }];
+  const waiting: Visit[] = [{ parent: holder, key: 0, depth: 0, up: undefined, at: 0 }];
   for (let visits = 1; found.length <= max; visits += 1) {
     const visit = waiting.pop();
     if (!visit) break;
-    budget.work(visitCost);
+    look();
     if (visits % visitsOfSlice === 0) yield;
     const value = valueOf(visit);
     const step = path[visit.at];
@@ -104,7 +107,7 @@ export function* placesAt(
       const parent = value as PlaceInDocument['parent'];
       const add = (keys: readonly (string | number)[], next: number): void => {
         for (let index = keys.length - 1; index >= 0; index -= 1) {
-          waiting.push({ parent, key: keys[index] ?? '', depth: depth + 1, at: next });
+          waiting.push({ parent, key: keys[index] ?? '', depth: depth + 1, up: visit, at: next });
         }
       };
       // The last are the first to be visited: what is found here comes before what is below it.

@@ -38,7 +38,9 @@ export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate 
   const build = textBuilder(text, { way: new Way(), scan });
   return {
     *make(document, value, budget) {
-      if (!build) return budget.spend(text);
+      // Made for each of many places, plain text adds up as well.
+      budget.spend(text);
+      if (!build) return text;
       const roots = new Map([
         ['$', document],
         ['@', value],

@@ -28,6 +28,7 @@ export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-h
 export { runService, stopService, type Service } from './service';
 export {
   decodeUtf8,
+  exactNumber,
   jsonDepthMax,
   jsonValuesMax,
   parseStrictJson,
