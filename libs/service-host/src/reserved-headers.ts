@@ -1,11 +1,21 @@
 /** They are about one connection, never about what goes through it. */
-const hopByHop = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
+export const hopByHopHeaders: readonly string[] = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
 
-const framing = ['expect', 'content-length', 'content-encoding'];
-const aboutTheWay = ['host', 'forwarded', 'cdn-loop'];
-const reserved = new Set([...hopByHop, ...framing, ...aboutTheWay]);
+/** How long a message is and how it is packed, where it goes and the way that it came. */
+const ours = ['content-encoding', 'content-length', 'expect', 'host', 'forwarded', 'cdn-loop'];
+const reserved = new Set([...hopByHopHeaders, ...ours]);
 
-/** Is it ours alone to say in a message that goes through us? Takes a lower-cased name. */
+/** Has the header a say in how messages go? No transform sets one; takes a lower-cased name. */
 export function isReservedHeader(lowerName: string): boolean {
   return (
     reserved.has(lowerName) ||

@@ -5,6 +5,8 @@ export interface JsonRules {
   readonly free?: readonly string[] | 'all';
   /** The JSON that stands in for a number which JSON.stringify would not write as it was read. */
   readonly standIn?: (literal: string) => string;
+  /** Numbers become what JavaScript makes of them, as whoever asked for that expects. */
+  readonly rounds?: boolean;
 }
 
 export const jsonDepthMax = 64;
@@ -21,9 +23,9 @@ const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
  * nothing nested deeper than the limit, not more values than the limit, no lone surrogate. Throws a
  * Problem that names the place, never the text.
  */
-export function parseStrictJson(text: string, { free = [], standIn }: JsonRules = {}): unknown {
-  const numbers = standIn && new ReplacedNumbers(text, standIn);
-  inspect(text, free, numbers);
+export function parseStrictJson(text: string, rules: JsonRules = {}): unknown {
+  const numbers = rules.standIn && new ReplacedNumbers(text, rules.standIn);
+  inspect(text, rules, numbers);
   try {
     return JSON.parse(numbers?.text ?? text) as unknown;
   } catch {
@@ -59,7 +61,11 @@ const closeBrace = 0x7d;
  * One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. It
  * reads numbers, not characters: 10 MiB of whatever it does not refuse at once take some 50 ms.
  */
-function inspect(text: string, free: readonly string[] | 'all', numbers?: ReplacedNumbers): void {
+function inspect(
+  text: string,
+  { free = [], rounds = false }: JsonRules,
+  numbers: ReplacedNumbers | undefined,
+): void {
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
   const escapes = new Finder(text);
@@ -116,7 +122,7 @@ function inspect(text: string, free: readonly string[] | 'all', numbers?: Replac
         }
         if (!isOfNumber(code)) at = endOfWord(text, start);
         else if (numbers) at = numbers.take(start, expectsName);
-        else at = isFree ? endOfExactNumber(text, start) : endOfWord(text, start);
+        else at = isFree && !rounds ? endOfExactNumber(text, start) : endOfWord(text, start);
     }
     values += 1;
     if (values > jsonValuesMax) {
