@@ -107,6 +107,11 @@ export class DefinitionFollower {
     return performance.now() < this.#leaseUntil ? this.#replica.snapshot : undefined;
   }
 
+  /** The definitions, however old: they tell callers apart, and never decide what one may. */
+  get lastKnown(): DefinitionSnapshot {
+    return this.#replica.snapshot;
+  }
+
   /** The definitions, after a look at the stores if the lease is over. */
   async current(): Promise<DefinitionSnapshot> {
     const fresh = this.fresh();
