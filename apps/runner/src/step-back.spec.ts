@@ -40,7 +40,14 @@ it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and say
       const code = 'module.exports = () => ({ raw: 1 })';
       const outcome = await client.run(
         {
-          ...{ tenantId, code, codeHash: code, resourceId: 'reactor', runtime: 'node20' },
+          ...{
+            kind: 'reactor',
+            tenantId,
+            code,
+            codeHash: code,
+            resourceId: 'reactor',
+            runtime: 'node20',
+          },
           ...{ applicationId: null, isolation: 'run', args: {}, configuration: {}, svc: false },
           ...{ timeoutMs: 10_000, resultBytesMax: 1024 },
         },
