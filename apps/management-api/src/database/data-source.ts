@@ -18,6 +18,7 @@ import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-
 import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
 import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replays-to-grants';
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
+import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
 import { CountWhatWasSent0000000000031 } from '../migrations/0031-count-what-was-sent';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
@@ -42,6 +43,7 @@ const migrations = [
   CountDefinitions0000000000017,
   BindReplaysToGrants0000000000018,
   ShareOutQueues0000000000026,
+  AddStepsToProxies0000000000028,
   CountWhatWasSent0000000000031,
 ];
 
