@@ -291,8 +291,8 @@ async function fillTokensIn(places: readonly AskedPlace[], tools: StepTools): Pr
 function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
   if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
   const errors = Object.entries(thrown.errors).map(([name, messages]) => {
-    const [, at = '', member = ''] = /^(\d+)\.(.*)$/.exec(name) ?? [];
-    const path = asked[Number(at)]?.path;
+    const [, at, member] = /^(\d+)\.(.*)$/.exec(name) ?? [];
+    const path = at === undefined ? undefined : asked[Number(at)]?.path;
     return [path === undefined ? name : `${path}: ${member}`, messages] as const;
   });
   return invalid(Object.fromEntries(errors));
