@@ -441,9 +441,9 @@ describe('the work of a message is bounded', () => {
     ],
     ['20 times 1,000 items less of 100,000', many('1'), twenty(remove('$[0]')), 'done'],
   ])('%s', async (_, text, steps, expected) => {
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     expect(await codeOf(body(text, ...steps))).toBe(expected);
-    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(8_000);
   });
 
   function nested(count: number): string {

@@ -2,12 +2,14 @@ import type { StepToken, TransformStep } from '@glovebox/definitions';
 import {
   Budget,
   inSlices,
+  isContainer,
   memberPath,
   Opaque,
   parseJsonPath,
   placesAt,
   placeTemplate,
   valueOf,
+  type Container,
   type JsonPath,
   type PlaceInDocument,
   type Work,
@@ -47,7 +49,7 @@ export const matchesMax = 1_000;
 /** Of all steps of a message. */
 export const stepTokensMax = 1_000;
 /** Values that the paths of all steps of a message may look at. */
-export const stepVisitsMax = 4_000_000;
+export const stepVisitsMax = 2_500_000;
 
 /** A body that is not JSON cannot be let past any of these. */
 export function needsBody(steps: readonly TransformStep[]): boolean {
@@ -121,7 +123,7 @@ function sameIn(holder: [unknown], { up, key }: PlaceInDocument): Slot {
       detail: 'An expression changes a name on the way to a value that a step spares.',
     });
   }
-  return { parent: parent as PlaceInDocument['parent'], key };
+  return { parent: parent as Container, key };
 }
 
 interface Message {
@@ -204,22 +206,11 @@ function masking(path: JsonPath, expression: string): Change {
 
 /** Stands where a token shall be. Its id is not known yet: nothing can be made of it. */
 class Asked extends Opaque {
-  // Not to be found by a path.
-  readonly #path: string;
-  readonly #asked: AskedToken;
-
-  constructor(path: string, asked: AskedToken) {
+  constructor(
+    readonly path: string,
+    readonly asked: AskedToken,
+  ) {
     super();
-    this.#path = path;
-    this.#asked = asked;
-  }
-
-  get path(): string {
-    return this.#path;
-  }
-
-  get asked(): AskedToken {
-    return this.#asked;
   }
 
   plain(): never {
@@ -250,7 +241,7 @@ function tokenizing(
 }
 
 interface Slot {
-  readonly parent: PlaceInDocument['parent'];
+  readonly parent: Container;
   readonly key: string | number;
 }
 
@@ -264,7 +255,7 @@ const visitsOfSlice = 4_096;
 /** Those that no later step has taken away. */
 function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
   const found: AskedPlace[] = [];
-  const waiting: PlaceInDocument['parent'][] = [holder];
+  const waiting: Container[] = [holder];
   let visits = 0;
   for (let parent = waiting.pop(); parent; parent = waiting.pop()) {
     for (const key of Object.keys(parent)) {
@@ -304,7 +295,7 @@ function appending(path: JsonPath, value: unknown): Change {
   const member = memberPath(path);
   return function* (message) {
     const { holder, budget, look } = message;
-    const add = (parent: Slot['parent'], key: string | number, depth: number): void => {
+    const add = (parent: Container, key: string | number, depth: number): void => {
       budget.spend(text);
       const list = Object.hasOwn(parent, key) ? valueOf({ parent, key }) : undefined;
       if (Array.isArray(list)) list.push(copied(value, depth + 1, message));
@@ -358,10 +349,6 @@ function pathOf(text: string): JsonPath {
   const path = parseJsonPath(text);
   if (!path) throw new Error('A definition has a step with a broken path');
   return path;
-}
-
-function isContainer(value: unknown): value is Slot['parent'] {
-  return typeof value === 'object' && value !== null && !(value instanceof Opaque);
 }
 
 /** Assigned, a new member called __proto__ would be none. */
