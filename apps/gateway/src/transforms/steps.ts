@@ -38,7 +38,7 @@ export interface StepTools {
   /** Of the whole message: what steps make of the body counts with all else that is made. */
   readonly budget?: Budget;
   /**
-   * The ids of new tokens in the same order, all or none. Asked once, when nothing else can fail.
+   * The ids of new tokens in the same order, all or none. Asked once, when no step can fail any more.
    * A Problem names each of them by its position: `0.data.number`.
    */
   tokenize(asked: readonly AskedToken[]): Promise<readonly string[]>;
