@@ -24,7 +24,7 @@ export interface StepMessage {
   readonly headers: string[];
   /** Without its question mark. */
   readonly query: string;
-  /** As `readExactJson` gives it; undefined where there is none. Taken apart by the steps. */
+  /** From `readExactJson`; undefined where there is none. The steps take it apart. */
   readonly body: unknown;
 }
 
@@ -35,7 +35,7 @@ export interface AskedToken {
 
 export interface StepTools {
   readonly serviceHeaders: ServiceHeaders;
-  /** Of the whole message: what steps make of the body counts with all else that is made. */
+  /** The message's own: what steps make of the body counts with all else that is made. */
   readonly budget?: Budget;
   /**
    * The ids of new tokens in the same order, all or none. Asked once, when no step can fail any more.
@@ -46,7 +46,7 @@ export interface StepTools {
 
 /** Places that one step may change. */
 export const matchesMax = 1_000;
-/** Of all steps of a message. */
+/** Made by all steps of a message together. */
 export const stepTokensMax = 1_000;
 /** Values that the paths of all steps of a message may look at. */
 export const stepVisitsMax = 2_500_000;
@@ -278,7 +278,7 @@ async function fillTokensIn(places: readonly AskedPlace[], tools: StepTools): Pr
   places.forEach(({ slot }, at) => put(slot, ids[at]));
 }
 
-/** What is wrong with a token is named by the path of its step: positions say nothing to anybody. */
+/** Names what is wrong with a token by the path of its step: positions say nothing to anybody. */
 function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
   if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
   const errors = Object.entries(thrown.errors).map(([name, messages]) => {
@@ -361,7 +361,7 @@ function put({ parent, key }: Slot, value: unknown): void {
   });
 }
 
-/** Of its own for each place: what a later step does to one must not be seen in another. */
+/** Each place has its own: what a later step does to one must not be seen in another. */
 function copied(value: unknown, depth: number, message: Message): unknown {
   message.valuesLeft -= 1;
   if (message.valuesLeft < 0) {
