@@ -16,6 +16,7 @@ export {
   type Setting,
 } from './config';
 export { isInstant } from './instant';
+export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-tally';
 export { createLogger, describeError, type Logger } from './logger';
 export { mergePatch } from './merge-patch';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
@@ -25,11 +26,5 @@ export { readOn } from './read-on';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, stopService, type Service } from './service';
-export {
-  decodeUtf8,
-  jsonDepthMax,
-  jsonValuesMax,
-  parseStrictJson,
-  type JsonRules,
-} from './strict-json';
+export { StrictJson } from './strict-json';
 export { formatTraceparent, newSpanId, parseTraceparent, type Traceparent } from './traceparent';

@@ -10,15 +10,21 @@ export interface Reading {
   readonly keep: (bytes: number) => void;
 }
 
-/** The whole body, or 413 as soon as it is known to be too large. */
+/**
+ * The whole body, or 413 as soon as it is known to be too large. `admit` sees each part of it before it
+ * is kept, and may refuse it.
+ */
 export async function readBody(
   req: IncomingMessage,
   bytesMax: number,
   reading: Reading,
+  admit?: (chunk: Buffer) => void,
 ): Promise<Buffer> {
   const length = Number(req.headers['content-length'] ?? 0);
   const { bytes, isWhole } =
-    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax, reading);
+    length > bytesMax
+      ? { bytes: null, isWhole: false }
+      : await readAtMost(req, bytesMax, reading, admit);
   if (bytes && isWhole) return bytes;
   throw new Problem('payload_too_large', {
     detail: `The body is limited to ${bytesMax} bytes.`,
@@ -33,6 +39,7 @@ export function readAtMost(
   req: IncomingMessage,
   bytesMax: number,
   { idleMs, wholeMs, keep }: Reading,
+  admit: (chunk: Buffer) => void = () => undefined,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const declared = Number(req.headers['content-length'] ?? Infinity);
@@ -40,6 +47,7 @@ export function readAtMost(
     const endAt = performance.now() + wholeMs;
     const collect = (chunk: Buffer): void => {
       try {
+        if (collected.length + chunk.length <= bytesMax) admit(chunk);
         collected.add(chunk);
       } catch (thrown) {
         return settle(() => reject(thrown as Problem));
