@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
+import { takeTurns } from './read-on';
 
 /** How a body is read that is kept in memory. */
 export interface Reading {
@@ -54,13 +55,18 @@ export function readAtMost(
       }
       if (collected.length > bytesMax) settle(() => resolve(outcome(false)));
       else if (performance.now() > endAt) tooSlow();
-      else timer.refresh();
+      else {
+        timer.refresh();
+        if (collected.length > readAtOnce) takeTurns(req, () => !isSettled);
+      }
     };
     const outcome = (isWhole: boolean) => ({ bytes: collected.bytes, isWhole });
     const end = (): void => settle(() => resolve(outcome(true)));
     const breakOff = (): void => settle(() => reject(badBody('The body broke off.')));
     const tooSlow = (): void => settle(() => reject(badBody('The body came too slowly.', 408)));
+    let isSettled = false;
     const settle = (how: () => void): void => {
+      isSettled = true;
       clearTimeout(timer);
       req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
       req.pause();
@@ -74,6 +80,8 @@ export function readAtMost(
 const badBody = (detail: string, status = 400): Problem =>
   new Problem('invalid_request', { detail, status });
 
+/** What is larger is read a part at a time. */
+const readAtOnce = 64 * 1024;
 const firstBytes = 16 * 1024;
 
 /** One buffer that grows: to keep each chunk of one byte would take a hundred. */

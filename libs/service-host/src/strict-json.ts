@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { Problem } from '@glovebox/problems';
 import { JsonTally, type FreeMembers } from './json-tally';
 
@@ -23,7 +23,7 @@ export class StrictJson {
   readonly count = (chunk: Uint8Array): void => this.#tally.add(chunk);
 
   /** All that was counted. What is not divided takes some 30 ms for 10 MiB. */
-  *parse(bytes: Uint8Array): Slices<unknown> {
+  *parse(bytes: Buffer): Slices<unknown> {
     if (this.#tally.bytes !== bytes.length) throw new Error('Parses only what was counted');
     const text = yield* decodeUtf8(bytes);
     yield* inspect(text, this.free);
@@ -37,14 +37,15 @@ export class StrictJson {
 
 const decodedAtOnce = 256 * 1024;
 
-function* decodeUtf8(bytes: Uint8Array): Slices<string> {
+function* decodeUtf8(bytes: Buffer): Slices<string> {
   if (!isUtf8(bytes)) {
     throw new Problem('invalid_json', { detail: 'The body is not valid UTF-8.' });
   }
   const decoder = new TextDecoder();
   let text = '';
   for (let at = 0; at < bytes.length; at += decodedAtOnce) {
-    text += decoder.decode(bytes.subarray(at, at + decodedAtOnce), { stream: true });
+    const part = bytes.subarray(at, at + decodedAtOnce);
+    text += isAscii(part) ? part.toString('latin1') : decoder.decode(part, { stream: true });
     yield;
   }
   return text;
