@@ -1,21 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from '@glovebox/service-host';
+import { hopByHopHeaders, type ServiceHeaders } from '@glovebox/service-host';
 
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
-const neverAnswered = new Set(hopByHop);
+export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
+
+const neverAnswered = new Set(hopByHopHeaders);
 /** Ours to say, whoever is next: the framing, and who asked before us. */
-const neverPassedOn = new Set([...hopByHop, 'expect', 'content-length', 'forwarded']);
+const neverPassedOn = new Set([...hopByHopHeaders, 'expect', 'content-length', 'forwarded']);
 const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 

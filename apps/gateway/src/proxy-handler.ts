@@ -9,12 +9,27 @@ import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
 import { Decision } from './decision';
 import { destinationHostOf, destinationOf } from './destination-url';
-import { asSent, fillIn, type Outgoing } from './fill-in';
+import { asSent, fillIn } from './fill-in';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
 import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
+import { collect } from './transforms/collect';
+import { readingOf, readWhole } from './transforms/content';
+import {
+  acceptPacked,
+  readsAnswer,
+  sendMade,
+  transformAnswer,
+} from './transforms/transform-answer';
+import {
+  changesRequest,
+  readsRequest,
+  sparedBy,
+  transformRequest,
+  type Prepared,
+} from './transforms/transform-request';
 import { isUpgrade } from './upgrade';
 
 export const firstByteMs = 30_000;
@@ -41,26 +56,41 @@ export async function handleProxy(
     const callerId = caller?.applicationId ?? proxy.id ?? '';
     const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
     if (isUpgrade(req)) refuseUpgrade(proxy);
-    refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, decision, call, room, suffix, query });
+    const prepared = await prepare(ctx, { req, res, decision, call, room, suffix, query });
+    const transforming = { res, call, room, decision, secrets: prepared.secrets };
+    const outgoing = changesRequest(proxy)
+      ? await transformRequest(ctx, transforming, req, prepared)
+      : prepared;
+    if ('answer' in outgoing) return sendMade(outgoing.answer, transforming);
+    passTraceOn(outgoing.headers, call);
     // Behind all that callers and transforms say.
     outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await decision.confirm();
-    await forward(
-      ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
-      {
-        decision,
-        method: req.method ?? 'GET',
-        path: destination.path,
-        headers: outgoing.headers,
-        body: outgoing.body,
-        firstByteMs: proxy.timeoutMs ?? firstByteMs,
-        bodyIdleMs: ctx.config.BODY_IDLE_MS,
-        ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
-      },
-      { res, headers: [traceHeader, call.traceId], ours: ctx.headers, call },
-    );
+    const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
+    const request = {
+      decision,
+      method: req.method ?? 'GET',
+      path: destination.path,
+      headers: outgoing.headers,
+      body: outgoing.body,
+      firstByteMs: proxy.timeoutMs ?? firstByteMs,
+      bodyIdleMs: ctx.config.BODY_IDLE_MS,
+      ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
+    };
+    if (readsAnswer(proxy)) {
+      acceptPacked(request.headers);
+      const answer = await collect(carrier, request, { res, ours: ctx.headers, call, room });
+      if (answer) sendMade(await transformAnswer(ctx, transforming, answer), transforming);
+      return;
+    }
+    await forward(carrier, request, {
+      res,
+      headers: [traceHeader, call.traceId],
+      ours: ctx.headers,
+      call,
+      steps: proxy.responseSteps,
+    });
   } catch (thrown) {
     sendProblem(req, res, thrown, call);
   }
@@ -89,17 +119,11 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
 
 /** What a transform would have to see of an upgraded connection, it cannot see. */
 function refuseUpgrade(proxy: InvokedProxy): void {
-  if (!proxy.requestTransform && !proxy.responseTransform) return;
+  const { requestTransform, responseTransform, requestSteps, responseSteps } = proxy;
+  const steps = requestSteps.length + responseSteps.length;
+  if (!requestTransform && !responseTransform && steps === 0) return;
   throw new Problem('invalid_request', {
     detail: 'A proxy with transforms does not carry upgraded connections.',
-  });
-}
-
-/** Running a call without the transform that its owner asked for could leak what it would hide. */
-function refuseTransforms(proxy: InvokedProxy): void {
-  if (!proxy.requestTransform && !proxy.responseTransform) return;
-  throw new Problem('service_unavailable', {
-    detail: 'This version does not run transforms yet.',
   });
 }
 
@@ -115,12 +139,14 @@ async function prepare(
     suffix: string;
     query: string;
   },
-): Promise<Outgoing> {
+): Promise<Prepared> {
   const { req, res, decision, call, room, suffix, query } = asked;
   const { proxy, caller } = decision;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  passTraceOn(head.headers, call);
-  if (hasBody(req)) admitBody(req, res);
+  const whole = await readForTransform(req, res, proxy, room);
+  const isFilledIn = caller !== null && proxy.detokenize;
+  const spared = isFilledIn && whole && (await sparedBy(proxy, head.headers, whole, room));
+  const received = { whole, spared: spared || undefined };
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller?.applicationId ?? null,
@@ -130,6 +156,22 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  if (!caller || !proxy.detokenize) return asSent(req, head);
-  return fillIn(ctx, req, head, { decision, caller, use, room });
+  if (!isFilledIn) return { ...asSent(req, head, whole), ...received, secrets: [] };
+  const scanned = spared ? Buffer.from(spared.text) : whole;
+  const filled = await fillIn(ctx, req, head, { decision, caller, use, room, whole: scanned });
+  return { ...filled, ...received };
+}
+
+/** A body that is taken apart is there before anything is made of it; any other comes as it comes. */
+async function readForTransform(
+  req: IncomingMessage,
+  res: ServerResponse,
+  proxy: InvokedProxy,
+  room: Room,
+): Promise<Buffer | undefined> {
+  if (!hasBody(req)) return undefined;
+  const isRead = readsRequest(proxy);
+  if (isRead) readingOf(req.rawHeaders);
+  admitBody(req, res);
+  return isRead ? readWhole(req, room) : undefined;
 }

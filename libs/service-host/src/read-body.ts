@@ -85,7 +85,7 @@ const readAtOnce = 64 * 1024;
 const firstBytes = 16 * 1024;
 
 /** One buffer that grows: to keep each chunk of one byte would take a hundred. */
-class Collected {
+export class Collected {
   length = 0;
   #buffer: Buffer | undefined;
 

@@ -1,5 +1,5 @@
 import type { FreeMembers } from './json-tally';
-import { StrictJson } from './strict-json';
+import { parseStrictJson as parseText, StrictJson } from './strict-json';
 
 /** In pieces of so many bytes. */
 function countIn(pieces: number, bytes: Buffer, free?: FreeMembers): StrictJson {
@@ -8,13 +8,15 @@ function countIn(pieces: number, bytes: Buffer, free?: FreeMembers): StrictJson 
   return json;
 }
 
-function parseBytes(bytes: Buffer, { free }: { free?: FreeMembers } = {}): unknown {
-  const work = countIn(64 * 1024, bytes, free).parse(bytes);
+function atOnce(work: Generator<undefined, unknown, undefined>): unknown {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;
   }
 }
+
+const parseBytes = (bytes: Buffer, { free }: { free?: FreeMembers } = {}): unknown =>
+  atOnce(countIn(64 * 1024, bytes, free).parse(bytes));
 
 const parseStrictJson = (text: string, rules?: { free?: FreeMembers }): unknown =>
   parseBytes(Buffer.from(text), rules);
@@ -217,6 +219,13 @@ describe('JSON that comes in pieces', () => {
     const bytes = Buffer.from('[1]');
     const json = countIn(1, bytes);
     expect(() => json.parse(Buffer.concat([bytes, bytes])).next()).toThrow('only what was counted');
+  });
+
+  it('is refused all the same where it is a text already', () => {
+    const text = `[${'1,'.repeat(99_998)}1]`;
+    expect(atOnce(parseText(text, { free: 'all' }))).toHaveLength(99_999);
+    const more = `[${'1,'.repeat(99_999)}1]`;
+    expect(() => atOnce(parseText(more, { free: 'all' }))).toThrow(/more than 100000 values/);
   });
 
   it('is taken apart in steps, between which others are served', () => {

@@ -2,6 +2,14 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { Problem } from '@glovebox/problems';
 import { JsonTally, type FreeMembers } from './json-tally';
 
+export interface JsonRules {
+  readonly free?: FreeMembers;
+  /** The JSON that stands in for a number which JSON.stringify would not write as it was read. */
+  readonly standIn?: (literal: string) => string;
+  /** Numbers become what JavaScript makes of them, as whoever asked for that expects. */
+  readonly rounds?: boolean;
+}
+
 const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Work that may stand still wherever it yields. */
@@ -25,19 +33,33 @@ export class StrictJson {
   /** All that was counted. What is not divided takes some 30 ms for 10 MiB. */
   *parse(bytes: Buffer): Slices<unknown> {
     if (this.#tally.bytes !== bytes.length) throw new Error('Parses only what was counted');
-    const text = yield* decodeUtf8(bytes);
-    yield* inspect(text, this.free);
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new Problem('invalid_json');
-    }
+    return yield* parseCounted(yield* decodeUtf8(bytes), { free: this.free });
+  }
+}
+
+/** The same of a text that is there already. */
+export function* parseStrictJson(text: string, rules: JsonRules = {}): Slices<unknown> {
+  const tally = new JsonTally(rules.free ?? []);
+  for (let at = 0; at < text.length; at += inspectedAtOnce) {
+    tally.add(Buffer.from(text.slice(at, at + inspectedAtOnce)));
+    yield;
+  }
+  return yield* parseCounted(text, rules);
+}
+
+function* parseCounted(text: string, rules: JsonRules): Slices<unknown> {
+  const numbers = rules.standIn && new ReplacedNumbers(text, rules.standIn);
+  yield* inspect(text, rules, numbers);
+  try {
+    return JSON.parse(numbers?.text ?? text) as unknown;
+  } catch {
+    throw new Problem('invalid_json');
   }
 }
 
 const decodedAtOnce = 256 * 1024;
 
-function* decodeUtf8(bytes: Buffer): Slices<string> {
+export function* decodeUtf8(bytes: Buffer): Slices<string> {
   if (!isUtf8(bytes)) {
     throw new Problem('invalid_json', { detail: 'The body is not valid UTF-8.' });
   }
@@ -68,7 +90,11 @@ const closeBrace = 0x7d;
 const inspectedAtOnce = 64 * 1024;
 
 /** One pass over the text before JSON.parse builds anything. It reads numbers, not characters. */
-function* inspect(text: string, free: FreeMembers): Slices<void> {
+function* inspect(
+  text: string,
+  { free = [], rounds = false }: JsonRules,
+  numbers: ReplacedNumbers | undefined,
+): Slices<void> {
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
   const escapes = new Finder(text);
@@ -116,8 +142,9 @@ function* inspect(text: string, free: FreeMembers): Slices<void> {
         break;
       default:
         if (isBlank(code) || code === colon) at = endOfBlanks(text, start);
-        else if (isFree && isOfNumber(code)) at = endOfExactNumber(text, start);
-        else at = endOfWord(text, start);
+        else if (!isOfNumber(code)) at = endOfWord(text, start);
+        else if (numbers) at = numbers.take(start, expectsName);
+        else at = isFree && !rounds ? endOfExactNumber(text, start) : endOfWord(text, start);
     }
   }
 }
@@ -162,21 +189,62 @@ function endOfExactNumber(text: string, start: number): number {
 }
 
 function endOfLongNumber(text: string, start: number): number {
-  numberLiteral.lastIndex = start;
-  const [literal] = numberLiteral.exec(text) ?? [];
+  const literal = literalAt(text, start, numberLiteral);
+  if (exactNumber(literal) === undefined) {
+    throw new Problem('invalid_json', {
+      detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
+    });
+  }
+  return start + literal.length;
+}
+
+function literalAt(text: string, start: number, shape: RegExp): string {
+  shape.lastIndex = start;
+  const [literal] = shape.exec(text) ?? [];
   if (literal === undefined) throw new Problem('invalid_json');
   if (literal.length > jsonNumberCharactersMax) {
     throw new Problem('invalid_json', {
       detail: `The number at character ${start} is longer than ${jsonNumberCharactersMax} characters.`,
     });
   }
-  const kept = String(Number(literal));
-  if (kept !== literal && significance(literal) !== significance(kept)) {
-    throw new Problem('invalid_json', {
-      detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
-    });
+  return literal;
+}
+
+/** The number that a literal stands for; undefined where digits of it would be lost. */
+export function exactNumber(literal: string): number | undefined {
+  const number = Number(literal);
+  const kept = String(number);
+  return kept === literal || significance(literal) === significance(kept) ? number : undefined;
+}
+
+const strictNumberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** Numbers that are taken out of a text, each with something in its place that JSON.parse takes. */
+class ReplacedNumbers {
+  readonly #parts: string[] = [];
+  #from = 0;
+
+  constructor(
+    private readonly whole: string,
+    private readonly standIn: (literal: string) => string,
+  ) {}
+
+  /** With the numbers replaced that were taken; all else as it was, right or wrong. */
+  get text(): string {
+    return this.#from === 0 ? this.whole : this.#parts.join('') + this.whole.slice(this.#from);
   }
-  return start + literal.length;
+
+  /** Past the number. What stands in for it may be a string, and so the name of a member. */
+  take(start: number, isInPlaceOfName: boolean): number {
+    if (isInPlaceOfName) throw new Problem('invalid_json');
+    const literal = literalAt(this.whole, start, strictNumberLiteral);
+    const end = start + literal.length;
+    if (String(Number(literal)) !== literal) {
+      this.#parts.push(this.whole.slice(this.#from, start), this.standIn(literal));
+      this.#from = end;
+    }
+    return end;
+  }
 }
 
 /** Digits and exponent of a number, the same for every way of writing it. */

@@ -1,0 +1,99 @@
+import { Problem } from '@glovebox/problems';
+import { traceHeader } from '@glovebox/service-host';
+import type { InvokedProxy } from '../caller';
+import type { GatewayContext } from '../context';
+import { destinationStatusHeader } from '../forwarded-headers';
+import type { CollectedAnswer } from './collect';
+import { readingOf, textOfBody, withoutFraming } from './content';
+import { runTransform, type Transforming } from './run-transform';
+import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
+import type { Sendable } from './sent-by-code';
+import { stepMessage } from './step-message';
+import { needsBody } from './steps';
+
+/** Asks the destination for what can be unpacked here, whatever the caller could. */
+export function acceptPacked(headers: string[]): void {
+  for (let at = headers.length - 2; at >= 0; at -= 2) {
+    if (headers[at]?.toLowerCase() === 'accept-encoding') headers.splice(at, 2);
+  }
+  headers.push('accept-encoding', 'gzip, deflate, br');
+}
+
+/** Whether something here takes the body of the answer apart. */
+export function readsAnswer({ responseTransform, responseSteps }: InvokedProxy): boolean {
+  return responseTransform !== null || needsBody(responseSteps);
+}
+
+/** The answer of the destination as code and then steps make it. */
+export async function transformAnswer(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<Sendable> {
+  const { responseSteps } = transforming.decision.proxy;
+  const { status, headers, body } = await afterCode(ctx, transforming, answer);
+  const message = { headers, body, query: '' };
+  const stepped = await ofDestination(() =>
+    stepMessage(ctx, transforming, responseSteps, message, { broken: invalidAnswer }),
+  );
+  return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
+}
+
+async function afterCode(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<Sendable> {
+  const { responseTransform } = transforming.decision.proxy;
+  const { status } = answer;
+  if (!responseTransform) return { ...answer, headers: [...answer.headers] };
+  const headers = seenHeaders(withoutFraming(answer.headers));
+  const body = await ofDestination(() => seenBodyOf(transforming, answer));
+  const args = { ...body, headers, status };
+  const made = await runTransform(ctx, transforming, 'response transform', responseTransform, args);
+  return { ...made, status: made.status ?? status };
+}
+
+async function seenBodyOf(
+  { room }: Transforming,
+  { headers, body }: CollectedAnswer,
+): Promise<SeenBody> {
+  if (body.length === 0) return {};
+  const reading = readingOf(headers);
+  const text = await textOfBody(body, reading, room.keep, invalidAnswer);
+  return room.takeApart(body, seenBody(text, reading, text));
+}
+
+/** What is wrong with an answer is not the fault of who asked for it. */
+async function ofDestination<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof Problem) || thrown.status !== 400) throw thrown;
+    const { message: detail, errors } = thrown;
+    throw new Problem('destination_answer_invalid', {
+      detail,
+      ...(errors ? { errors } : {}),
+      cause: thrown,
+    });
+  }
+}
+
+const invalidAnswer = (detail: string, cause?: unknown): Problem =>
+  new Problem('destination_answer_invalid', { detail, cause });
+
+/** An answer that was made here, as the answer of the call. */
+export function sendMade(
+  { status = 500, headers, body }: Sendable,
+  { res, call }: Transforming,
+): void {
+  if (res.destroyed) return;
+  const hasNoBody = status === 204 || status === 304;
+  const lines = [...headers, traceHeader, call.traceId];
+  if (call.destinationStatus !== undefined) {
+    lines.push(destinationStatusHeader, String(call.destinationStatus));
+  }
+  if (!hasNoBody) lines.push('content-length', String(body?.length ?? 0));
+  res.writeHead(status, lines);
+  res.end(hasNoBody ? undefined : body);
+}
