@@ -62,7 +62,10 @@ async function until(condition, withinMs = 1e4) {
 // acceptance/receiver.ts
 var import_node_events = require("node:events");
 var import_node_http = require("node:http");
-async function startReceiver() {
+var thanks = (res) => {
+  res.writeHead(200, { "content-type": "application/json" }).end('{"received":true}');
+};
+async function startReceiver(answer = thanks) {
   const received = [];
   let waitedFor = 0;
   const arrived = new EventTarget();
@@ -70,13 +73,14 @@ async function startReceiver() {
     const chunks = [];
     req.on("data", (chunk) => chunks.push(chunk));
     req.on("end", () => {
-      received.push({
+      const request2 = {
         method: req.method ?? "",
         url: req.url ?? "",
         headers: req.headers,
         body: Buffer.concat(chunks).toString("utf8")
-      });
-      res.writeHead(200, { "content-type": "application/json" }).end('{"received":true}');
+      };
+      received.push(request2);
+      answer(res, request2);
       arrived.dispatchEvent(new Event("request"));
     });
   });
