@@ -1,5 +1,5 @@
 import type { FreeMembers } from './json-tally';
-import { parseStrictJson as parseText, StrictJson } from './strict-json';
+import { parseStrictJson as parseText, StrictJson, type JsonRules } from './strict-json';
 
 /** In pieces of so many bytes. */
 function countIn(pieces: number, bytes: Buffer, free?: FreeMembers): StrictJson {
@@ -15,11 +15,11 @@ function atOnce(work: Generator<undefined, unknown, undefined>): unknown {
   }
 }
 
-const parseBytes = (bytes: Buffer, { free }: { free?: FreeMembers } = {}): unknown =>
+const parseBytes = (bytes: Buffer, { free }: JsonRules = {}): unknown =>
   atOnce(countIn(64 * 1024, bytes, free).parse(bytes));
 
-const parseStrictJson = (text: string, rules?: { free?: FreeMembers }): unknown =>
-  parseBytes(Buffer.from(text), rules);
+const parseStrictJson = (text: string, rules?: JsonRules): unknown =>
+  rules?.standIn ? atOnce(parseText(text, rules)) : parseBytes(Buffer.from(text), rules);
 
 const code = (text: string): unknown => {
   try {
