@@ -182,8 +182,21 @@ it.each(specLevels)(
       await until(() => sandboxes().length > 0);
       await until(() => sandboxes().every((pid) => nicesOf(pid).every((nice) => nice === 10)));
       expect(sandboxes().flatMap(nicesOf).length).toBeGreaterThan(5);
+      // Groups of the scheduler, where the kernel makes them, compete by a priority of their own.
+      const own = groupOf('self');
+      const groups = (): string[] => sandboxes().map(groupOf);
+      await until(() => groups().every((group) => group === own || group.endsWith(' nice 10')));
+      expect(groupOf('self')).toBe(own);
     }),
 );
+
+function groupOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
 
 function nicesOf(pid: string): number[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => {
@@ -192,7 +205,9 @@ function nicesOf(pid: string): number[] {
   });
 }
 
-const children = (): string[] => childrenOf('self');
+/** What Jest has started in this process is no sandbox. */
+const others = childrenOf('self');
+const children = (): string[] => childrenOf('self').filter((pid) => !others.includes(pid));
 
 function childrenOf(pid: string): string[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import {
@@ -60,6 +60,7 @@ export const logBytesMax = 64 * 1024;
 export const unreadBytesMax = 96 * 1024 * 1024;
 /** The product's own processes have 0. */
 const sandboxNice = 10;
+const groupRetryMs = 100;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 
@@ -215,8 +216,25 @@ export class SandboxProcess {
       for (const thread of readdirSync(`/proc/${this.pid}/task`)) {
         setPriority(Number(thread), sandboxNice);
       }
+      this.groupStepsBack(this.pid);
     } catch {
       // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
+    }
+  }
+
+  /**
+   * Where the kernel makes a group of each session, threads compete within their group alone, and
+   * groups by a priority of their own. At level 3 a sandbox is a session.
+   */
+  private groupStepsBack(pid: number): void {
+    const group = groupOf(pid);
+    if (group === undefined || group === groupOf('self') || this.isDead) return;
+    try {
+      writeFileSync(`/proc/${pid}/autogroup`, String(sandboxNice));
+    } catch (error) {
+      // The kernel takes ten of these a second from those who are not root.
+      const isTooSoon = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+      if (isTooSoon) setTimeout(() => this.groupStepsBack(pid), groupRetryMs).unref();
     }
   }
 
@@ -486,6 +504,14 @@ function outcomeOf(body: JsonObject, kinds: readonly RunOutcome['kind'][]): RunO
 function describe(error: unknown): JsonObject {
   if (!(error instanceof CallRefused)) return describeCallError(error);
   return { message: error.message, code: error.code };
+}
+
+function groupOf(pid: number | 'self'): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/autogroup`, 'utf8').split(' ')[0];
+  } catch {
+    return undefined;
+  }
 }
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {
