@@ -115,6 +115,20 @@ it('an idle process makes room for another key', () =>
     expect(runner.ctx.pool.counts.loaded).toBe(2);
   }));
 
+it('a tenant that starts many sandboxes does not keep another one waiting for its first', () =>
+  withRunner({ SANDBOX_STARTS: '2' }, async (runner) => {
+    const started: string[] = [];
+    const first = async (tenantId: string, codeHash: string) => {
+      const outcome = await runner.run(counting, { tenantId, codeHash });
+      started.push(outcome.kind === 'returned' ? tenantId : outcome.kind);
+    };
+    const many = Array.from({ length: 12 }, (_, nth) => first('many', String(nth)));
+    await until(() => runner.ctx.pool.counts.loaded === 12);
+    await Promise.all([...many, first('one', 'only')]);
+    expect(started.filter((tenant) => tenant === 'many')).toHaveLength(12);
+    expect(started.indexOf('one')).toBeLessThan(6);
+  }));
+
 it('runs that wait get more processes, up to the limit, and all are served', () =>
   withRunner({ SANDBOX_PROCESSES_PER_KEY: '3', SANDBOX_QUEUE_WAIT_MS: '9000' }, async (runner) => {
     const runs = Array.from({ length: 9 }, () => runner.run(sleeping('x'), { args: { ms: 150 } }));
