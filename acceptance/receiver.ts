@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
@@ -17,8 +17,14 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Somebody else's server: takes whatever comes and says `{"received": true}`. */
-export async function startReceiver(): Promise<Receiver> {
+const thanks = (res: ServerResponse): void => {
+  res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
+};
+
+/** Somebody else's server: takes whatever comes and says `{"received": true}`, or what it is told. */
+export async function startReceiver(
+  answer: (res: ServerResponse, request: Received) => void = thanks,
+): Promise<Receiver> {
   const received: Received[] = [];
   let waitedFor = 0;
   const arrived = new EventTarget();
@@ -26,13 +32,14 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      received.push({
+      const request = {
         method: req.method ?? '',
         url: req.url ?? '',
         headers: req.headers,
         body: Buffer.concat(chunks).toString('utf8'),
-      });
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
+      };
+      received.push(request);
+      answer(res, request);
       arrived.dispatchEvent(new Event('request'));
     });
   });

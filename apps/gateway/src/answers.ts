@@ -3,6 +3,7 @@ import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import type { Call } from './call';
 import { endConnection } from './caller-connection';
+import { destinationStatusHeader } from './forwarded-headers';
 import { hasBody } from './intake';
 
 export function sendJson(
@@ -36,8 +37,12 @@ export function sendProblem(
   // What is left of an unread body must not be taken for the next request.
   if (!req.complete && hasBody(req)) endConnection(res);
   const { retryAfterSeconds } = problem;
+  const { destinationStatus } = call;
   sendJson(res, problem.status, call.under ? { [call.under]: problem.body() } : problem.body(), {
     [traceHeader]: call.traceId,
+    ...(destinationStatus === undefined
+      ? {}
+      : { [destinationStatusHeader]: String(destinationStatus) }),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
   });
 }

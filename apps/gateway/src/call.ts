@@ -28,6 +28,7 @@ export interface Call {
   /** When the destination was asked, and when the head of its answer was there. */
   askedAt: number | undefined;
   answeredAt: number | undefined;
+  destinationStatus: number | undefined;
   problem: Problem | undefined;
   /** Its answer and the work for it: a caller that leaves ends only the first. */
   underWay: number;
@@ -71,6 +72,7 @@ export function beginCall(
     destinationHost: undefined,
     askedAt: undefined,
     answeredAt: undefined,
+    destinationStatus: undefined,
     problem: undefined,
     underWay: 2,
     releases: [],

@@ -20,7 +20,7 @@ import { Opening } from '@glovebox/vault';
 import type { Room } from './call-shares';
 import type { GatewayContext } from './context';
 import type { Decision } from './decision';
-import { hasBody, isJson, mediaType } from './intake';
+import { contextOfType, hasBody, mediaType } from './intake';
 import { RequestBody, type OutgoingBody } from './request-body';
 
 /** What goes to the destination, as far as the caller says it. */
@@ -49,13 +49,16 @@ export async function fillIn(
     caller,
     use,
     room,
+    whole,
   }: {
     readonly decision: Decision;
     readonly caller: Principal;
     readonly use: Use;
     readonly room: Room;
+    /** The body, where it had to be read whole. */
+    readonly whole: Buffer | undefined;
   },
-): Promise<Outgoing> {
+): Promise<Outgoing & { readonly secrets: readonly unknown[] }> {
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new Opening(room.keep);
@@ -68,20 +71,27 @@ export async function fillIn(
     await decision.confirm();
     return values;
   };
-  const body = await readScanned(req, ctx.config.PROXY_BUFFER_MAX, tally, room);
+  const body = await readScanned(
+    req,
+    { bytesMax: ctx.config.PROXY_BUFFER_MAX, whole },
+    tally,
+    room,
+  );
 
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
+  const secrets = [...values.values()];
   if (!body) {
-    room.keepOnly(streamBytes);
-    return asSent(req, filled);
+    if (!whole) room.keepOnly(streamBytes);
+    return { ...asSent(req, filled, whole), secrets };
   }
-  return { ...filled, body: await body.render(values, { tally, budget, resolve }) };
+  return { ...filled, body: await body.render(values, { tally, budget, resolve }), secrets };
 }
 
 /** With the body as it comes, if there is one, and as long as the caller says. */
-export function asSent(req: IncomingMessage, head: Head): Outgoing {
+export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoing {
+  if (whole) return { ...head, body: whole };
   if (!hasBody(req)) return { ...head, body: null };
   const length = req.headers['content-length'];
   if (length !== undefined) head.headers.push('content-length', length);
@@ -128,13 +138,15 @@ interface Scanned {
 /** The body with its expressions counted, or what has come of it when it is too large to wait for. */
 async function readScanned(
   req: IncomingMessage,
-  bufferBytesMax: number,
+  { bytesMax, whole }: { readonly bytesMax: number; readonly whole: Buffer | undefined },
   tally: Tally,
   room: Room,
 ): Promise<Scanned | undefined> {
   const said = hasBody(req) ? contextOf(req) : undefined;
   if (!said) return undefined;
-  const { bytes, isWhole } = await readAtMost(req, bufferBytesMax, room);
+  const { bytes, isWhole } = whole
+    ? { bytes: whole, isWhole: true }
+    : await readAtMost(req, bytesMax, room);
   const context = mediaType(req) === '' ? contextIn(bytes) : said;
   if (!isWhole) return restStreamed(req, bytes, context, room);
   if (!context || !mayHoldBraces(bytes, context)) return { render: () => bytes };
@@ -194,11 +206,7 @@ function streamed(
 function contextOf(req: IncomingMessage): BodyContext | undefined {
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return undefined;
-  const type = mediaType(req);
-  if (isJson(type)) return 'json';
-  if (type === 'application/x-www-form-urlencoded') return 'form';
-  const isTextual = type === '' || /^text\/|^application\/xml$|\+xml$/.test(type);
-  return isTextual ? 'text' : undefined;
+  return contextOfType(mediaType(req));
 }
 
 /**

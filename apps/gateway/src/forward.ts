@@ -8,7 +8,7 @@ import type { Call } from './call';
 import type { Decision } from './decision';
 import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
-import { answeredHeaders, answeredTrailers } from './forwarded-headers';
+import { answeredHeaders, answeredTrailers, destinationStatusHeader } from './forwarded-headers';
 import type { OutgoingBody, RequestBody } from './request-body';
 import { agreesToWebSocket, type Tunnels } from './upgrade';
 
@@ -25,12 +25,18 @@ export interface OutgoingRequest {
   readonly tunnels?: Tunnels;
 }
 
-export interface Answering {
+/** The caller's side of an exchange. */
+export interface Asking {
   readonly res: ServerResponse;
-  /** Name, value, name, value…: what we add to the headers of the answer. */
-  readonly headers: readonly string[];
   readonly ours: ServiceHeaders;
   readonly call: Call;
+}
+
+export interface Answering extends Asking {
+  /** Name, value, name, value…: what we add to the headers of the answer. */
+  readonly headers: readonly string[];
+  /** What else becomes of the headers of the answer. */
+  readonly change?: (headers: string[]) => string[];
 }
 
 export const informationalMax = 32;
@@ -46,9 +52,8 @@ export function forward(
   request: OutgoingRequest,
   answering: Answering,
 ): Promise<void> {
-  answering.call.askedAt = performance.now();
   return new Promise((resolve, reject) => {
-    new Exchange(destination, request, answering, resolve, reject).start();
+    new StreamedExchange(destination, request, answering, resolve, reject).start();
   });
 }
 
@@ -56,7 +61,7 @@ export function forward(
  * One request and its answer, as the handler of undici's `dispatch`.
  * Hot path: one object and one timer per request, no streams between the two sockets but their own.
  */
-class Exchange implements Carried {
+export abstract class Exchange<Side extends Asking = Asking> implements Carried {
   readonly #res: ServerResponse;
   #options: Dispatcher.DispatchOptions | undefined;
   #body: RequestBody | undefined;
@@ -65,6 +70,7 @@ class Exchange implements Carried {
   #resume: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
+  #status = 0;
   #begun = false;
   #isBodyUnderWay = false;
   #hasData = false;
@@ -84,7 +90,8 @@ class Exchange implements Carried {
       this.#abort?.(toProblem(thrown));
     }
   };
-  readonly #onDrain = (): void => {
+  /** The caller takes more again. */
+  protected readonly onDrain = (): void => {
     this.#timer?.refresh();
     this.#resume?.();
   };
@@ -92,14 +99,27 @@ class Exchange implements Carried {
   constructor(
     private readonly destination: Destination,
     private readonly request: OutgoingRequest,
-    private readonly answering: Answering,
+    protected readonly answering: Side,
     private readonly resolve: () => void,
     private readonly reject: (problem: Problem) => void,
   ) {
     this.#res = answering.res;
   }
 
+  /** The head of the answer; a throw ends the exchange. */
+  protected abstract begin(status: number, raw: readonly (Buffer | string)[]): void;
+  /** No part of the body came along with the head. */
+  protected abstract headAlone(): void;
+  /** False: no more until `onDrain`. */
+  protected abstract part(chunk: Buffer): boolean;
+  protected abstract complete(trailers: readonly (Buffer | string)[]): void;
+
+  protected abort(error: Error): void {
+    this.#abort?.(error);
+  }
+
   start(): void {
+    this.answering.call.askedAt = performance.now();
     this.destination.enter();
     this.#res.once('close', this.#onLeft);
     const { method, path, headers, body, tunnels } = this.request;
@@ -149,7 +169,7 @@ class Exchange implements Carried {
     try {
       const { tunnels, decision } = this.request;
       if (!tunnels || !agreesToWebSocket(raw ?? [])) throw new Problem('destination_unreachable');
-      const headers = this.#headersOf(status, raw ?? []);
+      const headers = this.headersOf(status, raw ?? []);
       const closed = (): void => this.destination.leave();
       tunnels.open(this.#res, headers, socket, { decision, closed });
     } catch (thrown) {
@@ -169,8 +189,11 @@ class Exchange implements Carried {
       if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
       return true;
     }
-    this.answering.call.answeredAt = performance.now();
-    this.#res.writeHead(status, this.#headersOf(status, raw));
+    const { call } = this.answering;
+    call.answeredAt = performance.now();
+    call.destinationStatus = status;
+    this.#status = status;
+    this.begin(status, raw);
     this.#phase = 'answering';
     this.#resume = resume;
     // A destination that waits before its first byte has been heard all the same.
@@ -178,25 +201,20 @@ class Exchange implements Carried {
     return true;
   }
 
-  #headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
-    const { headers, ours } = this.answering;
-    const answered = answeredHeaders(raw, ours, status);
-    answered.push(...headers, 'SVC-PROXY-DESTINATION-STATUS', String(status));
-    return answered;
+  protected headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+    return answeredHeaders(raw, this.answering.ours, status);
   }
 
   static #afterHead(exchange: Exchange): void {
     if (exchange.#phase !== 'answering') return;
-    if (!exchange.#hasData) exchange.#res.flushHeaders();
+    if (!exchange.#hasData) exchange.headAlone();
     exchange.#limit(exchange.request.bodyIdleMs);
   }
 
   onData(chunk: Buffer): boolean {
     this.#hasData = true;
     this.#timer?.refresh();
-    if (this.#res.write(chunk)) return true;
-    this.#res.once('drain', this.#onDrain);
-    return false;
+    return this.part(chunk);
   }
 
   onComplete(raw: (Buffer | string)[] | null): void {
@@ -204,12 +222,9 @@ class Exchange implements Carried {
       return this.onError(new errors.SocketError('the connection broke'));
     }
     if (this.#connection) this.#connection.used = true;
-    if (raw && raw.length > 0) {
-      this.#res.addTrailers(answeredTrailers(raw, this.answering.ours));
-    }
     this.#end();
     this.destination.leave();
-    this.#res.end();
+    this.complete(raw ?? []);
     this.resolve();
   }
 
@@ -228,8 +243,7 @@ class Exchange implements Carried {
 
   #isBodiless(): boolean {
     if (this.#phase !== 'answering') return false;
-    const { statusCode } = this.#res;
-    return statusCode === 204 || statusCode === 304 || this.request.method === 'HEAD';
+    return this.#status === 204 || this.#status === 304 || this.request.method === 'HEAD';
   }
 
   /** The destination may hang up an idle connection just when it is used again. */
@@ -269,9 +283,41 @@ class Exchange implements Carried {
   #end(): void {
     this.#phase = 'ended';
     clearTimeout(this.#timer);
-    this.#res.off('close', this.#onLeft).off('drain', this.#onDrain);
+    this.#res.off('close', this.#onLeft).off('drain', this.onDrain);
     this.#res.req.off('data', this.#onBodyPart);
     this.#body?.destroy();
+  }
+}
+
+/** The answer goes to the caller as it comes. */
+class StreamedExchange extends Exchange<Answering> {
+  protected begin(status: number, raw: readonly (Buffer | string)[]): void {
+    this.answering.res.writeHead(status, this.headersOf(status, raw));
+  }
+
+  protected override headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+    const { headers, change } = this.answering;
+    const answered = super.headersOf(status, raw);
+    const changed = change ? change(answered) : answered;
+    changed.push(...headers, destinationStatusHeader, String(status));
+    return changed;
+  }
+
+  protected headAlone(): void {
+    this.answering.res.flushHeaders();
+  }
+
+  protected part(chunk: Buffer): boolean {
+    const { res } = this.answering;
+    if (res.write(chunk)) return true;
+    res.once('drain', this.onDrain);
+    return false;
+  }
+
+  protected complete(trailers: readonly (Buffer | string)[]): void {
+    const { res, ours } = this.answering;
+    if (trailers.length > 0) res.addTrailers(answeredTrailers(trailers, ours));
+    res.end();
   }
 }
 

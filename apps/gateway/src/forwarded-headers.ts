@@ -2,6 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 
+export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
+
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -16,6 +18,14 @@ const hopByHop = [
 const neverAnswered = new Set(hopByHop);
 /** Ours to say, whoever is next: the framing, and who asked before us. */
 const neverPassedOn = new Set([...hopByHop, 'expect', 'content-length', 'forwarded']);
+/** What no transform may set: where a message goes, how long it is and how it is packed. */
+const notForTransforms = new Set([
+  ...hopByHop,
+  'content-encoding',
+  'content-length',
+  'expect',
+  'host',
+]);
 const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
@@ -98,6 +108,10 @@ function refuseUndecodable(transferEncoding: string): void {
   if (transferEncoding.trim().toLowerCase() !== 'chunked') {
     throw new Problem('destination_unreachable');
   }
+}
+
+export function isOursToSay(lower: string): boolean {
+  return notForTransforms.has(lower);
 }
 
 /** What of the management API's. */

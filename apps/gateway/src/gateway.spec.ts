@@ -216,12 +216,13 @@ describe('what is refused, as proxy_error', () => {
     expect(await answer.json()).toMatchObject({ proxy_error: { code: 'destination_timeout' } });
   });
 
-  it('503: a proxy with transforms, which this version would not run', async () => {
+  it('503: a transform that no runner can run', async () => {
     const transforming = await gateway.proxy(destination.url, {
       requestTransform: { code: '', codeHash: '', runtime: 'node16' },
     });
     const answer = await call('/proxy', { headers: { 'SVC-PROXY-KEY': transforming } });
-    await refused(answer, 503, 'service_unavailable');
+    expect(answer.headers.get('retry-after')).toBe('1');
+    await refused(answer, 503, 'no_capacity');
   });
 });
 

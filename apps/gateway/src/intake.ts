@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyContext } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { endConnection } from './caller-connection';
 
@@ -68,9 +69,13 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The media type without its parameters, lower-cased. */
+/** The media type of a request without its parameters, lower-cased. */
 export function mediaType(req: IncomingMessage): string {
-  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return withoutParameters(req.headers['content-type'] ?? '');
+}
+
+export function withoutParameters(contentType: string): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 export function isJson(type: string): boolean {
@@ -79,6 +84,14 @@ export function isJson(type: string): boolean {
     type === 'text/json' ||
     /^[\w.!#$&^+-]+\/[\w.!#$&^+-]+\+json$/.test(type)
   );
+}
+
+/** How a body of this type is read; undefined: not at all. */
+export function contextOfType(type: string): BodyContext | undefined {
+  if (isJson(type)) return 'json';
+  if (type === 'application/x-www-form-urlencoded') return 'form';
+  const isTextual = type === '' || /^text\/|^application\/xml$|\+xml$/.test(type);
+  return isTextual ? 'text' : undefined;
 }
 
 /** A caller that waits for `100 Continue` hears it only now, behind every check of the head. */

@@ -9,12 +9,16 @@ import { findProxy, type InvokedProxy } from './caller';
 import type { GatewayContext } from './context';
 import { Decision } from './decision';
 import { destinationHostOf, destinationOf } from './destination-url';
-import { asSent, fillIn, type Outgoing } from './fill-in';
+import { asSent, fillIn } from './fill-in';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
 import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
+import { collect } from './transforms/collect';
+import { readingOf, readWhole } from './transforms/content';
+import { acceptPacked, sendMade, transformAnswer } from './transforms/transform-answer';
+import { transformRequest, type Prepared } from './transforms/transform-request';
 import { isUpgrade } from './upgrade';
 
 export const firstByteMs = 30_000;
@@ -41,26 +45,40 @@ export async function handleProxy(
     const callerId = caller?.applicationId ?? proxy.id ?? '';
     const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
     if (isUpgrade(req)) refuseUpgrade(proxy);
-    refuseTransforms(proxy);
-    const outgoing = await prepare(ctx, { req, res, decision, call, room, suffix, query });
+    const prepared = await prepare(ctx, { req, res, decision, call, room, suffix, query });
+    const transforming = { res, call, room, decision, secrets: prepared.secrets };
+    const outgoing = proxy.requestTransform
+      ? await transformRequest(ctx, transforming, req, prepared)
+      : prepared;
+    if ('answer' in outgoing) return sendMade(outgoing.answer, transforming);
+    passTraceOn(outgoing.headers, call);
     // Behind all that callers and transforms say.
     outgoing.headers.push(hopHeader, ctx.hopMarker);
     const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
     await decision.confirm();
-    await forward(
-      ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls),
-      {
-        decision,
-        method: req.method ?? 'GET',
-        path: destination.path,
-        headers: outgoing.headers,
-        body: outgoing.body,
-        firstByteMs: proxy.timeoutMs ?? firstByteMs,
-        bodyIdleMs: ctx.config.BODY_IDLE_MS,
-        ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
-      },
-      { res, headers: [traceHeader, call.traceId], ours: ctx.headers, call },
-    );
+    const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
+    const request = {
+      decision,
+      method: req.method ?? 'GET',
+      path: destination.path,
+      headers: outgoing.headers,
+      body: outgoing.body,
+      firstByteMs: proxy.timeoutMs ?? firstByteMs,
+      bodyIdleMs: ctx.config.BODY_IDLE_MS,
+      ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
+    };
+    if (proxy.responseTransform) {
+      acceptPacked(request.headers);
+      const answer = await collect(carrier, request, { res, ours: ctx.headers, call, room });
+      if (answer) sendMade(await transformAnswer(ctx, transforming, answer), transforming);
+      return;
+    }
+    await forward(carrier, request, {
+      res,
+      headers: [traceHeader, call.traceId],
+      ours: ctx.headers,
+      call,
+    });
   } catch (thrown) {
     sendProblem(req, res, thrown, call);
   }
@@ -95,14 +113,6 @@ function refuseUpgrade(proxy: InvokedProxy): void {
   });
 }
 
-/** Running a call without the transform that its owner asked for could leak what it would hide. */
-function refuseTransforms(proxy: InvokedProxy): void {
-  if (!proxy.requestTransform && !proxy.responseTransform) return;
-  throw new Problem('service_unavailable', {
-    detail: 'This version does not run transforms yet.',
-  });
-}
-
 /** The request as the destination shall see it; expressions of an anonymous caller stay as they are. */
 async function prepare(
   ctx: GatewayContext,
@@ -115,12 +125,11 @@ async function prepare(
     suffix: string;
     query: string;
   },
-): Promise<Outgoing> {
+): Promise<Prepared> {
   const { req, res, decision, call, room, suffix, query } = asked;
   const { proxy, caller } = decision;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  passTraceOn(head.headers, call);
-  if (hasBody(req)) admitBody(req, res);
+  const whole = await readForTransform(req, res, proxy, room);
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller?.applicationId ?? null,
@@ -130,6 +139,19 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  if (!caller || !proxy.detokenize) return asSent(req, head);
-  return fillIn(ctx, req, head, { decision, caller, use, room });
+  if (!caller || !proxy.detokenize) return { ...asSent(req, head, whole), whole, secrets: [] };
+  return { ...(await fillIn(ctx, req, head, { decision, caller, use, room, whole })), whole };
+}
+
+/** A body that code shall see is there before anything is made of it; any other comes as it comes. */
+async function readForTransform(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { requestTransform }: InvokedProxy,
+  room: Room,
+): Promise<Buffer | undefined> {
+  if (!hasBody(req)) return undefined;
+  if (requestTransform) readingOf(req.rawHeaders);
+  admitBody(req, res);
+  return requestTransform ? readWhole(req, room) : undefined;
 }

@@ -20,7 +20,8 @@ import {
   type CallsOfRun,
 } from './inside/channel';
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
-import { cutThrown, describeThrown } from './inside/errors';
+import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
+import { inAnyCase } from './inside/headers';
 import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -34,6 +35,7 @@ interface Run {
   readonly id: number;
   readonly calls: CallsOfRun;
   readonly resultBytesMax: number;
+  readonly isTransform: boolean;
   linesLeft: number;
   bytesLeft: number;
 }
@@ -52,6 +54,7 @@ function begin(body: JsonObject): Run {
     id,
     calls: createCallsOfRun(id),
     resultBytesMax: Math.min(positiveOf(body, 'resultBytesMax'), frameBytesMax - 1024),
+    isTransform: body['kind'] === 'transform',
     linesLeft: logLinesMax,
     bytesLeft: logBytesMax,
   };
@@ -101,7 +104,7 @@ function sayFailure(
 function invoke(body: JsonObject): void {
   const run = begin(body);
   const request = {
-    args: body['args'],
+    args: run.isTransform ? transformArguments(body['args']) : body['args'],
     configuration: objectOf(body['configuration'], 'configuration'),
     svc: body['svc'] === true ? createSvc(run) : null,
   };
@@ -114,18 +117,23 @@ function invoke(body: JsonObject): void {
   });
 }
 
-function finish(run: Run, value: unknown): void {
+function transformArguments(args: unknown): unknown {
+  const members = objectOf(args, 'args');
+  return { ...members, headers: inAnyCase(objectOf(members['headers'], 'headers')) };
+}
+
+function finish(run: Run, value: unknown, kind: 'returned' | 'answered' = 'returned'): void {
   if (current !== run) return;
   const result = describeResult(value, run.resultBytesMax);
   end(run);
   if (result.kind === 'text') {
     try {
       // Put together by hand: stringifying it once more would double the cost of a large result.
-      sendText('RESULT', `{"run":${run.id},"kind":"returned","value":${result.text}}`);
+      sendText('RESULT', `{"run":${run.id},"kind":"${kind}","value":${result.text}}`);
     } catch {
       refuse(run, 'not_serialisable');
     }
-  } else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind: 'returned' });
+  } else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind });
   else refuse(run, result.reason);
 }
 
@@ -141,6 +149,8 @@ function refuse(run: Run, reason: InvalidResultReason): void {
 /** `last`: nothing may run here afterwards. */
 function fail(run: Run, thrown: unknown, last = false): void {
   if (current !== run) return;
+  const answer = run.isTransform && !last ? thrownAnswer(thrown) : undefined;
+  if (answer) return finish(run, answer, 'answered');
   end(run);
   const failure = { kind: 'threw', thrown, bytesMax: run.resultBytesMax };
   sayFailure('RESULT', { run: run.id, last }, failure);

@@ -158,8 +158,8 @@ export class SandboxProcess {
       this.lastRun += 1;
       const id = this.lastRun;
       const invoke = (): void => {
-        const { args, configuration, svc, resultBytesMax } = order;
-        sendOrSettle('INVOKE', { run: id, args, configuration, svc, resultBytesMax });
+        const { kind, args, configuration, svc, resultBytesMax } = order;
+        sendOrSettle('INVOKE', { run: id, kind, args, configuration, svc, resultBytesMax });
       };
       const sendOrSettle = (type: JsonFrameType, body: JsonObject): void => {
         try {
@@ -419,10 +419,9 @@ export class SandboxProcess {
 
   private onResult(run: ActiveRun, body: JsonObject): void {
     if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
-    const outcome = outcomeOf(body, ['returned', 'threw', 'invalid_result']);
-    if (outcome.kind === 'returned' && outcome.value !== undefined) {
-      objectOf(outcome.value, 'value');
-    }
+    const answers = run.order.kind === 'transform' ? (['answered'] as const) : [];
+    const outcome = outcomeOf(body, ['returned', 'threw', 'invalid_result', ...answers]);
+    if ('value' in outcome && outcome.value !== undefined) objectOf(outcome.value, 'value');
     run.settle(outcome);
     if (body['last'] === true) this.kill('an error was not handled');
   }

@@ -89,6 +89,7 @@ export async function startSpecRunner(
 }
 
 const plainRun = {
+  kind: 'reactor',
   tenantId: 'tenant',
   resourceId: 'reactor',
   runtime: 'node20',

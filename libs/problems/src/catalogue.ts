@@ -35,6 +35,10 @@ export const problemCatalogue = {
   reactor_crashed: { status: 500, title: 'The reactor stopped before it answered.' },
   run_interrupted: { status: 500, title: 'The run was interrupted after its code had started.' },
   destination_unreachable: { status: 502, title: 'The destination cannot be reached.' },
+  destination_answer_invalid: {
+    status: 502,
+    title: 'The answer of the destination cannot be understood.',
+  },
   destination_busy: {
     status: 503,
     title: 'Too many calls are waiting for this destination.',

@@ -1,5 +1,8 @@
 export { castArguments } from './cast-arguments';
 export type { ReactorContext } from './context';
+export { redactorOf } from './redact';
+export { resultOf } from './reactor-response';
+export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
 export {
   invokeReactor,

@@ -40,6 +40,12 @@ export interface ReactorResponse {
   raw?: unknown;
 }
 
+/** What a reactor's code returned, as far as we understand it. */
+interface ReactorResult {
+  readonly raw?: unknown;
+  readonly tokenize?: unknown;
+}
+
 export const resultBytesMax = 1024 * 1024;
 
 /** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
@@ -51,10 +57,8 @@ export async function invokeReactor(
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const outcome = await runCode(context, invocation, args);
-  const { raw, tokenize } = await resultOf(
-    outcome,
-    redactorOf([...secrets, invocation.reactor.configuration]),
-  );
+  const redact = redactorOf([...secrets, invocation.reactor.configuration]);
+  const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const tokens =
     tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
   return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
@@ -146,6 +150,7 @@ function runCode(
     (await authorityOf(invocation)).application;
   return context.runner.run(
     {
+      kind: 'reactor',
       tenantId: reactor.tenantId,
       resourceId: reactor.id,
       runtime: formula.runtime,

@@ -80,6 +80,16 @@ it.each<[RunOutcome, number, string]>([
   expect(await problemOf(outcome)).toMatchObject({ status, code });
 });
 
-it('nothing returned is an empty result', async () => {
-  expect(await resultOf({ kind: 'returned', value: undefined }, redact)).toEqual({});
+it('an answer that was thrown is none of a reactor', async () => {
+  expect(await problemOf({ kind: 'answered', value: {} })).toMatchObject({
+    code: 'reactor_crashed',
+  });
+});
+
+it('arguments that no frame can hold are too large for what ran', async () => {
+  const refused = resultOf({ kind: 'args_too_large' }, redact, 'request transform');
+  await expect(refused).rejects.toMatchObject({
+    code: 'payload_too_large',
+    detail: 'It is too large for the request transform.',
+  });
 });

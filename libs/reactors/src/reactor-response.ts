@@ -1,13 +1,12 @@
 import { inSlices, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { cutThrownText, type RunOutcome, type ThrownError } from '@glovebox/sandbox';
+import {
+  cutThrownText,
+  type InvalidResultReason,
+  type RunOutcome,
+  type ThrownError,
+} from '@glovebox/sandbox';
 import type { Redact } from './redact';
-
-/** What a reactor's code returned, as far as we understand it. */
-export interface ReactorResult {
-  readonly raw?: unknown;
-  readonly tokenize?: unknown;
-}
 
 /** Error classes that customer code may throw (contract 3): recognised by name, on any runtime. */
 const errorClasses: Readonly<Record<string, { status: number; detail: string }>> = {
@@ -21,17 +20,25 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 };
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
-/** The result of a run, or the problem that the caller is told. */
-export async function resultOf(outcome: RunOutcome, redact: Redact): Promise<ReactorResult> {
+/** What the code returned, or the problem that the caller is told; `ran` names the code in it. */
+export async function resultOf(
+  outcome: RunOutcome,
+  redact: Redact,
+  ran = 'reactor',
+): Promise<unknown> {
   switch (outcome.kind) {
     case 'returned':
-      return outcome.value === undefined ? {} : (outcome.value as ReactorResult);
+      return outcome.value;
     case 'threw':
       throw await inSlices(problemOfThrown(outcome.error, redact));
     case 'timed_out':
       throw new Problem('reactor_timeout');
     case 'no_capacity':
       throw new Problem('no_capacity', { retryAfterSeconds: 1 });
+    case 'args_too_large':
+      throw new Problem('payload_too_large', { detail: `It is too large for the ${ran}.` });
+    // Transforms alone may throw an answer.
+    case 'answered':
     case 'died':
       throw new Problem('reactor_crashed');
     case 'invalid_code':
@@ -39,18 +46,18 @@ export async function resultOf(outcome: RunOutcome, redact: Redact): Promise<Rea
         errors: { code: [await inSlices(shownOf(outcome.error.message, redact))] },
       });
     case 'invalid_result':
-      throw new Problem('invalid_reactor_result', { detail: invalidResult[outcome.reason] });
+      throw new Problem('invalid_reactor_result', {
+        detail: `The ${invalidResult(ran)[outcome.reason]}.`,
+      });
   }
 }
 
-const invalidResult: Readonly<
-  Record<Extract<RunOutcome, { kind: 'invalid_result' }>['reason'], string>
-> = {
-  not_an_object: 'The reactor must return an object.',
-  circular: 'The object that the reactor returned refers to itself.',
-  too_large: 'The object that the reactor returned is too large.',
-  not_serialisable: 'The object that the reactor returned cannot be written as JSON.',
-};
+const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string>> => ({
+  not_an_object: `${ran} must return an object`,
+  circular: `object that the ${ran} returned refers to itself`,
+  too_large: `object that the ${ran} returned is too large`,
+  not_serialisable: `object that the ${ran} returned cannot be written as JSON`,
+});
 
 /** What customers' code says is shown without what the run knew, and not at any length. */
 function* shownOf(text: string, redact: Redact): Work<string> {

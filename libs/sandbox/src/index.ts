@@ -28,6 +28,7 @@ export {
   textOf,
   type InvalidResultReason,
   type LogLine,
+  type RunKind,
   type RunOrder,
   type RunOutcome,
   type RunRequest,

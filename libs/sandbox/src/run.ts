@@ -3,8 +3,12 @@ import { FrameError, type JsonObject } from './frames';
 export const runtimes = ['node16', 'node20'] as const;
 export type Runtime = (typeof runtimes)[number];
 export type Isolation = 'warm' | 'run';
+/** A transform sees headers under their names in any case, and may throw the whole answer. */
+const runKinds = ['reactor', 'transform'] as const;
+export type RunKind = (typeof runKinds)[number];
 
 export interface RunRequest {
+  readonly kind: RunKind;
   readonly tenantId: string;
   readonly resourceId: string;
   readonly runtime: Runtime;
@@ -45,6 +49,9 @@ export type InvalidResultReason = (typeof invalidResultReasons)[number];
 
 export type RunOutcome =
   | { readonly kind: 'returned'; readonly value: unknown }
+  /** A transform threw the answer: its status, headers and body, none of them looked at yet. */
+  | { readonly kind: 'answered'; readonly value: unknown }
+  | { readonly kind: 'args_too_large' }
   | { readonly kind: 'threw'; readonly error: ThrownError }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'no_capacity' }
@@ -71,8 +78,9 @@ export function processKey(run: RunOrder): string {
 // ---- parsing: all of it came from another process ----
 
 export function parseRunOrder(body: JsonObject): RunOrder {
-  const { applicationId, runtime, isolation, configuration } = body;
+  const { kind = 'reactor', applicationId, runtime, isolation, configuration } = body;
   return {
+    kind: oneOf(runKinds, kind, 'kind'),
     tenantId: textOf(body, 'tenantId'),
     resourceId: textOf(body, 'resourceId'),
     runtime: oneOf(runtimes, runtime, 'runtime'),
@@ -90,7 +98,8 @@ export function parseRunOrder(body: JsonObject): RunOrder {
 export function parseOutcome(body: JsonObject): RunOutcome {
   switch (body['kind']) {
     case 'returned':
-      return { kind: 'returned', value: body['value'] };
+    case 'answered':
+      return { kind: body['kind'], value: body['value'] };
     case 'threw':
     case 'invalid_code':
       return { kind: body['kind'], error: parseThrownError(body['error']) };

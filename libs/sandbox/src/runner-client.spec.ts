@@ -71,6 +71,7 @@ function client(...urls: string[]): RunnerClient {
 }
 
 const request: RunRequest = {
+  kind: 'reactor',
   tenantId: 't',
   resourceId: 'r',
   runtime: 'node20',

@@ -102,7 +102,7 @@ export class RunnerConnection {
         if (!isSent) settle({ kind: 'no_capacity' });
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
-        settle({ kind: 'died', reason: 'the arguments are too large' });
+        settle({ kind: 'args_too_large' });
       }
     });
   }

@@ -20,7 +20,7 @@ export { createLogger, describeError, type Logger } from './logger';
 export { mergePatch } from './merge-patch';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
 export { startOpsServer, type OpsServer, type Readiness } from './ops-server';
-export { readAtMost, readBody, type Reading } from './read-body';
+export { Collected, readAtMost, readBody, type Reading } from './read-body';
 export { readOn } from './read-on';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';

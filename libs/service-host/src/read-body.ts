@@ -69,7 +69,7 @@ const badBody = (detail: string, status = 400): Problem =>
 const firstBytes = 16 * 1024;
 
 /** One buffer that grows: to keep each chunk of one byte would take a hundred. */
-class Collected {
+export class Collected {
   length = 0;
   #buffer: Buffer | undefined;
 

@@ -3,6 +3,8 @@ import { Problem } from '@glovebox/problems';
 export interface JsonRules {
   /** Members of the document, or all of it, that are the customer's own: any JSON, names included. */
   readonly free?: readonly string[] | 'all';
+  /** Numbers become what JavaScript makes of them, as whoever asked for that expects. */
+  readonly rounds?: boolean;
 }
 
 export const jsonDepthMax = 64;
@@ -19,8 +21,8 @@ const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
  * nothing nested deeper than the limit, not more values than the limit, no lone surrogate. Throws a
  * Problem that names the place, never the text.
  */
-export function parseStrictJson(text: string, { free = [] }: JsonRules = {}): unknown {
-  inspect(text, free);
+export function parseStrictJson(text: string, rules: JsonRules = {}): unknown {
+  inspect(text, rules);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -56,7 +58,7 @@ const closeBrace = 0x7d;
  * One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. It
  * reads numbers, not characters: 10 MiB of whatever it does not refuse at once take some 50 ms.
  */
-function inspect(text: string, free: readonly string[] | 'all'): void {
+function inspect(text: string, { free = [], rounds = false }: JsonRules): void {
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
   const escapes = new Finder(text);
@@ -111,7 +113,10 @@ function inspect(text: string, free: readonly string[] | 'all'): void {
           while (isBlank(text.charCodeAt(at)));
           continue;
         }
-        at = isFree && isOfNumber(code) ? endOfExactNumber(text, start) : endOfWord(text, start);
+        at =
+          isFree && !rounds && isOfNumber(code)
+            ? endOfExactNumber(text, start)
+            : endOfWord(text, start);
     }
     values += 1;
     if (values > jsonValuesMax) {

@@ -74,6 +74,18 @@ export function describeThrown(thrown: unknown): ThrownError {
   }
 }
 
+/** What a transform threw in place of an answer, as it is: who sends it looks at it. */
+export function thrownAnswer(thrown: unknown): object | undefined {
+  try {
+    if (typeof thrown !== 'object' || thrown === null) return undefined;
+    const error = thrown as Record<string, unknown>;
+    if (nameOf(error) !== 'CustomHttpResponseError') return undefined;
+    return { status: error['status'], headers: error['headers'], body: error['body'] };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Without the part of its response that nobody is shown. */
 export function cutThrown({ headers, body, ...error }: ThrownError): ThrownError {
   return {

@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import { create, type Product } from './product';
+import { startReceiver, type Received, type Receiver } from './receiver';
+
+/** What a call of a proxy is made of. */
+export interface Call {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON, a text or bytes as they are. */
+  readonly body?: unknown;
+  readonly anonymous?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly code: string | undefined;
+  readonly detail: string | undefined;
+}
+
+export interface TransformingProxy {
+  readonly id: string;
+  readonly key: string;
+  call(call?: Call): Promise<Answer>;
+}
+
+interface Code {
+  readonly request?: string;
+  readonly response?: string;
+}
+
+/** A tenant's destination, application and proxies, for specs of transforms. */
+export class Workshop {
+  /** What the destination says to the next requests. */
+  answer: ((res: ServerResponse, request: Received) => void) | undefined;
+
+  private constructor(
+    private readonly product: Product,
+    readonly destination: Receiver,
+    readonly applicationId: string,
+  ) {}
+
+  static async open(product: Product): Promise<Workshop> {
+    const opened: { shop?: Workshop } = {};
+    const destination = await startReceiver((res, request) => {
+      if (opened.shop?.answer) opened.shop.answer(res, request);
+      else res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
+    });
+    const application = await applicationOf(product, ['create', 'read', 'use']);
+    opened.shop = new Workshop(product, destination, application);
+    return opened.shop;
+  }
+
+  close(): Promise<void> {
+    return this.destination.close();
+  }
+
+  /** A proxy whose transforms are these bodies of functions of `args`, `configuration` and `svc`. */
+  async proxy(
+    { request, response }: Code,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<TransformingProxy> {
+    const { baseUrl, privateKey } = this.product;
+    const created = await create(this.product, '/proxies', {
+      name: 'transforming',
+      destination_url: this.destination.url,
+      ...(request === undefined ? {} : { request_transform: transformOf(request) }),
+      ...(response === undefined ? {} : { response_transform: transformOf(response) }),
+      ...more,
+    });
+    const key = String(created.key);
+    return {
+      id: created.id,
+      key,
+      call: async ({ method = 'POST', path = '', headers = {}, body, anonymous = false } = {}) => {
+        const isData = typeof body === 'string' || Buffer.isBuffer(body);
+        const answer = await fetch(`${baseUrl}/proxy${path}`, {
+          method,
+          redirect: 'manual',
+          headers: {
+            'SVC-PROXY-KEY': key,
+            ...(anonymous ? {} : { 'SVC-API-KEY': privateKey }),
+            ...(body === undefined || isData ? {} : { 'Content-Type': 'application/json' }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body: isData ? body : JSON.stringify(body) }),
+        });
+        return answerOf(answer.status, answer.headers, await answer.text());
+      },
+    };
+  }
+}
+
+function answerOf(status: number, headers: Headers, text: string): Answer {
+  const problem = /"proxy_error"/.test(text)
+    ? (JSON.parse(text) as { proxy_error?: { code?: string; detail?: string } }).proxy_error
+    : undefined;
+  return { status, headers, text, code: problem?.code, detail: problem?.detail };
+}
+
+const transformOf = (code: string) => ({
+  code: `module.exports = async function ({ args, configuration, svc }) {\n${code}\n};`,
+  runtime: 'node20',
+});
+
+/** An application that sees the data of its tokens. */
+export async function applicationOf(
+  product: Product,
+  permissions: readonly string[],
+): Promise<string> {
+  const rule = {
+    priority: 1,
+    container: '/',
+    transform: 'reveal',
+    permissions: permissions.map((name) => `token:${name}`),
+  };
+  const body = { name: 'transforms', type: 'private', rules: [rule] };
+  return (await create(product, '/applications', body, product.adminKey)).id;
+}

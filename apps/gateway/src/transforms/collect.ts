@@ -1,0 +1,73 @@
+import { Problem } from '@glovebox/problems';
+import { Collected } from '@glovebox/service-host';
+import type { Room } from '../call-shares';
+import type { Destination } from '../destinations';
+import { Exchange, type Asking, type OutgoingRequest } from '../forward';
+import { tooLarge, transformedBytesMax, transformedWithinMs } from './content';
+
+/** The answer of a destination, whole. */
+export interface CollectedAnswer {
+  readonly status: number;
+  /** Name, value, name, value…, without those that no caller gets. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+interface Collecting extends Asking {
+  readonly room: Room;
+}
+
+/** Sends the request and waits for the whole answer. Undefined: the caller left. */
+export async function collect(
+  destination: Destination,
+  request: OutgoingRequest,
+  asking: Collecting,
+): Promise<CollectedAnswer | undefined> {
+  let exchange: CollectedExchange | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      const settle = (): void => resolve(exchange?.answer);
+      exchange = new CollectedExchange(destination, request, asking, settle, reject);
+      exchange.start();
+    });
+  } finally {
+    exchange?.stopClock();
+  }
+}
+
+class CollectedExchange extends Exchange<Collecting> {
+  answer: CollectedAnswer | undefined;
+  #status = 0;
+  #headers: readonly string[] = [];
+  #clock: NodeJS.Timeout | undefined;
+  readonly #collected = new Collected(transformedBytesMax, this.answering.room.keep);
+
+  stopClock(): void {
+    clearTimeout(this.#clock);
+  }
+
+  protected begin(status: number, raw: readonly (Buffer | string)[]): void {
+    this.#status = status;
+    this.#headers = this.headersOf(status, raw);
+    this.#clock = setTimeout(
+      () => this.abort(new Problem('destination_timeout')),
+      transformedWithinMs,
+    );
+  }
+
+  protected headAlone(): void {
+    // The caller gets its head with what becomes of the body.
+  }
+
+  protected part(chunk: Buffer): boolean {
+    if (this.#collected.length + chunk.length > transformedBytesMax) {
+      throw tooLarge('answer of the destination');
+    }
+    this.#collected.add(chunk);
+    return true;
+  }
+
+  protected complete(): void {
+    this.answer = { status: this.#status, headers: this.#headers, body: this.#collected.bytes };
+  }
+}
