@@ -42,6 +42,8 @@ const samples = {
     detokenize: true,
     requestTransform: null,
     responseTransform: null,
+    requestSteps: [],
+    responseSteps: [],
     applicationId: randomUUID(),
     configuration: { SERVICE_KEY: randomBytes(24).toString('hex') },
     isolation: 'warm',

@@ -89,6 +89,8 @@ function ephemeralProxy(
     detokenize: true,
     requestTransform: null,
     responseTransform: null,
+    requestSteps: [],
+    responseSteps: [],
     applicationId: null,
     configuration: {},
     tls: null,

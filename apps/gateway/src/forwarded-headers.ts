@@ -1,31 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Problem } from '@glovebox/problems';
-import type { ServiceHeaders } from '@glovebox/service-host';
+import { hopByHopHeaders, type ServiceHeaders } from '@glovebox/service-host';
 
 export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
 
-const hopByHop = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
-const neverAnswered = new Set(hopByHop);
+const neverAnswered = new Set(hopByHopHeaders);
 /** Ours to say, whoever is next: the framing, and who asked before us. */
-const neverPassedOn = new Set([...hopByHop, 'expect', 'content-length', 'forwarded']);
-/** What no transform may set: where a message goes, how long it is and how it is packed. */
-const notForTransforms = new Set([
-  ...hopByHop,
-  'content-encoding',
-  'content-length',
-  'expect',
-  'host',
-]);
+const neverPassedOn = new Set([...hopByHopHeaders, 'expect', 'content-length', 'forwarded']);
 const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
@@ -108,10 +89,6 @@ function refuseUndecodable(transferEncoding: string): void {
   if (transferEncoding.trim().toLowerCase() !== 'chunked') {
     throw new Problem('destination_unreachable');
   }
-}
-
-export function isOursToSay(lower: string): boolean {
-  return notForTransforms.has(lower);
 }
 
 /** What of the management API's. */

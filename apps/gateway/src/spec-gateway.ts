@@ -147,6 +147,8 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         detokenize: true,
         requestTransform: null,
         responseTransform: null,
+        requestSteps: [],
+        responseSteps: [],
         applicationId: null,
         configuration: {},
         isolation: 'warm',

@@ -17,6 +17,12 @@ describe('a payload of the log', () => {
     expect(parseDefinition(text)).toMatchObject({ tls: null });
   });
 
+  it('of a proxy that was written before there were steps has none', () => {
+    const text = readFileSync(join(golden, 'v1-proxy.json'), 'utf8');
+    expect(text).not.toContain('Steps');
+    expect(parseDefinition(text)).toMatchObject({ requestSteps: [], responseSteps: [] });
+  });
+
   it('of a version from the future is refused, not guessed at', () => {
     expect(() => parseDefinition('{"v":999,"definition":{}}')).toThrow(UnknownPayloadVersion);
   });

@@ -98,9 +98,10 @@ export function parseDefinition(text: string): Definition {
 
 /** Members that a payload may be too old to have. */
 function completed(
-  proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls'>,
+  proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls' | 'requestSteps' | 'responseSteps'>,
 ): ProxyDefinition {
-  return { ...proxy, tls: proxy.tls ?? null };
+  const { tls = null, requestSteps = [], responseSteps = [] } = proxy;
+  return { ...proxy, tls, requestSteps, responseSteps };
 }
 
 function placeOf(entry: { kind: string; id: string; tenantId: string }): Place {

@@ -56,6 +56,49 @@ export interface TransformDefinition {
   readonly runtime: Runtime;
 }
 
+/** A token as a step asks for it: what `POST /tokens` takes, without id and data. */
+export interface StepToken {
+  readonly type: string;
+  readonly containers?: readonly string[];
+  readonly mask?: unknown;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly search_indexes?: readonly string[];
+  readonly fingerprint_expression?: string;
+  readonly deduplicate_token?: boolean;
+  readonly expires_at?: string;
+}
+
+/** One change of a message that takes no code, as it was written. Paths are JSONPath. */
+export type TransformStep =
+  | {
+      readonly type: 'mask';
+      readonly options: { readonly path: string; readonly expression: string };
+    }
+  | {
+      readonly type: 'tokenize';
+      readonly options: { readonly path: string; readonly token: StepToken };
+    }
+  | {
+      readonly type: 'detokenize';
+      readonly options: { readonly path: string; readonly enabled: false };
+    }
+  | {
+      readonly type: 'append';
+      readonly options:
+        | {
+            readonly location: 'header' | 'query';
+            readonly name: string;
+            readonly value: string;
+          }
+        | { readonly location: 'body'; readonly path: string; readonly value: unknown };
+    }
+  | {
+      readonly type: 'remove';
+      readonly options:
+        | { readonly location: 'header' | 'query'; readonly name: string }
+        | { readonly location: 'body'; readonly path: string };
+    };
+
 /** PEM. The authority takes the place of the public ones; certificate and key come together. */
 export interface TlsDefinition {
   readonly certificate: string | null;
@@ -73,6 +116,10 @@ export interface ProxyDefinition {
   readonly detokenize: boolean;
   readonly requestTransform: TransformDefinition | null;
   readonly responseTransform: TransformDefinition | null;
+  /** Before the request transform. */
+  readonly requestSteps: readonly TransformStep[];
+  /** After the response transform. */
+  readonly responseSteps: readonly TransformStep[];
   readonly applicationId: string | null;
   readonly configuration: Readonly<Record<string, string>>;
   readonly isolation: Isolation;

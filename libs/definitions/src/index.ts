@@ -10,9 +10,11 @@ export type {
   ReactorDefinition,
   RequestParameter,
   Runtime,
+  StepToken,
   TenantDefinition,
   TlsDefinition,
   TransformDefinition,
+  TransformStep,
 } from './definition';
 export { DefinitionFollower } from './follower';
 export { appendDefinition, appendDeletion, appendTenantDeletion, readLog } from './log';

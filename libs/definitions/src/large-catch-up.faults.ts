@@ -49,6 +49,8 @@ const proxy = (): ProxyDefinition => ({
   detokenize: true,
   requestTransform: null,
   responseTransform: null,
+  requestSteps: [],
+  responseSteps: [],
   applicationId: randomUUID(),
   configuration: {},
   isolation: 'warm',

@@ -8,14 +8,18 @@ import { isTokenId, normalTokenId } from './token-id';
 
 /** What stands between `{{` and `}}`: whose value, and what is made of it. */
 export interface Expression {
+  /** Or the root of its path. */
   readonly tokenId: string;
   /** As it was read: equal sources have equal results. */
   readonly source: string;
   evaluate(value: unknown, budget: Budget): Work<unknown>;
 }
 
-/** What an expression begins with: the id of a token, or a path of the data at hand. */
-export type Head = 'token' | 'data';
+/**
+ * What an expression begins with: the id of a token, `data` or a path below it, or a path of the
+ * document that is being changed, from its root `$` or from the place `@` that is changed.
+ */
+export type Head = 'token' | 'data' | 'place';
 
 /**
  * The request is refused by place, never with an echo: what stands there may be confidential. A place
@@ -54,7 +58,7 @@ export function readExpression({ marked, inner, place, head }: Found): Expressio
 
 function parse(source: string, place: string, head: Head): Expression {
   const reader = new Reader(source);
-  const start = head === 'token' ? readTokenId(reader) : readDataPath(reader);
+  const start = head === 'token' ? readTokenId(reader) : readPath(reader, roots[head]);
   if (!start) throw malformed(place);
   const steps = [...start.steps];
   const stepsInAll = steps.length + filtersMax;
@@ -81,15 +85,18 @@ function readTokenId(reader: Reader): Start | undefined {
   return isTokenId(id) ? { tokenId: normalTokenId(id), steps: [] } : undefined;
 }
 
-function readDataPath(reader: Reader): Start | undefined {
-  if (!reader.take(/\s*data/y)) return undefined;
+const roots = { data: /\s*(data)/y, place: /\s*([$@])/y };
+
+function readPath(reader: Reader, root: RegExp): Start | undefined {
+  const tokenId = reader.take(root)?.[1];
+  if (tokenId === undefined) return undefined;
   const path = readSteps(reader);
   if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
   const change: Step['change'] = function* (value, budget) {
     yield;
     return valueAt(value, path, budget);
   };
-  return { tokenId: 'data', steps: [{ change, fault: 'leads to no value or to several' }] };
+  return { tokenId, steps: [{ change, fault: 'leads to no value or to several' }] };
 }
 
 function readFilter(reader: Reader, place: string): Step {

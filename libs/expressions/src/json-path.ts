@@ -1,5 +1,7 @@
 import type { Budget } from './limits';
+import { plainOf } from './opaque';
 import { quoted, Reader, unquote } from './reader';
+import type { Work } from './slices';
 
 type Selector =
   | { readonly kind: 'member'; readonly name: string }
@@ -60,11 +62,96 @@ function readBracketed(reader: Reader): Selector | undefined {
   return name ? { kind: 'member', name: unquote(name) } : undefined;
 }
 
+/** Where a value stands: in an object or a list, so many levels below the document. */
+export interface PlaceInDocument {
+  readonly parent: Record<string, unknown> | unknown[];
+  readonly key: string | number;
+  readonly depth: number;
+  /** Where its parent stands; undefined for the document. */
+  readonly up: PlaceInDocument | undefined;
+}
+
+interface Visit extends PlaceInDocument {
+  /** The step of the path that is next. */
+  readonly at: number;
+}
+
+const visitsOfSlice = 4_096;
+
+/**
+ * All places that a path leads to, in the order of the document, but none inside another; one more
+ * than `max` where there are more. The document is the only item of `holder`; `look` is called for
+ * each value on the way.
+ */
+export function* placesAt(
+  holder: [document: unknown],
+  path: JsonPath,
+  max: number,
+  look: () => void,
+): Work<PlaceInDocument[]> {
+  const found: PlaceInDocument[] = [];
+  const taken = new Set<unknown>();
+  const waiting: Visit[] = [{ parent: holder, key: 0, depth: 0, up: undefined, at: 0 }];
+  for (let visits = 1; found.length <= max; visits += 1) {
+    const visit = waiting.pop();
+    if (!visit) break;
+    look();
+    if (visits % visitsOfSlice === 0) yield;
+    const value = valueOf(visit);
+    const step = path[visit.at];
+    if (!step) {
+      found.push(visit);
+      taken.add(value);
+    } else if (typeof value === 'object' && value !== null && !taken.has(value)) {
+      const { depth, at } = visit;
+      const parent = value as PlaceInDocument['parent'];
+      const add = (keys: readonly (string | number)[], next: number): void => {
+        for (let index = keys.length - 1; index >= 0; index -= 1) {
+          waiting.push({ parent, key: keys[index] ?? '', depth: depth + 1, up: visit, at: next });
+        }
+      };
+      // The last are the first to be visited: what is found here comes before what is below it.
+      if (step.isRecursive) add(keysOf(parent), at);
+      add(selectedKeys(parent, step.selector), at + 1);
+    }
+  }
+  return found;
+}
+
+export function valueOf({ parent, key }: Pick<PlaceInDocument, 'parent' | 'key'>): unknown {
+  return (parent as Record<string | number, unknown>)[key];
+}
+
+function keysOf(parent: PlaceInDocument['parent']): readonly (string | number)[] {
+  return Array.isArray(parent) ? [...parent.keys()] : Object.keys(parent);
+}
+
+function selectedKeys(
+  parent: PlaceInDocument['parent'],
+  selector: Selector,
+): readonly (string | number)[] {
+  if (selector.kind === 'every') return keysOf(parent);
+  if (selector.kind === 'member') {
+    const isMember = !Array.isArray(parent) && Object.hasOwn(parent, selector.name);
+    return isMember ? [selector.name] : [];
+  }
+  if (!Array.isArray(parent)) return [];
+  const index = selector.index < 0 ? parent.length + selector.index : selector.index;
+  return index in parent ? [index] : [];
+}
+
+/** The path to the object, and the name of its member, where a path ends in one. */
+export function memberPath(path: JsonPath): { parent: JsonPath; name: string } | undefined {
+  const last = path.at(-1);
+  if (last?.selector.kind !== 'member' || last.isRecursive) return undefined;
+  return { parent: path.slice(0, -1), name: last.selector.name };
+}
+
 /** The one value that a path leads to; undefined if it leads to none or to several. */
 export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
   const found: unknown[] = [];
   find(value, path, 0, found, budget);
-  return found.length === 1 ? found[0] : undefined;
+  return found.length === 1 ? plainOf(found[0]) : undefined;
 }
 
 function find(value: unknown, path: JsonPath, at: number, found: unknown[], budget: Budget): void {

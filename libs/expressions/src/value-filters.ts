@@ -1,5 +1,6 @@
 import type { Argument, Change } from './filters';
 import { parseJsonPath, valueAt } from './json-path';
+import { plainOf } from './opaque';
 import { scalarText } from './text-filters';
 
 export function json(path?: Argument): Change | undefined {
@@ -25,7 +26,7 @@ export function toBoolean(value: unknown): boolean | undefined {
 /** Without a copy: the value may have a hundred thousand members. */
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
+  return plainOf((value as Readonly<Record<string, unknown>>)[name]);
 }
 
 /** Of a card: its month and year in the place of M, MM, YY and YYYY. */

@@ -26,6 +26,30 @@ export function dataTemplate(document: unknown, tally = new Tally()): DataTempla
   return { render: (data, budget) => template.render(new Map([['data', data]]), budget) };
 }
 
+/** A text over a document and a place in it: `ends in {{ $.card.number | last4 }}`. */
+export interface PlaceTemplate {
+  make(document: unknown, value: unknown, budget: Budget): Work<unknown>;
+}
+
+/** Each expression begins with the document, `$`, or with the value at the place, `@`. */
+export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate {
+  const scan = (part: string): Piece[] =>
+    new SpanScanner({ ...plainSyntax, head: 'place' }, tally).write(part, true);
+  const build = textBuilder(text, { way: new Way(), scan });
+  return {
+    *make(document, value, budget) {
+      // Made for each of many places, plain text adds up as well.
+      budget.spend(text);
+      if (!build) return text;
+      const roots = new Map([
+        ['$', document],
+        ['@', value],
+      ]);
+      return yield* build(roots, budget);
+    },
+  };
+}
+
 function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<unknown> {
   const tokenIds = new Set<string>();
   const way = new Way();

@@ -22,11 +22,13 @@ export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metr
 export { startOpsServer, type OpsServer, type Readiness } from './ops-server';
 export { Collected, readAtMost, readBody, type Reading } from './read-body';
 export { readOn } from './read-on';
+export { hopByHopHeaders, isReservedHeader } from './reserved-headers';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, stopService, type Service } from './service';
 export {
   decodeUtf8,
+  exactNumber,
   jsonDepthMax,
   jsonValuesMax,
   parseStrictJson,

@@ -3,6 +3,8 @@ import { Problem } from '@glovebox/problems';
 export interface JsonRules {
   /** Members of the document, or all of it, that are the customer's own: any JSON, names included. */
   readonly free?: readonly string[] | 'all';
+  /** The JSON that stands in for a number which JSON.stringify would not write as it was read. */
+  readonly standIn?: (literal: string) => string;
   /** Numbers become what JavaScript makes of them, as whoever asked for that expects. */
   readonly rounds?: boolean;
 }
@@ -22,9 +24,10 @@ const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
  * Problem that names the place, never the text.
  */
 export function parseStrictJson(text: string, rules: JsonRules = {}): unknown {
-  inspect(text, rules);
+  const numbers = rules.standIn && new ReplacedNumbers(text, rules.standIn);
+  inspect(text, rules, numbers);
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(numbers?.text ?? text) as unknown;
   } catch {
     throw new Problem('invalid_json');
   }
@@ -58,7 +61,11 @@ const closeBrace = 0x7d;
  * One pass over the text before JSON.parse builds anything, iterative so that depth cannot hurt. It
  * reads numbers, not characters: 10 MiB of whatever it does not refuse at once take some 50 ms.
  */
-function inspect(text: string, { free = [], rounds = false }: JsonRules): void {
+function inspect(
+  text: string,
+  { free = [], rounds = false }: JsonRules,
+  numbers: ReplacedNumbers | undefined,
+): void {
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
   const escapes = new Finder(text);
@@ -113,10 +120,9 @@ function inspect(text: string, { free = [], rounds = false }: JsonRules): void {
           while (isBlank(text.charCodeAt(at)));
           continue;
         }
-        at =
-          isFree && !rounds && isOfNumber(code)
-            ? endOfExactNumber(text, start)
-            : endOfWord(text, start);
+        if (!isOfNumber(code)) at = endOfWord(text, start);
+        else if (numbers) at = numbers.take(start, expectsName);
+        else at = isFree && !rounds ? endOfExactNumber(text, start) : endOfWord(text, start);
     }
     values += 1;
     if (values > jsonValuesMax) {
@@ -160,21 +166,62 @@ function endOfExactNumber(text: string, start: number): number {
 }
 
 function endOfLongNumber(text: string, start: number): number {
-  numberLiteral.lastIndex = start;
-  const [literal] = numberLiteral.exec(text) ?? [];
+  const literal = literalAt(text, start, numberLiteral);
+  if (exactNumber(literal) === undefined) {
+    throw new Problem('invalid_json', {
+      detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
+    });
+  }
+  return start + literal.length;
+}
+
+function literalAt(text: string, start: number, shape: RegExp): string {
+  shape.lastIndex = start;
+  const [literal] = shape.exec(text) ?? [];
   if (literal === undefined) throw new Problem('invalid_json');
   if (literal.length > jsonNumberCharactersMax) {
     throw new Problem('invalid_json', {
       detail: `The number at character ${start} is longer than ${jsonNumberCharactersMax} characters.`,
     });
   }
-  const kept = String(Number(literal));
-  if (kept !== literal && significance(literal) !== significance(kept)) {
-    throw new Problem('invalid_json', {
-      detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
-    });
+  return literal;
+}
+
+/** The number that a literal stands for; undefined where digits of it would be lost. */
+export function exactNumber(literal: string): number | undefined {
+  const number = Number(literal);
+  const kept = String(number);
+  return kept === literal || significance(literal) === significance(kept) ? number : undefined;
+}
+
+const strictNumberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** Numbers that are taken out of a text, each with something in its place that JSON.parse takes. */
+class ReplacedNumbers {
+  readonly #parts: string[] = [];
+  #from = 0;
+
+  constructor(
+    private readonly whole: string,
+    private readonly standIn: (literal: string) => string,
+  ) {}
+
+  /** With the numbers replaced that were taken; all else as it was, right or wrong. */
+  get text(): string {
+    return this.#from === 0 ? this.whole : this.#parts.join('') + this.whole.slice(this.#from);
   }
-  return start + literal.length;
+
+  /** Past the number. What stands in for it may be a string, and so the name of a member. */
+  take(start: number, isInPlaceOfName: boolean): number {
+    if (isInPlaceOfName) throw new Problem('invalid_json');
+    const literal = literalAt(this.whole, start, strictNumberLiteral);
+    const end = start + literal.length;
+    if (String(Number(literal)) !== literal) {
+      this.#parts.push(this.whole.slice(this.#from, start), this.standIn(literal));
+      this.#from = end;
+    }
+    return end;
+  }
 }
 
 /** Digits and exponent of a number, the same for every way of writing it. */

@@ -50,6 +50,22 @@ export function derive(
   return derived;
 }
 
+/** Says which members of a token hold an expression that is not valid, whatever the data will be. */
+export function readExpressions(
+  options: TokenOptions,
+  errors: Record<string, readonly string[]>,
+): void {
+  const tally = new Tally();
+  for (const [member, document] of Object.entries(options)) {
+    try {
+      dataTemplate(document, tally);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      errors[member] ??= [error.message];
+    }
+  }
+}
+
 /** What an index holds is found by its text, whatever the type of the value. */
 function termText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);

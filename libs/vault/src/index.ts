@@ -5,4 +5,5 @@ export { requireGrant, type StoredToken } from './store-tokens';
 export type { Actor, NewToken, TokenInput, TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';
+export { faultsWithoutData } from './valid-token';
 export { Vault, type TokenizedDocument } from './vault';

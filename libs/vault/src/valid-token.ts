@@ -3,9 +3,9 @@ import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
 import { isInstant } from '@glovebox/service-host';
 import { isShallow, isShort, mustBeShort } from './depth';
-import { derive, type Derived } from './derived';
+import { derive, readExpressions, type Derived } from './derived';
 import type { NewToken, TokenInput, TokenOptions } from './token';
-import { tokenType } from './token-types';
+import { tokenType, type TokenType } from './token-types';
 
 /** What is to be stored, once nothing is wrong with it. */
 export interface ValidToken extends Derived {
@@ -30,11 +30,11 @@ export const metadataValueCharactersMax = 1_000;
 
 /** Looks at everything: tokens come from callers, and from customers' code as well. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
-  const errors: Record<string, readonly string[]> = {};
+  const errors: Errors = {};
   const given = withoutNulls(input);
-  const { id, type = 'token', data, containers = [], metadata = {} } = given;
+  const { id, type = 'token', data } = given;
   const kind = tokenType(type);
-  if (!kind) throw invalid({ type: ['is not a known token type'] });
+  if (!kind) throw invalid(unknownType);
   if (id !== undefined && !isTokenIdText(id)) {
     errors.id = [
       'must be 3 to 400 characters without white space and # / \\ + ? [ ] | & = % < > { } ^',
@@ -42,6 +42,37 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   }
   const text = textOf(data, 'data', errors);
   if (text !== undefined) Object.assign(errors, kind.faultsOf(data));
+  const asked = askedFor(given, kind, errors);
+  refuse(errors);
+  const derived = derive(kind, data, asked.options, errors, budget);
+  refuse(errors);
+  return {
+    id: typeof id === 'string' ? normalTokenId(id) : randomUUID(),
+    type: String(type),
+    data,
+    text: text ?? 'null',
+    ...asked,
+    ...derived,
+  };
+}
+
+/** What is wrong with the members of a token whose data will be known later. */
+export function faultsWithoutData(input: TokenInput): ProblemErrors {
+  const errors: Errors = {};
+  const given = withoutNulls(input);
+  const kind = tokenType(given.type ?? 'token');
+  if (!kind) return unknownType;
+  // A time to come may have passed by then.
+  const { options } = askedFor(given, kind, errors, -Infinity);
+  readExpressions(options, errors);
+  return errors;
+}
+
+const unknownType = { type: ['is not a known token type'] };
+
+/** All but id and data. */
+function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date.now()) {
+  const { containers = [], metadata = {}, deduplicate_token: deduplicate = false } = given;
   const container = containerOf(containers, kind.container, errors);
   if (!isMetadata(metadata)) {
     errors.metadata = [
@@ -49,24 +80,14 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
         `${metadataValueCharactersMax} characters under a name of at most ${metadataNameCharactersMax}`,
     ];
   }
-  const expiresAt = expiryOf(given.expires_at, errors);
-  const { deduplicate_token: deduplicate = false } = given;
+  const expiresAt = expiryOf(given.expires_at, now, errors);
   if (typeof deduplicate !== 'boolean') errors.deduplicate_token = ['must be true or false'];
-  const options = optionsOf(given, errors);
-  refuse(errors);
-  const derived = derive(kind, data, options, errors, budget);
-  refuse(errors);
   return {
-    id: typeof id === 'string' ? normalTokenId(id) : randomUUID(),
-    type: String(type),
     container,
-    data,
-    text: text ?? 'null',
-    options,
     metadata: metadata as Record<string, string>,
     expiresAt,
     deduplicate: deduplicate === true,
-    ...derived,
+    options: optionsOf(given, errors),
   };
 }
 
@@ -141,10 +162,10 @@ function isMetadata(value: unknown): value is Record<string, string> {
   );
 }
 
-function expiryOf(value: unknown, errors: Errors): Date | null {
+function expiryOf(value: unknown, now: number, errors: Errors): Date | null {
   if (value === undefined) return null;
   const at = new Date(isInstant(value) ? value : Number.NaN);
-  if (!(at.getTime() > Date.now())) {
+  if (!(at.getTime() > now)) {
     errors.expires_at = ['must be an ISO 8601 time in the future, with an offset or Z'];
   }
   return at;

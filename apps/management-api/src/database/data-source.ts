@@ -18,6 +18,7 @@ import { RotateMasterKeys0000000000014 } from '../migrations/0014-rotate-master-
 import { CountDefinitions0000000000017 } from '../migrations/0017-count-definitions';
 import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replays-to-grants';
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
+import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -41,6 +42,7 @@ const migrations = [
   CountDefinitions0000000000017,
   BindReplaysToGrants0000000000018,
   ShareOutQueues0000000000026,
+  AddStepsToProxies0000000000028,
 ];
 
 /** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */

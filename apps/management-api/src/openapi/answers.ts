@@ -14,6 +14,7 @@ import {
   type Schema,
   type Schemas,
 } from './schema';
+import { requestSteps, responseSteps, stepSchemas } from './transform-steps';
 
 /**
  * What answers look like, by hand: an interface leaves nothing behind to read at run time. Every
@@ -169,6 +170,8 @@ const proxy: Members = {
   sometimes: {
     request_transform: transform,
     response_transform: transform,
+    request_transforms: requestSteps,
+    response_transforms: responseSteps,
     application_id: uuid,
     configuration: mapOf(text),
     timeout_ms: whole,
@@ -237,6 +240,7 @@ export const answers: Schemas = {
   UpdatedReactor: shown(reactorWithApplication),
   CreatedReactor: made(reactorWithApplication),
   ReactorPage: pageOf('Reactor'),
+  ...stepSchemas,
   Proxy: shown(proxy),
   CreatedProxy: made(proxy),
   ProxyPage: pageOf('Proxy'),

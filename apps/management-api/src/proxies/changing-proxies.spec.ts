@@ -123,6 +123,8 @@ describe('PUT /proxies/{id}', () => {
       detokenize: true,
       requestTransform: null,
       responseTransform: null,
+      requestSteps: [],
+      responseSteps: [],
       applicationId: null,
       configuration: {},
       isolation: 'warm',

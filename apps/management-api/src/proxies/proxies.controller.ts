@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
+import { FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/permission.guard';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/resource.guard';
@@ -14,6 +15,7 @@ export class ProxiesController {
   constructor(private readonly proxies: ProxiesService) {}
 
   @Post()
+  @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:create')
   create(@Caller() actor: Actor, @Body() input: ProxyInput): Promise<ProxyResponse> {
     return this.proxies.create(actor, input);
@@ -33,6 +35,7 @@ export class ProxiesController {
   }
 
   @Put(':id')
+  @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:update')
   @OfResource(Proxy)
   update(
@@ -44,6 +47,7 @@ export class ProxiesController {
   }
 
   @Patch(':id')
+  @FreeMembers('request_transforms', 'response_transforms')
   @HttpCode(204)
   @RequirePermission('proxy:update')
   @OfResource(Proxy)

@@ -1,10 +1,12 @@
-import type { Isolation, Runtime, TlsDefinition } from '@glovebox/definitions';
+import type { Isolation, Runtime, TlsDefinition, TransformStep } from '@glovebox/definitions';
 import { ApplicationReference } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../configuration';
 import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
+import { requestSteps, responseSteps } from '../openapi/transform-steps';
 import { toStamps, type Answer, type Stamps } from '../stamps';
-import { Flag, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
+import { Flag, Json, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
 import type { Proxy, TransformEntry } from './proxy.entity';
+import type { Steps } from './transform-steps';
 
 export class TransformInput {
   @Code()
@@ -45,6 +47,13 @@ export class ProxyInput {
   @Nested(() => TransformInput, { optional: true })
   response_transform?: TransformInput;
 
+  /** The shape alone: of each kind of step `toSteps` says what it may be. */
+  @Json({ optional: true, schema: requestSteps })
+  request_transforms?: unknown;
+
+  @Json({ optional: true, schema: responseSteps })
+  response_transforms?: unknown;
+
   @Nested(() => ApplicationReference, { optional: true })
   application?: ApplicationReference;
 
@@ -80,6 +89,8 @@ export interface ProxyResponse extends Stamps {
   detokenize: boolean;
   request_transform?: TransformResponse;
   response_transform?: TransformResponse;
+  request_transforms?: readonly TransformStep[];
+  response_transforms?: readonly TransformStep[];
   application_id?: string;
   configuration?: Configuration;
   isolation: Isolation;
@@ -94,6 +105,7 @@ export interface OpenedColumns {
   readonly key: string;
   readonly configuration: Configuration | null;
   readonly tls: TlsDefinition | null;
+  readonly steps: Steps;
 }
 
 interface TransformResponse {
@@ -126,12 +138,23 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     detokenize: row.detokenize,
     ...(row.requestTransform ? { request_transform: toTransform(row.requestTransform) } : {}),
     ...(row.responseTransform ? { response_transform: toTransform(row.responseTransform) } : {}),
+    ...toStepMembers(opened.steps),
     ...(row.applicationId ? { application_id: row.applicationId } : {}),
     ...(opened.configuration ? { configuration: opened.configuration } : {}),
     isolation: row.isolation,
     ...(row.timeoutMs === null ? {} : { timeout_ms: row.timeoutMs }),
     ...(opened.tls ? toTlsMembers(opened.tls) : {}),
     ...toStamps(row, answer),
+  };
+}
+
+function toStepMembers({
+  requestSteps,
+  responseSteps,
+}: Steps): Pick<ProxyResponse, 'request_transforms' | 'response_transforms'> {
+  return {
+    ...(requestSteps.length > 0 ? { request_transforms: requestSteps } : {}),
+    ...(responseSteps.length > 0 ? { response_transforms: responseSteps } : {}),
   };
 }
 

@@ -28,6 +28,7 @@ import {
 } from './proxies.dto';
 import { Proxy, type TransformEntry } from './proxy.entity';
 import { openTls, sealTls, toTls } from './tls-material';
+import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
 
 @Injectable()
 export class ProxiesService {
@@ -134,7 +135,12 @@ export class ProxiesService {
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const configuration = input.configuration ? toConfiguration(input.configuration) : null;
     const tls = toTls(input);
-    const { sealer } = this.ctx;
+    const { sealer, headers } = this.ctx;
+    const steps = toSteps(input, headers);
+    if (tokenizes(steps) && applicationId === null) {
+      throw invalid({ 'application.id': ['is required by a step that tokenizes'] });
+    }
+    const hasSteps = steps.requestSteps.length + steps.responseSteps.length > 0;
     const columns = {
       name: input.name,
       destinationUrl: input.destination_url,
@@ -147,21 +153,23 @@ export class ProxiesService {
         configuration &&
         (await sealConfiguration(sealer, placeOf(proxy, 'configuration'), configuration)),
       tls: tls && (await sealTls(sealer, placeOf(proxy, 'tls'), tls)),
+      steps: hasSteps ? await sealSteps(sealer, placeOf(proxy, 'steps'), steps) : null,
       isolation: input.isolation ?? 'warm',
       timeoutMs: input.timeout_ms ?? null,
     };
-    return { columns, secrets: { configuration, tls } };
+    return { columns, secrets: { configuration, tls, steps } };
   }
 
   async #open(proxy: Proxy): Promise<OpenedColumns> {
     const { sealer } = this.ctx;
-    const [key, configuration, tls] = await Promise.all([
+    const [key, configuration, tls, steps] = await Promise.all([
       sealer.open(placeOf(proxy, 'key'), proxy.key),
       proxy.configuration &&
         openConfiguration(sealer, placeOf(proxy, 'configuration'), proxy.configuration),
       proxy.tls && openTls(sealer, placeOf(proxy, 'tls'), proxy.tls),
+      proxy.steps && openSteps(sealer, placeOf(proxy, 'steps'), proxy.steps),
     ]);
-    return { key: key.toString('utf8'), configuration, tls };
+    return { key: key.toString('utf8'), configuration, tls, steps: steps ?? withoutSteps };
   }
 
   #check(input: ProxyInput): void {
@@ -190,9 +198,11 @@ export class ProxiesService {
   }
 }
 
+const withoutSteps = { requestSteps: [], responseSteps: [] };
+
 function placeOf(
   { id, tenantId }: Pick<Proxy, 'id' | 'tenantId'>,
-  column: 'key' | 'configuration' | 'tls',
+  column: 'key' | 'configuration' | 'tls' | 'steps',
 ): Place {
   return { table: 'proxies', column, tenantId, record: id };
 }
@@ -205,7 +215,7 @@ function toTransformEntry(input: TransformInput | undefined): TransformEntry | n
 
 function toProxyDefinition(
   proxy: Proxy,
-  { configuration, tls }: Omit<OpenedColumns, 'key'>,
+  { configuration, tls, steps }: Omit<OpenedColumns, 'key'>,
 ): ProxyDefinition {
   return {
     kind: 'proxy',
@@ -217,6 +227,7 @@ function toProxyDefinition(
     detokenize: proxy.detokenize,
     requestTransform: toTransformDefinition(proxy.requestTransform),
     responseTransform: toTransformDefinition(proxy.responseTransform),
+    ...steps,
     applicationId: proxy.applicationId,
     configuration: configuration ?? {},
     isolation: proxy.isolation,

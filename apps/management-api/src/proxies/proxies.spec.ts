@@ -166,6 +166,8 @@ it('gives the data plane the proxy under the hash of its key', async () => {
     destinationUrl: input.destination_url,
     requestTransform: { code: transform.code, runtime: 'node16' },
     responseTransform: null,
+    requestSteps: [],
+    responseSteps: [],
     configuration: { A: '1' },
   });
 });

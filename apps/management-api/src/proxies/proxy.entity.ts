@@ -44,6 +44,10 @@ export class Proxy {
   @Column('jsonb', { name: 'response_transform', nullable: true })
   responseTransform!: TransformEntry | null;
 
+  /** Sealed: those of the request and those of the response; null where there are none. */
+  @Column('bytea', { nullable: true })
+  steps!: Buffer | null;
+
   @Column('uuid', { name: 'application_id', nullable: true })
   applicationId!: string | null;
 

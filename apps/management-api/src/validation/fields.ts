@@ -225,8 +225,11 @@ export const TextList = (presence: Presence = {}): PropertyDecorator =>
   );
 
 /** Any JSON, null too, as it came. */
-export const Json = (presence: Presence = {}): PropertyDecorator =>
-  field(() => undefined, { ...presence, raw: true }, {});
+export const Json = ({
+  schema = {},
+  ...presence
+}: Presence & { schema?: Schema } = {}): PropertyDecorator =>
+  field(() => undefined, { ...presence, raw: true }, schema);
 
 export const Nested = (dto: () => Dto, presence: Presence = {}): PropertyDecorator =>
   field((value) => (isMembers(value) ? undefined : 'must be an object'), presence, {}, dto);

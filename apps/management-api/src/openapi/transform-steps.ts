@@ -1,0 +1,76 @@
+import { tokenTypes } from '@glovebox/vault';
+import {
+  flag,
+  instant,
+  json,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  ref,
+  text,
+  type Schema,
+  type Schemas,
+} from './schema';
+
+const path = { ...text, description: 'JSONPath: $.card.number, $.items[*].card, $..number' };
+
+const token = object(
+  { type: oneOf(tokenTypes) },
+  {
+    containers: listOf(text),
+    mask: json,
+    metadata: mapOf(text),
+    search_indexes: listOf(text),
+    fingerprint_expression: text,
+    deduplicate_token: flag,
+    expires_at: instant,
+  },
+);
+
+const step = (type: string, options: Schema): Schema => object({ type: oneOf([type]), options });
+
+const at = (location: 'body' | 'header' | 'query', value: Schemas): Schema =>
+  location === 'body'
+    ? object({ location: oneOf([location]), path, ...value })
+    : object({ location: oneOf([location]), name: text, ...value });
+
+const forBoth = [
+  step('mask', object({ path, expression: text })),
+  step('tokenize', object({ path, token })),
+  step('append', at('header', { value: text })),
+  step('append', at('body', { value: json })),
+  step('remove', at('header', {})),
+  step('remove', at('body', {})),
+];
+
+const requestStep: Schema = {
+  oneOf: [
+    ...forBoth,
+    step('detokenize', object({ path, enabled: { type: 'boolean', enum: [false] } })),
+    step('append', at('query', { value: text })),
+    step('remove', at('query', {})),
+  ],
+};
+
+export const stepSchemas: Schemas = {
+  RequestStep: requestStep,
+  ResponseStep: { oneOf: forBoth },
+};
+
+const steps = (name: keyof typeof stepSchemas, description: string): Schema => ({
+  type: 'array',
+  maxItems: 20,
+  description,
+  items: ref(name),
+});
+
+export const requestSteps = steps(
+  'RequestStep',
+  'Changes of the request that take no code, in their order, before the request transform.',
+);
+
+export const responseSteps = steps(
+  'ResponseStep',
+  'Changes of the answer that take no code, in their order, after the response transform.',
+);

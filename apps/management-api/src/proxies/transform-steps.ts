@@ -1,0 +1,239 @@
+import type { ProxyDefinition, StepToken, TransformStep } from '@glovebox/definitions';
+import { memberPath, parseJsonPath, placeTemplate } from '@glovebox/expressions';
+import { invalid, Problem } from '@glovebox/problems';
+import type { Place, Sealer } from '@glovebox/seal';
+import { isReservedHeader, type ServiceHeaders } from '@glovebox/service-host';
+import { faultsWithoutData } from '@glovebox/vault';
+import { isMembers, type Members } from '../validation/fields';
+
+/** The steps of a proxy, as its definition has them. */
+export type Steps = Pick<ProxyDefinition, 'requestSteps' | 'responseSteps'>;
+
+export interface StepsInput {
+  readonly request_transforms?: unknown;
+  readonly response_transforms?: unknown;
+}
+
+type StepsMember = keyof StepsInput;
+
+export const stepsMax = 20;
+export const stepPathMax = 200;
+export const stepExpressionMax = 4_096;
+export const stepNameMax = 200;
+export const stepValueMax = 1_000;
+/** Of a value for the body, and of a token. */
+export const stepJsonBytesMax = 10 * 1024;
+
+/** What a document says about steps, each with its declared members alone; or all that is wrong. */
+export function toSteps(input: StepsInput, ours: ServiceHeaders): Steps {
+  const errors: Record<string, readonly string[]> = {};
+  const read = (member: StepsMember): TransformStep[] =>
+    readSteps(input[member] ?? [], { member, ours, errors });
+  const steps = {
+    requestSteps: read('request_transforms'),
+    responseSteps: read('response_transforms'),
+  };
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return steps;
+}
+
+export const tokenizes = ({ requestSteps, responseSteps }: Steps): boolean =>
+  [...requestSteps, ...responseSteps].some(({ type }) => type === 'tokenize');
+
+interface Reading {
+  readonly member: StepsMember;
+  readonly ours: ServiceHeaders;
+  readonly errors: Record<string, readonly string[]>;
+}
+
+function readSteps(list: unknown, reading: Reading): TransformStep[] {
+  const { member, errors } = reading;
+  if (!Array.isArray(list) || !list.every(isMembers))
+    errors[member] = ['must be a list of objects'];
+  else if (list.length > stepsMax) errors[member] = [`must have at most ${stepsMax} entries`];
+  else
+    return list.flatMap((step, at) => readStep(step, new Step(`${member}.${at}`, reading)) ?? []);
+  return [];
+}
+
+function readStep({ type, options }: Members, step: Step): TransformStep | undefined {
+  if (typeof type !== 'string' || !Object.hasOwn(readers, type)) {
+    return step.fault('type', `must be ${Object.keys(readers).join(', ')}`);
+  }
+  if (type === 'detokenize' && !step.isOfRequest) {
+    return step.fault('type', 'is for request_transforms alone');
+  }
+  if (!isMembers(options)) return step.fault('options', 'must be an object');
+  return readers[type as TransformStep['type']](options, step);
+}
+
+type Read = (options: Members, step: Step) => TransformStep | undefined;
+
+const readers: Readonly<Record<TransformStep['type'], Read>> = {
+  mask(options, step) {
+    const path = step.path(options);
+    const expression = step.text(options, 'expression', stepExpressionMax);
+    if (expression !== undefined && !isExpression(expression, step)) return undefined;
+    if (path === undefined || expression === undefined) return undefined;
+    return { type: 'mask', options: { path, expression } };
+  },
+  tokenize(options, step) {
+    const path = step.path(options);
+    const token = readToken(options.token, step);
+    return path === undefined || !token
+      ? undefined
+      : { type: 'tokenize', options: { path, token } };
+  },
+  detokenize(options, step) {
+    const path = step.path(options);
+    if (options.enabled !== false) return step.fault('options.enabled', 'must be false');
+    return path === undefined
+      ? undefined
+      : { type: 'detokenize', options: { path, enabled: false } };
+  },
+  append(options, step) {
+    const location = step.location(options);
+    if (location === 'body') {
+      const path = step.path(options);
+      if (path !== undefined && path !== '$' && !endsInMember(path)) {
+        return step.fault('options.path', 'must be $ or end in the name of a member');
+      }
+      const value = step.json(options, 'value');
+      return path === undefined || value === undefined
+        ? undefined
+        : { type: 'append', options: { location, path, value } };
+    }
+    const name = location && step.nameIn(location, options);
+    const value = location && step.text(options, 'value', stepValueMax, { min: 0 });
+    if (location === undefined || name === undefined || value === undefined) return undefined;
+    if (location === 'header' && !isHeaderValue(value)) {
+      return step.fault('options.value', 'must be Latin-1 without control characters');
+    }
+    return { type: 'append', options: { location, name, value } };
+  },
+  remove(options, step) {
+    const location = step.location(options);
+    if (location === 'body') {
+      const path = step.path(options);
+      if (path === '$') return step.fault('options.path', 'must lead to a part of the body');
+      return path === undefined ? undefined : { type: 'remove', options: { location, path } };
+    }
+    const name = location && step.nameIn(location, options);
+    return location === undefined || name === undefined
+      ? undefined
+      : { type: 'remove', options: { location, name } };
+  },
+};
+
+const locations = ['header', 'query', 'body'] as const;
+
+/** One step that is being read: what is wrong is noted with the way to it. */
+class Step {
+  constructor(
+    private readonly at: string,
+    private readonly reading: Reading,
+  ) {}
+
+  get isOfRequest(): boolean {
+    return this.reading.member === 'request_transforms';
+  }
+
+  fault(member: string, message: string): undefined {
+    this.reading.errors[`${this.at}.${member}`] = [message];
+  }
+
+  text(options: Members, name: string, max: number, { min = 1 } = {}): string | undefined {
+    const value = options[name];
+    const member = `options.${name}`;
+    if (value === undefined || value === null) return this.fault(member, 'is required');
+    if (typeof value !== 'string') return this.fault(member, 'must be a string');
+    if (value.length < min) return this.fault(member, 'must not be empty');
+    if (value.length > max) return this.fault(member, `must be at most ${max} characters`);
+    if (!value.isWellFormed()) return this.fault(member, 'has half a surrogate pair');
+    return value;
+  }
+
+  path(options: Members): string | undefined {
+    const path = this.text(options, 'path', stepPathMax);
+    if (path === undefined || parseJsonPath(path)) return path;
+    return this.fault('options.path', 'must be a JSONPath such as $.card.number');
+  }
+
+  /** Any JSON, null too. */
+  json(options: Members, name: string): unknown {
+    const value = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (value === undefined) return this.fault(`options.${name}`, 'is required');
+    if (Buffer.byteLength(JSON.stringify(value)) <= stepJsonBytesMax) return value;
+    return this.fault(`options.${name}`, `must be at most ${stepJsonBytesMax} bytes of JSON`);
+  }
+
+  location({ location }: Members): (typeof locations)[number] | undefined {
+    const known = locations.filter((one) => one !== 'query' || this.isOfRequest);
+    const found = known.find((one) => one === location);
+    return found ?? this.fault('options.location', `must be ${known.join(', ')}`);
+  }
+
+  nameIn(location: 'header' | 'query', options: Members): string | undefined {
+    const name = this.text(options, 'name', stepNameMax);
+    if (name === undefined) return undefined;
+    const { ours } = this.reading;
+    const lower = name.toLowerCase();
+    const isForUs =
+      location === 'header'
+        ? isReservedHeader(lower) || ours.isOurs(lower)
+        : ours.spellingsOf('proxy-key').includes(lower);
+    if (isForUs) return this.fault('options.name', 'is not for a transform to change');
+    if (location === 'header' && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      return this.fault('options.name', 'must be the name of a header');
+    }
+    return name;
+  }
+}
+
+function isExpression(text: string, step: Step): boolean {
+  try {
+    placeTemplate(text);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    step.fault('options.expression', error.message);
+    return false;
+  }
+}
+
+function endsInMember(path: string): boolean {
+  const steps = parseJsonPath(path);
+  return steps !== undefined && memberPath(steps) !== undefined;
+}
+
+const isHeaderValue = (value: string): boolean => /^[\x20-\x7e\xa0-\xff]*$/.test(value);
+
+const tokenMembers = [
+  'containers',
+  'mask',
+  'metadata',
+  'search_indexes',
+  'fingerprint_expression',
+  'deduplicate_token',
+  'expires_at',
+] as const;
+
+/** What `POST /tokens` takes, without id and data. */
+function readToken(value: unknown, step: Step): StepToken | undefined {
+  if (!isMembers(value)) return step.fault('options.token', 'must be an object');
+  const { type = 'token' } = value;
+  const given = tokenMembers.filter((name) => Object.hasOwn(value, name) && value[name] !== null);
+  const token = { type, ...Object.fromEntries(given.map((name) => [name, value[name]])) };
+  if (step.json({ token }, 'token') === undefined) return undefined;
+  const faults = Object.entries(faultsWithoutData(token));
+  for (const [name, [message = '']] of faults) step.fault(`options.token.${name}`, message);
+  return faults.length > 0 ? undefined : (token as StepToken);
+}
+
+export function sealSteps(sealer: Sealer, place: Place, steps: Steps): Promise<Buffer> {
+  return sealer.seal(place, JSON.stringify(steps));
+}
+
+export async function openSteps(sealer: Sealer, place: Place, sealed: Buffer): Promise<Steps> {
+  return JSON.parse((await sealer.open(place, sealed)).toString('utf8')) as Steps;
+}

@@ -1,0 +1,14 @@
+/** A value in a document that is not JSON, such as a number with more digits than a double has. */
+export abstract class Opaque {
+  /** As filters see it; throws a Problem where they may not. */
+  abstract plain(): unknown;
+
+  /** No part of it gets into any text unseen. */
+  toJSON(): unknown {
+    return this.plain();
+  }
+}
+
+export function plainOf(value: unknown): unknown {
+  return value instanceof Opaque ? value.plain() : value;
+}
