@@ -129,6 +129,22 @@ it('a tenant that starts many sandboxes does not keep another one waiting for it
     expect(started.indexOf('one')).toBeLessThan(6);
   }));
 
+it('a sandbox that nobody waits for any more when it is ready is kept for the next key', () =>
+  withRunner({ SANDBOX_GROW_AFTER_MS: '1' }, async (runner) => {
+    const { pool } = runner.ctx;
+    const leaves = new AbortController();
+    const before = children();
+    const first = runner.run(sleeping('short'), { args: { ms: 500 } });
+    const second = runner.run(sleeping('short'), {}, { signal: leaves.signal });
+    await until(() => pool.counts.loaded === 2 && children().length > before.length);
+    const [grown = ''] = children().filter((child) => !before.includes(child));
+    leaves.abort();
+    await second;
+    expect(await first).toMatchObject({ kind: 'returned' });
+    await until(() => pool.counts.generic === 2 && pool.counts.loaded === 1);
+    expect(children()).toContain(grown);
+  }));
+
 it('runs that wait get more processes, up to the limit, and all are served', () =>
   withRunner({ SANDBOX_PROCESSES_PER_KEY: '3', SANDBOX_QUEUE_WAIT_MS: '9000' }, async (runner) => {
     const runs = Array.from({ length: 9 }, () => runner.run(sleeping('x'), { args: { ms: 150 } }));

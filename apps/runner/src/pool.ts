@@ -216,7 +216,7 @@ export class SandboxPool {
       group.starting -= 1;
       const waiter = group.waiting.shift();
       if (waiter !== undefined) waiter.settle(process);
-      else if (process !== undefined) this.release(group, process);
+      else if (process !== undefined) this.takeBack(group, process);
     });
   }
 
@@ -278,6 +278,16 @@ export class SandboxPool {
     } finally {
       endStart?.();
     }
+  }
+
+  /** Nobody waits for it any more, and no code has been in it: the next one that is needed is there. */
+  private takeBack(group: Group, process: SandboxProcess): void {
+    this.giveBackPlace(group);
+    const list = this.generic[group.runtime];
+    list.unshift(process);
+    this.refillWhenGone(group.runtime, process);
+    if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
+    this.serveWaiting();
   }
 
   /** Starting takes a processor for some tenths of a second, so few are started at once. */
@@ -405,9 +415,14 @@ export class SandboxPool {
     this.ordered[runtime] += 1;
     const turn = this.turnToStart(stock);
     const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
-    const list = this.generic[runtime];
     const process = this.start(runtime);
-    list.push(process);
+    this.generic[runtime].push(process);
+    this.refillWhenGone(runtime, process);
+    await process.ready.finally(endStart);
+  }
+
+  private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
+    const list = this.generic[runtime];
     void process.exited.then(() => {
       const at = list.indexOf(process);
       if (at === -1) return;
@@ -415,7 +430,6 @@ export class SandboxPool {
       if (!this.isStopping) this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
       this.refillLater(runtime);
     });
-    await process.ready.finally(endStart);
   }
 }
 
