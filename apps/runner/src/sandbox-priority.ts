@@ -5,18 +5,20 @@ import { setPriority } from 'node:os';
 const sandboxNice = 10;
 const groupRetryMs = 100;
 
-/** The processes of the product go first on a machine that sandboxes keep busy. */
-export function stepBack(pid: number, isGone: () => boolean): void {
-  if (isGone()) return;
+/** The processes of the product go first on a machine that sandboxes keep busy. False: not allowed. */
+export function stepBack(pid: number, isGone: () => boolean): boolean {
   try {
     // The kernel keeps a priority for each thread; a new one has that of the thread it comes of.
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
       setPriority(Number(thread), sandboxNice);
     }
-    groupStepsBack(pid, isGone);
-  } catch {
+  } catch (error) {
     // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
+    const { info } = error as { info?: { code?: string } };
+    if (info?.code === 'EPERM' || info?.code === 'EACCES') return false;
   }
+  groupStepsBack(pid, isGone);
+  return true;
 }
 
 /**

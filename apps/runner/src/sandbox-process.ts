@@ -83,7 +83,12 @@ export class SandboxProcess {
 
   constructor(
     private readonly child: ChildProcess,
-    private readonly options: { dial: Dial; errorsModules: readonly string[] },
+    private readonly options: {
+      dial: Dial;
+      errorsModules: readonly string[];
+      /** This runner may not slow its sandboxes down: they run as they are. */
+      onCannotStepBack?: () => void;
+    },
   ) {
     this.channel = channelOf(child);
     this.egress = new EgressConnections(options.dial, {
@@ -130,7 +135,8 @@ export class SandboxProcess {
     // It starts as fast as it can, and has no customer's code until it is ready.
     Promise.all([pidIsKnown, this.ready]).then(
       () => {
-        if (this.pid !== undefined) stepBack(this.pid, () => this.isDead);
+        if (this.pid === undefined || this.isDead) return;
+        if (!stepBack(this.pid, () => this.isDead)) this.options.onCannotStepBack?.();
       },
       () => undefined,
     );
