@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, reactorOf, until, type Product } from './product';
 import { startReceiver, type Receiver } from './receiver';
@@ -162,6 +163,15 @@ async function paced(
   return [name, { calls: done.length, failures, p99Ms }];
 }
 
+/** Linux may share processors between sessions, whatever their processes' own priorities. */
+function giveWay(session: number | undefined): void {
+  try {
+    writeFileSync(`/proc/${session}/autogroup`, '19');
+  } catch {
+    // It makes no such groups, or lets nobody change them.
+  }
+}
+
 export interface Attack {
   /** Ends it, and says how often the attacker was answered with what. */
   end(): Promise<Readonly<Record<string, number>>>;
@@ -180,10 +190,12 @@ export async function attackOf(product: Product, name: string): Promise<Attack> 
     'nice',
     ['-n', '19', process.execPath, join(__dirname, 'attacks.mjs'), name],
     {
+      detached: true,
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { PATH: process.env.PATH, ATTACKED: JSON.stringify(attacked) },
     },
   );
+  giveWay(child.pid);
   let said = '';
   const exited = once(child, 'exit');
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));

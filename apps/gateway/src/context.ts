@@ -153,6 +153,7 @@ export async function createGatewayContext(
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,
+    destination_openings: destinations.openings,
     calls: shares.calls,
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,

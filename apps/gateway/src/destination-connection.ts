@@ -7,6 +7,8 @@ export type Connector = buildConnector.connector;
 /** A call that learns which connection carries it. */
 export interface Carried extends Dispatcher.DispatchHandler {
   carriedBy(connection: Connection): void;
+  /** It waits for its turn to open a connection, and may leave. */
+  waits(leave: (reason?: Error) => void): void;
 }
 
 /** What undici knows of a connection and does not tell. */

@@ -165,23 +165,6 @@ describe('destinations that nobody uses', () => {
       await server.close();
     }
   });
-
-  function callOver(destination: Destination): Promise<void> {
-    destination.enter();
-    return new Promise<void>((resolve, reject) => {
-      destination.dispatch(
-        { method: 'GET', path: '/' },
-        {
-          carriedBy: () => undefined,
-          onConnect: () => undefined,
-          onHeaders: () => true,
-          onData: () => true,
-          onComplete: () => resolve(),
-          onError: reject,
-        },
-      );
-    }).finally(() => destination.leave());
-  }
 });
 
 describe('a destination with TLS', () => {
@@ -257,3 +240,74 @@ describe('a destination with TLS', () => {
     expect(peers).toEqual(['DNS:a.test', 'DNS:a.test', 'DNS:b.test', 'DNS:b.test']);
   });
 });
+
+describe('connections that a tenant opens all at once', () => {
+  const many = 100;
+  const roomy = () => ({
+    callsMax: many,
+    places: new Shares({ places: 1_000 }),
+    connections: new Shares({ places: 1_000 }),
+  });
+
+  it('are opened a few in each turn of the event loop, and those of others go between them', async () => {
+    const order: string[] = [];
+    const server = await startRawServer((_, text) => {
+      order.push(/^GET (\S+)/.exec(text)?.[1] ?? '');
+      // Nothing is answered before all are there: each call has a connection of its own.
+      if (order.length > many) for (const open of server.connections) open.socket.write(noContent);
+    });
+    const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, roomy());
+    try {
+      const calls = Array.from({ length: many }, () =>
+        callOver(destinations.of('a', server.url, null), '/many'),
+      );
+      await Promise.all([...calls, callOver(destinations.of('b', server.url, null), '/one')]);
+      expect(server.connections).toHaveLength(many + 1);
+      expect(order.indexOf('/one')).toBeLessThan(many / 4);
+    } finally {
+      await destinations.close();
+      await server.close();
+    }
+  });
+
+  it('are not opened for callers that have left before it was their turn', async () => {
+    const server = await startRawServer((socket) => socket.write(noContent));
+    const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, roomy());
+    try {
+      const leave: (() => void)[] = [];
+      const calls = Array.from({ length: many }, () =>
+        callOver(destinations.of('a', server.url, null), '/', (left) => leave.push(left)),
+      );
+      for (const left of leave) left();
+      const settled = await Promise.allSettled(calls);
+      expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeLessThan(many / 4);
+      expect(server.connections.length).toBeLessThan(many / 4);
+      expect(destinations.openings.state).toMatchObject({ waiting: 0 });
+      await callOver(destinations.of('a', server.url, null));
+    } finally {
+      await destinations.close();
+      await server.close();
+    }
+  });
+});
+
+const noContent = 'HTTP/1.1 204 No Content\r\n\r\n';
+
+function callOver(
+  destination: Destination,
+  path = '/',
+  waits: (leave: () => void) => void = () => undefined,
+): Promise<void> {
+  destination.enter();
+  return new Promise<void>((resolve, reject) => {
+    destination.dispatch(() => ({ method: 'GET', path }), {
+      carriedBy: () => undefined,
+      waits,
+      onConnect: () => undefined,
+      onHeaders: () => true,
+      onData: () => true,
+      onComplete: () => resolve(),
+      onError: reject,
+    });
+  }).finally(() => destination.leave());
+}

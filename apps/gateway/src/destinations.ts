@@ -4,9 +4,14 @@ import { errors, Pool, type buildConnector, type Dispatcher } from 'undici';
 import type { DefinitionFollower, TlsDefinition } from '@glovebox/definitions';
 import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
-import type { Release, Shares } from '@glovebox/shares';
+import { Shares, type Release } from '@glovebox/shares';
 import { Breaker } from './breaker';
 import { Connection, type Carried, type Connector } from './destination-connection';
+
+/** Connections that are begun in one turn of the event loop; each takes about half a millisecond. */
+const openingsMax = 8;
+const openingsWaitingMax = 4_096;
+const openingWaitMs = 5_000;
 
 export interface DestinationLimits {
   /** Calls under way to one destination. */
@@ -24,6 +29,11 @@ export interface DestinationLimits {
  * material among them.
  */
 export class Destinations {
+  readonly openings = new Shares({
+    places: openingsMax,
+    waitMs: openingWaitMs,
+    waitingMax: openingsWaitingMax,
+  });
   readonly #known = new Map<string, Destination>();
   readonly #closing = new Set<Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
@@ -44,8 +54,12 @@ export class Destinations {
     const known = this.#known.get(key);
     if (known) return known;
     const release = this.#takePlace(tenantId);
-    const connector = this.#connectorFor(tenantId, tls);
-    const destination = new Destination(tenantId, origin, connector, this.limits.callsMax, release);
+    const destination = new Destination(tenantId, origin, {
+      connector: this.#connectorFor(tenantId, tls),
+      turnToOpen: (signal) => this.#turnToOpen(tenantId, signal),
+      callsMax: this.limits.callsMax,
+      release,
+    });
     this.#known.set(key, destination);
     return destination;
   }
@@ -99,6 +113,14 @@ export class Destinations {
     };
   }
 
+  /** Opening takes long enough that a thousand at once would keep everybody else from the thread. */
+  async #turnToOpen(tenantId: string, signal: AbortSignal): Promise<void> {
+    const endTurn = await this.openings.take(tenantId, { signal });
+    setImmediate(endTurn);
+    if (!this.definitions.fresh()) await this.definitions.current();
+    signal.throwIfAborted();
+  }
+
   /** While many connections are opened, what is known of the definitions may grow too old to send by. */
   #whenFresh(socket: Socket, callback: buildConnector.Callback): void {
     if (this.definitions.fresh()) return callback(null, socket);
@@ -149,37 +171,38 @@ export class Destinations {
   }
 }
 
+interface DestinationParts {
+  readonly connector: Connector;
+  /** Resolves when the tenant may open one more connection. */
+  readonly turnToOpen: (signal: AbortSignal) => Promise<void>;
+  readonly callsMax: number;
+  readonly release: Release;
+}
+
 /** The connections of one tenant to one origin, and what keeps them from harming other calls. */
 export class Destination {
-  readonly #pool: Pool;
   readonly #breaker = new Breaker();
-  readonly #open: (origin: URL | string, options: object) => Connection;
+  #pool: Pool | undefined;
   #calls = 0;
+  /** Of the calls, those whose turn to open a connection has not come. */
+  #waiting = 0;
+  /** Open or being opened. */
+  #connections = 0;
   #usedAt = performance.now();
 
   constructor(
     readonly tenantId: string,
     private readonly origin: string,
-    connector: Connector,
-    private readonly callsMax: number,
-    private readonly release: Release,
-  ) {
-    this.#open = (to, options) => new Connection(to, options, connector, this.#breaker);
-    this.#pool = new Pool(origin, {
-      ...connectionOptions,
-      factory: this.#open,
-      connections: callsMax,
-      pipelining: 1,
-    });
-  }
+    private readonly parts: DestinationParts,
+  ) {}
 
   /** Takes a place, to be given back by `leave`. There is no queue: who waits in one is slow twice. */
   enter(): void {
-    if (this.#calls >= this.callsMax) {
+    if (this.#calls >= this.parts.callsMax) {
       throw new Problem('destination_busy', { retryAfterSeconds: 1 });
     }
     // A connection that is open already needs none of those that fail.
-    if (!this.#breaker.admits() && this.#pool.stats.free === 0) {
+    if (!this.#breaker.admits() && !this.#pool?.stats.free) {
       throw new Problem('destination_unreachable');
     }
     this.#calls += 1;
@@ -190,15 +213,23 @@ export class Destination {
     this.#usedAt = performance.now();
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, call: Carried): void {
-    this.#pool.dispatch(options, call);
+  /**
+   * Over a connection that is free, else over one that is opened when its turn comes. The request is
+   * asked for then: until its body is carried away, nobody would hear of its faults. Hot path.
+   */
+  dispatch(request: () => Dispatcher.DispatchOptions, call: Carried): void {
+    const isFree = this.#connections >= this.#calls - this.#waiting;
+    if (isFree && this.#pool) this.#pool.dispatch(request(), call);
+    else this.#whenItsTurn(call, () => this.#openPool().dispatch(request(), call));
   }
 
   /** Over a connection that was opened for this call, and ends with it. */
   dispatchAnew(options: Dispatcher.DispatchOptions, call: Carried): void {
-    const connection = this.#open(this.origin, { ...connectionOptions, pipelining: 0 });
-    connection.dispatch(options, call);
-    void connection.close();
+    this.#whenItsTurn(call, () => {
+      const connection = this.#open(this.origin, { ...connectionOptions, pipelining: 0 });
+      connection.dispatch(options, call);
+      void connection.close();
+    });
   }
 
   /** Since when no call is under way; of one that has any: not yet. */
@@ -207,9 +238,47 @@ export class Destination {
   }
 
   destroy(): Promise<void> {
-    this.release();
-    return this.#pool.destroy();
+    this.parts.release();
+    return this.#openPool().destroy();
   }
+
+  #whenItsTurn(call: Carried, dispatch: () => void): void {
+    const left = new AbortController();
+    call.waits((reason) => left.abort(reason));
+    this.#waiting += 1;
+    this.parts
+      .turnToOpen(left.signal)
+      .finally(() => (this.#waiting -= 1))
+      .then(dispatch)
+      .catch((refused: Error) => call.onError?.(refused));
+  }
+
+  #openPool(): Pool {
+    this.#pool ??= new Pool(this.origin, {
+      ...connectionOptions,
+      factory: (to: URL | string, options: object) => this.#open(to, options),
+      connections: this.parts.callsMax,
+      pipelining: 1,
+    });
+    return this.#pool;
+  }
+
+  #open(to: URL | string, options: object): Connection {
+    return new Connection(to, options, this.#connect, this.#breaker);
+  }
+
+  readonly #connect: Connector = (to, callback) => {
+    const isGone = (): void => void (this.#connections -= 1);
+    this.#connections += 1;
+    this.parts.connector(to, (...[error, socket]) => {
+      if (error) {
+        isGone();
+        return callback(error, null);
+      }
+      socket.once('close', isGone);
+      callback(null, socket);
+    });
+  };
 }
 
 export const answerHeaderBytesMax = 64 * 1024;

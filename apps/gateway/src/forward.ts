@@ -124,23 +124,30 @@ export abstract class Exchange<Side extends Asking = Asking> implements Carried 
     this.answering.call.askedAt = performance.now();
     this.destination.enter();
     this.#res.once('close', this.#onLeft);
+    this.destination.dispatch(() => (this.#options = this.#beginBody()), this);
+  }
+
+  #beginBody(): Dispatcher.DispatchOptions {
     const { method, path, headers, body, tunnels } = this.request;
     const streamed = typeof body === 'function' ? body() : undefined;
     this.#body = streamed?.caller;
     // Ahead of who passes it on.
     if (streamed) this.#res.req.prependListener('data', this.#onBodyPart);
-    this.#options = {
+    return {
       method: method as Dispatcher.HttpMethod,
       path,
       headers,
       body: streamed?.stream ?? (body as Buffer | null),
       ...(tunnels ? { upgrade: 'websocket' } : {}),
     };
-    this.destination.dispatch(this.#options, this);
   }
 
   carriedBy(connection: Connection): void {
     this.#connection = connection;
+  }
+
+  waits(leave: (reason?: Error) => void): void {
+    this.#abort = leave;
   }
 
   onConnect(abort: (error?: Error) => void): void {

@@ -60,6 +60,11 @@ export const settings = {
     { min: 1, max: 10_000 },
   ),
   SANDBOX_PROCESSES_PER_KEY: integer('sandboxes of one reactor', 8, { min: 1, max: 1_000 }),
+  SANDBOX_STARTS: integer(
+    'sandboxes that are being started at once, shared out between tenants; two for each processor are enough',
+    4,
+    { min: 2, max: 1_000 },
+  ),
   SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
     min: 1,
     max: 100,
@@ -151,6 +156,7 @@ export function readConfig(
     poolLimits: {
       processesMax: values.SANDBOX_PROCESSES,
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
+      startsMax: values.SANDBOX_STARTS,
       warmPerRuntime: values.SANDBOX_WARM,
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
       queueWaitMs: values.SANDBOX_QUEUE_WAIT_MS,

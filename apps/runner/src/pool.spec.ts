@@ -115,6 +115,36 @@ it('an idle process makes room for another key', () =>
     expect(runner.ctx.pool.counts.loaded).toBe(2);
   }));
 
+it('a tenant that starts many sandboxes does not keep another one waiting for its first', () =>
+  withRunner({ SANDBOX_STARTS: '2' }, async (runner) => {
+    const started: string[] = [];
+    const first = async (tenantId: string, codeHash: string) => {
+      const outcome = await runner.run(counting, { tenantId, codeHash });
+      started.push(outcome.kind === 'returned' ? tenantId : outcome.kind);
+    };
+    const many = Array.from({ length: 12 }, (_, nth) => first('many', String(nth)));
+    await until(() => runner.ctx.pool.counts.loaded === 12);
+    await Promise.all([...many, first('one', 'only')]);
+    expect(started.filter((tenant) => tenant === 'many')).toHaveLength(12);
+    expect(started.indexOf('one')).toBeLessThan(6);
+  }));
+
+it('a sandbox that nobody waits for any more when it is ready is kept for the next key', () =>
+  withRunner({ SANDBOX_GROW_AFTER_MS: '1' }, async (runner) => {
+    const { pool } = runner.ctx;
+    const leaves = new AbortController();
+    const before = children();
+    const first = runner.run(sleeping('short'), { args: { ms: 500 } });
+    const second = runner.run(sleeping('short'), {}, { signal: leaves.signal });
+    await until(() => pool.counts.loaded === 2 && children().length > before.length);
+    const [grown = ''] = children().filter((child) => !before.includes(child));
+    leaves.abort();
+    await second;
+    expect(await first).toMatchObject({ kind: 'returned' });
+    await until(() => pool.counts.generic === 2 && pool.counts.loaded === 1);
+    expect(children()).toContain(grown);
+  }));
+
 it('runs that wait get more processes, up to the limit, and all are served', () =>
   withRunner({ SANDBOX_PROCESSES_PER_KEY: '3', SANDBOX_QUEUE_WAIT_MS: '9000' }, async (runner) => {
     const runs = Array.from({ length: 9 }, () => runner.run(sleeping('x'), { args: { ms: 150 } }));
@@ -182,8 +212,21 @@ it.each(specLevels)(
       await until(() => sandboxes().length > 0);
       await until(() => sandboxes().every((pid) => nicesOf(pid).every((nice) => nice === 10)));
       expect(sandboxes().flatMap(nicesOf).length).toBeGreaterThan(5);
+      // Groups of the scheduler, where the kernel makes them, compete by a priority of their own.
+      const own = groupOf('self');
+      const groups = (): string[] => sandboxes().map(groupOf);
+      await until(() => groups().every((group) => group === own || group.endsWith(' nice 10')));
+      expect(groupOf('self')).toBe(own);
     }),
 );
+
+function groupOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
 
 function nicesOf(pid: string): number[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => {
@@ -192,7 +235,9 @@ function nicesOf(pid: string): number[] {
   });
 }
 
-const children = (): string[] => childrenOf('self');
+/** What Jest has started in this process is no sandbox. */
+const others = childrenOf('self');
+const children = (): string[] => childrenOf('self').filter((pid) => !others.includes(pid));
 
 function childrenOf(pid: string): string[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>

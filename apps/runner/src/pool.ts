@@ -7,6 +7,8 @@ export interface PoolLimits {
   /** Processes that hold a customer's code: in all, shared out between tenants, and of one resource. */
   readonly processesMax: number;
   readonly processesPerKeyMax: number;
+  /** Processes that are being started, shared out between tenants and the stock of generic ones. */
+  readonly startsMax: number;
   /** Generic processes kept ready, of each runtime. */
   readonly warmPerRuntime: number;
   readonly idleTtlMs: number;
@@ -61,22 +63,34 @@ export const restLimitMs = 500;
 const freezeAfterMs = 10;
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
+const startWaitMs = 5_000;
+/** Among the tenants, whoever keeps generic processes ready. */
+const stock = 'stock';
 
 /** Hands each run a process of its key, and never a process of another. */
 export class SandboxPool {
   private readonly groups = new Map<string, Group>();
   private readonly shares: Shares;
+  private readonly starts: Shares;
   private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
+  /** Generic ones that wait for their turn to be started. */
+  private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
   private readonly alive = new Set<SandboxProcess>();
   private readonly sweeper: NodeJS.Timeout;
-  private isStopping = false;
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly launch: (runtime: Runtime) => SandboxProcess,
     private readonly limits: PoolLimits,
     private readonly logger: Logger,
   ) {
-    this.shares = new Shares({ places: limits.processesMax });
+    const { processesMax, startsMax } = limits;
+    this.shares = new Shares({ places: processesMax });
+    this.starts = new Shares({
+      places: startsMax,
+      waitMs: startWaitMs,
+      waitingMax: processesMax,
+    });
     this.sweeper = setInterval(() => this.sweep(), sweepIntervalMs);
     this.sweeper.unref();
   }
@@ -84,8 +98,12 @@ export class SandboxPool {
   /** Resolves when one process of each runtime is ready: proof that runs are possible here. */
   async warmUp(): Promise<void> {
     const runtimes = Object.keys(this.generic) as Runtime[];
+    await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
     runtimes.forEach((runtime) => this.refill(runtime));
-    await Promise.all(runtimes.map((runtime) => this.generic[runtime][0]?.ready));
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   get counts(): { loaded: number; idle: number; generic: number; waiting: number } {
@@ -125,7 +143,7 @@ export class SandboxPool {
 
   /** Kills everything. The caller has waited for the runs that it wants to see finished. */
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping.abort();
     clearInterval(this.sweeper);
     for (const group of this.groups.values()) {
       clearTimeout(group.growth);
@@ -198,7 +216,7 @@ export class SandboxPool {
       group.starting -= 1;
       const waiter = group.waiting.shift();
       if (waiter !== undefined) waiter.settle(process);
-      else if (process !== undefined) this.release(group, process);
+      else if (process !== undefined) this.takeBack(group, process);
     });
   }
 
@@ -240,21 +258,41 @@ export class SandboxPool {
     return true;
   }
 
-  /** A generic process that from now on belongs to this key. */
+  /** A generic process that from now on belongs to this key, when it is its tenant's turn to start one. */
   private async specialise(group: Group): Promise<SandboxProcess | undefined> {
-    const list = this.generic[group.runtime];
-    let process = list.shift();
-    while (process?.isDead) process = list.shift();
-    process ??= this.start(group.runtime);
-    setTimeout(() => this.refill(group.runtime), refillDelayMs).unref();
+    const endStart = await this.turnToStart(group.tenantId).catch(() => undefined);
     try {
+      if (endStart === undefined) throw new Error('its turn to be started has not come');
+      const list = this.generic[group.runtime];
+      let process = list.shift();
+      while (process?.isDead) process = list.shift();
+      process ??= this.start(group.runtime);
+      setTimeout(() => this.refill(group.runtime), refillDelayMs).unref();
       await process.ready;
       return process;
     } catch (error) {
-      this.logger.error({ reason: String(error) }, 'a sandbox could not be started');
+      const reason = String(error);
+      if (!this.isStopping) this.logger.error({ reason }, 'a sandbox could not be started');
       this.giveBackPlace(group);
       return undefined;
+    } finally {
+      endStart?.();
     }
+  }
+
+  /** Nobody waits for it any more, and no code has been in it: the next one that is needed is there. */
+  private takeBack(group: Group, process: SandboxProcess): void {
+    this.giveBackPlace(group);
+    const list = this.generic[group.runtime];
+    list.unshift(process);
+    this.refillWhenGone(group.runtime, process);
+    if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
+    this.serveWaiting();
+  }
+
+  /** Starting takes a processor for some tenths of a second, so few are started at once. */
+  private turnToStart(owner: string): Promise<Release> {
+    return this.starts.take(owner, { signal: this.stopping.signal });
   }
 
   // ---- taking back ----
@@ -353,6 +391,7 @@ export class SandboxPool {
   }
 
   private start(runtime: Runtime): SandboxProcess {
+    this.stopping.signal.throwIfAborted();
     const process = this.launch(runtime);
     this.alive.add(process);
     void process.exited.then(() => this.alive.delete(process));
@@ -360,19 +399,37 @@ export class SandboxPool {
   }
 
   private refill(runtime: Runtime): void {
-    const list = this.generic[runtime];
-    while (!this.isStopping && list.length < this.limits.warmPerRuntime) {
-      const process = this.start(runtime);
-      list.push(process);
-      void process.exited.then(() => {
-        const at = list.indexOf(process);
-        if (at === -1) return;
-        list.splice(at, 1);
-        if (this.isStopping) return;
-        this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
-        setTimeout(() => this.refill(runtime), refillRetryMs).unref();
-      });
+    const { warmPerRuntime } = this.limits;
+    while (this.generic[runtime].length + this.ordered[runtime] < warmPerRuntime) {
+      void this.stockUp(runtime).catch(() => this.refillLater(runtime));
     }
+  }
+
+  private refillLater(runtime: Runtime): void {
+    if (this.isStopping) return;
+    setTimeout(() => this.refill(runtime), refillRetryMs).unref();
+  }
+
+  /** One more generic process, ready. */
+  private async stockUp(runtime: Runtime): Promise<void> {
+    this.ordered[runtime] += 1;
+    const turn = this.turnToStart(stock);
+    const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
+    const process = this.start(runtime);
+    this.generic[runtime].push(process);
+    this.refillWhenGone(runtime, process);
+    await process.ready.finally(endStart);
+  }
+
+  private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
+    const list = this.generic[runtime];
+    void process.exited.then(() => {
+      const at = list.indexOf(process);
+      if (at === -1) return;
+      list.splice(at, 1);
+      if (!this.isStopping) this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
+      this.refillLater(runtime);
+    });
   }
 }
 

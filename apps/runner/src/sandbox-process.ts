@@ -1,7 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { setPriority } from 'node:os';
 import {
   describeCallError,
   encodeData,
@@ -24,10 +22,11 @@ import {
   type RunOrder,
   type RunOutcome,
 } from '@glovebox/sandbox';
-import { Allowance } from './allowance';
 import { CallRefused } from './call-refused';
 import { EgressConnections, type Dial } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
+import { SandboxCosts } from './sandbox-costs';
+import { stepBack } from './sandbox-priority';
 
 export interface RunHooks {
   onCall(method: string, params: unknown): Promise<unknown>;
@@ -48,36 +47,12 @@ interface ActiveRun {
   loaded(outcome: RunOutcome | undefined): void;
 }
 
-/**
- * Why nothing is read from a sandbox: too many calls are open; it has cost more than it may; it has
- * no run. In the latter two cases the kernel keeps it from running as well.
- */
-type Pause = 'calls' | 'costs' | 'idle';
-
 export const logLinesMax = 200;
 export const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
 export const unreadBytesMax = 96 * 1024 * 1024;
-/** The product's own processes have 0. */
-const sandboxNice = 10;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
-
-/**
- * What the frames of one sandbox may cost the thread that serves all of them. A run starts with the
- * second figure and earns the first one per second; beyond that its channel waits.
- */
-export const framesPerSecond = 200;
-export const framesBurstMax = 400;
-export const frameBytesPerSecond = 8 * 1024 * 1024;
-export const frameBytesBurstMax = 8 * 1024 * 1024;
-/** Frames of streams cost less than those that are parsed and answered, a connection costs more. */
-const dataFrameCost = 1 / 8;
-const dataByteCost = 1 / 8;
-const streamEventCost = 1 / 4;
-const openFrameCost = 2;
-/** Added to each pause for costs, so that there are few of them. */
-const debtPauseMs = 100;
 
 /** Written as JSON, a byte of a text may become six. */
 const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
@@ -96,18 +71,14 @@ export class SandboxProcess {
   private readonly channel: Socket;
   private readonly egress: EgressConnections;
   private readonly decoder: FrameDecoder;
-  private readonly frames = new Allowance(framesPerSecond, framesBurstMax);
-  private readonly bytes = new Allowance(frameBytesPerSecond, frameBytesBurstMax);
-  private readonly pauses = new Set<Pause>();
+  private readonly costs: SandboxCosts;
   private active: ActiveRun | undefined;
-  private costsPaid: NodeJS.Timeout | undefined;
   private lastRun = 0;
   private lastPing = 0;
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
   /** Of the process inside, not of what it was started by. */
   private pid: number | undefined;
-  private isStopped = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -124,13 +95,26 @@ export class SandboxProcess {
       sendEvent: (event) => this.send('STREAM', event),
       sendData: (stream, data) => {
         this.write(encodeData(stream, data));
-        this.charge(dataFrameCost, data.length * dataByteCost);
+        this.costs.chargeForData(data.length);
       },
     });
     this.decoder = new FrameDecoder(
       (frame) => this.onFrame(frame),
       (type) => this.bytesMaxOf(type),
     );
+    this.costs = new SandboxCosts({
+      pause: () => {
+        this.channel.pause();
+        this.decoder.pause();
+        this.egress.pause();
+      },
+      catchUp: () => this.decode(() => this.decoder.resume()),
+      resume: () => {
+        this.channel.resume();
+        this.egress.resume();
+      },
+      signal: (signal) => this.signal(signal),
+    });
     this.exited = new Promise((resolve) => {
       const gone = (reason: string): void => {
         this.bury(reason);
@@ -150,7 +134,10 @@ export class SandboxProcess {
     });
     // It starts as fast as it can, and has no customer's code until it is ready.
     Promise.all([pidIsKnown, this.ready]).then(
-      () => this.stepBack(),
+      () => {
+        if (this.pid === undefined || this.isDead) return;
+        if (!stepBack(this.pid, () => this.isDead)) this.options.onCannotStepBack?.();
+      },
       () => undefined,
     );
     this.listen();
@@ -178,10 +165,7 @@ export class SandboxProcess {
         this.active = undefined;
         // Nothing that a run has opened outlives it.
         this.egress.closeAll();
-        this.frames.refill();
-        this.bytes.refill();
-        this.resume('calls');
-        this.resume('costs');
+        this.costs.startAnew();
         resolve(outcome);
       };
       const timer = setTimeout(() => {
@@ -212,21 +196,6 @@ export class SandboxProcess {
     });
   }
 
-  /** The processes of the product go first on a machine that sandboxes keep busy. */
-  private stepBack(): void {
-    if (this.pid === undefined || this.isDead) return;
-    try {
-      // The kernel keeps a priority for each thread; a new one has that of the thread it comes of.
-      for (const thread of readdirSync(`/proc/${this.pid}/task`)) {
-        setPriority(Number(thread), sandboxNice);
-      }
-    } catch (error) {
-      // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
-      const { info } = error as { info?: { code?: string } };
-      if (info?.code === 'EPERM' || info?.code === 'EACCES') this.options.onCannotStepBack?.();
-    }
-  }
-
   /** Whether the process still turns its event loop: one that spins after a run is of no use. */
   async answersWithin(limitMs: number): Promise<boolean> {
     if (this.isDead) return false;
@@ -244,13 +213,13 @@ export class SandboxProcess {
   /** Between runs the kernel lets nothing in here take a turn, whatever the code has left behind. */
   freeze(): void {
     if (this.pid === undefined) this.kill('its process is not known');
-    else this.pause('idle');
+    else this.costs.pause('idle');
   }
 
   /** Undoes `freeze`. False if what was left behind does not let the process come to itself. */
   async wakesWithin(limitMs: number): Promise<boolean> {
-    if (!this.pauses.has('idle')) return !this.isDead;
-    this.resume('idle');
+    if (!this.costs.isPausedFor('idle')) return !this.isDead;
+    this.costs.resume('idle');
     return this.answersWithin(limitMs);
   }
 
@@ -262,8 +231,18 @@ export class SandboxProcess {
 
   private killProcess(): void {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    if (this.pid === undefined) this.child.kill('SIGKILL');
-    else signalIfThere(this.pid, 'SIGKILL');
+    if (!this.signal('SIGKILL')) this.child.kill('SIGKILL');
+  }
+
+  /** False if the process inside is not known. */
+  private signal(signal: NodeJS.Signals): boolean {
+    if (this.pid === undefined) return false;
+    try {
+      process.kill(this.pid, signal);
+    } catch {
+      // It ended by itself in the meantime.
+    }
+    return true;
   }
 
   /** From the first sign of death nothing is awaited from this process any more. */
@@ -271,6 +250,7 @@ export class SandboxProcess {
     this.deathReason ??= reason;
     if (this.isDead) return;
     this.isDead = true;
+    this.costs.end();
     this.egress.closeAll();
     this.channel.destroy();
     this.onPong?.(false);
@@ -290,59 +270,6 @@ export class SandboxProcess {
       const isViolation = error instanceof FrameError;
       this.kill(isViolation ? `protocol violation: ${error.message}` : 'a frame was not handled');
     }
-  }
-
-  // ---- how much is read from it ----
-
-  /** Nothing is lost: what the sandbox says meanwhile waits in its channel, and then in itself. */
-  private pause(reason: Pause): void {
-    this.pauses.add(reason);
-    this.channel.pause();
-    this.decoder.pause();
-    this.egress.pause();
-    if (reason !== 'calls') this.stop();
-  }
-
-  private resume(reason: Pause): void {
-    if (!this.pauses.delete(reason) || this.isDead) return;
-    // It pays for what it has said already before it may say more.
-    if (this.pauses.size === 0) this.decode(() => this.decoder.resume());
-    if (this.pauses.size === 0) {
-      this.channel.resume();
-      this.egress.resume();
-    }
-    if (!this.pauses.has('costs') && !this.pauses.has('idle')) this.goOn();
-  }
-
-  private stop(): void {
-    if (this.isStopped || this.pid === undefined) return;
-    this.isStopped = true;
-    signalIfThere(this.pid, 'SIGSTOP');
-  }
-
-  private goOn(): void {
-    if (!this.isStopped || this.isDead || this.pid === undefined) return;
-    this.isStopped = false;
-    signalIfThere(this.pid, 'SIGCONT');
-  }
-
-  private charge(frames: number, bytes: number): void {
-    const waitMs = Math.max(this.frames.spend(frames), this.bytes.spend(bytes));
-    if (waitMs === 0 || this.pauses.has('costs') || this.isDead) return;
-    this.pause('costs');
-    clearTimeout(this.costsPaid);
-    this.costsPaid = setTimeout(() => this.resume('costs'), waitMs + debtPauseMs);
-  }
-
-  private chargeFor(frame: Frame): void {
-    if (frame.type === 'DATA') {
-      return this.charge(dataFrameCost, frame.data.length * dataByteCost);
-    }
-    // One of each kind belongs to every run, and a second one ends the process.
-    if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
-    if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
-    const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
-    this.charge(isOpen ? openFrameCost : 1, frame.bytes);
   }
 
   /** Refused by its header alone, before it is kept in memory. */
@@ -367,7 +294,7 @@ export class SandboxProcess {
 
   private onFrame(frame: Frame): void {
     if (this.isDead) return;
-    this.chargeFor(frame);
+    this.costs.chargeFor(frame);
     if (frame.type === 'DATA') return this.egress.onData(frame.stream, frame.data);
     const { body } = frame;
     switch (frame.type) {
@@ -449,7 +376,7 @@ export class SandboxProcess {
   private openCall(run: ActiveRun, bytes: number, start: (closed: () => void) => void): void {
     if (!run.calls.hasRoomFor(bytes)) {
       run.heldCall = () => this.openCall(run, bytes, start);
-      return this.pause('calls');
+      return this.costs.pause('calls');
     }
     run.calls.open(bytes);
     start(() => {
@@ -458,7 +385,7 @@ export class SandboxProcess {
       const held = run.heldCall;
       run.heldCall = undefined;
       held?.();
-      if (run.heldCall === undefined) this.resume('calls');
+      if (run.heldCall === undefined) this.costs.resume('calls');
     });
   }
 
@@ -492,12 +419,4 @@ function outcomeOf(body: JsonObject, kinds: readonly RunOutcome['kind'][]): RunO
 function describe(error: unknown): JsonObject {
   if (!(error instanceof CallRefused)) return describeCallError(error);
   return { message: error.message, code: error.code };
-}
-
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It ended by itself in the meantime.
-  }
 }

@@ -10,17 +10,17 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** A signal of its own: aborts with the caller's signal, or with `late` when the time is over. */
+/** A signal of its own: aborts with the caller's signal, or with what `late` makes when the time is over. */
 export function limitTime(
   timeoutMs: number,
-  late: Error,
+  late: () => Error,
   signal: AbortSignal | undefined,
 ): { readonly signal: AbortSignal; end(): void } {
   const limit = new AbortController();
   const onAbort = () => limit.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
-  const timer = setTimeout(() => limit.abort(late), timeoutMs);
+  const timer = setTimeout(() => limit.abort(late()), timeoutMs);
   return {
     signal: limit.signal,
     end() {

@@ -59,7 +59,7 @@ export async function dial(
     throw new EgressRefused('not_a_url');
   }
   const timeoutMs = target.timeoutMs ?? dialTimeoutMs;
-  const limit = limitTime(timeoutMs, new EgressUnreachable('ETIMEDOUT'), target.signal);
+  const limit = limitTime(timeoutMs, () => new EgressUnreachable('ETIMEDOUT'), target.signal);
   const deadline = performance.now() + timeoutMs;
   try {
     const isName = familyOf(host) === undefined;
@@ -123,7 +123,7 @@ async function connectInTurn(
   signal: AbortSignal,
 ): Promise<Socket | TLSSocket> {
   const tried = addresses.slice(0, addressesTriedMax);
-  let failure = new EgressUnreachable('ENOTFOUND');
+  let failure: EgressUnreachable | undefined;
   for (const [at, address] of tried.entries()) {
     signal.throwIfAborted();
     // A silent address gets its share of the time, so that the next one has a chance.
@@ -134,7 +134,7 @@ async function connectInTurn(
     if (attempt.wasConnected) break;
   }
   signal.throwIfAborted();
-  throw failure;
+  throw failure ?? new EgressUnreachable('ENOTFOUND');
 }
 
 type Attempt =

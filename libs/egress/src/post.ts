@@ -29,7 +29,7 @@ export async function post(rules: Rules, text: string, message: Post): Promise<P
   const { owner, ca, cert, key, timeoutMs } = message;
   const url = checkUrl(rules.policy, rules.own, text);
   const tls = url.protocol === 'https:';
-  const limit = limitTime(timeoutMs, new EgressUnreachable('ETIMEDOUT'), message.signal);
+  const limit = limitTime(timeoutMs, () => new EgressUnreachable('ETIMEDOUT'), message.signal);
   try {
     const socket = await dial(
       rules,

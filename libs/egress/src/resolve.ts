@@ -14,7 +14,7 @@ export async function resolveName(
   source: NameSource,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const limit = limitTime(lookUpTimeoutMs, new EgressUnreachable('ETIMEOUT'), signal);
+  const limit = limitTime(lookUpTimeoutMs, () => new EgressUnreachable('ETIMEOUT'), signal);
   try {
     limit.signal.throwIfAborted();
     const addresses =
