@@ -9,6 +9,7 @@ import { Workshop } from './transforming';
 const product = runningProduct();
 const guide = join(repository, 'docs', 'guide');
 const pages = readdirSync(guide).map((name) => join(guide, name));
+const proxies = join(repository, 'docs', 'proxies.md');
 
 let shop: Workshop;
 const tokens = new Map<string, string>();
@@ -18,8 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-describe.each(pages)('%s', (page) => {
-  const samples = samplesIn(page);
+describe.each([...pages, proxies])('%s', (page) => {
+  // The steps of docs/proxies.md are run beside their code.
+  const isOurs = ({ kind }: Sample): boolean => !/ step$|^json$/.test(kind);
+  const samples = samplesIn(page).filter((sample) => page !== proxies || isOurs(sample));
   const names = [...new Set(samples.map(({ name }) => name).filter((name) => name !== ''))];
   const tours = toursOf(samples);
   const run = new Set(samples.filter(({ kind }) => kind === 'mermaid'));
@@ -98,7 +101,7 @@ class Example {
         this.#answer = await send(messageIn(await this.#filledIn(text)));
         return;
       case 'http forwarded':
-        return this.#expectForwarded(messageIn(text));
+        return this.#expectForwarded(messageIn(withTokens(text)));
       case 'http answer':
         return this.#expectAnswer(messageIn(text));
       case 'json args':
