@@ -14,7 +14,7 @@ import { countPostgres, countRedis } from './gateway/round-trips.mjs';
 import { withSetting } from './gateway/setting.mjs';
 
 export const about =
-  'the gateway against other proxies (P1 to P12, propagation) [--only P1,P2] [--quick] [--write]';
+  'the gateway against other proxies (P1 to P12, P18, propagation) [--only P1,P2] [--quick] [--write]';
 
 /** In this order: the last one leaves 100,000 definitions behind. */
 const others = [
@@ -39,6 +39,7 @@ const goals = [
   'P10',
   'P11',
   'P12',
+  'P18',
   'propagation',
 ];
 

@@ -9,6 +9,8 @@ import { startPeers, startUpstream } from './peers.mjs';
 
 const agent = 'http-proxy + agent';
 const untouched = 'gateway, detokenize off';
+const transforming = 'gateway, code both ways';
+const stepping = 'gateway, steps';
 const withAgent = (count) => `${agent}, the same bytes: ${count}`;
 
 /**
@@ -84,6 +86,17 @@ const loads = [
     ],
   },
   {
+    title: 'POST 1 KB, transforms',
+    body: '1k.json',
+    // As many as there are sandboxes for: what waits for one says nothing of the gateway.
+    connections: 2,
+    at: ['gateway', transforming, stepping],
+    ratios: [
+      ['P18', transforming, 'gateway', ['≥', 0.35]],
+      ['P18', stepping, 'gateway', ['≥', 0.8]],
+    ],
+  },
+  {
     title: 'GET small, what is recorded',
     extra: recordingGateways,
     at: ['gateway alone', 'access log on', 'metrics off'],
@@ -119,11 +132,33 @@ async function startSites(setting) {
   const { dev, upstreamUrl } = setting;
   const proxy = await createProxy(setting, { destination_url: upstreamUrl });
   const plain = await createProxy(setting, { destination_url: upstreamUrl, detokenize: false });
+  const unchanged = {
+    code: 'module.exports = async ({ args: { headers, body } }) => ({ headers, body });',
+    runtime: 'node20',
+  };
+  const code = await createProxy(setting, {
+    destination_url: upstreamUrl,
+    request_transform: unchanged,
+    response_transform: unchanged,
+  });
+  const steps = await createProxy(setting, {
+    destination_url: upstreamUrl,
+    request_transforms: [
+      { type: 'append', options: { location: 'header', name: 'X-Bench', value: 'yes' } },
+      {
+        type: 'mask',
+        options: { path: '$.member_1', expression: '{{ $.member_1 | reveal_last: 4 }}' },
+      },
+    ],
+    response_transforms: [{ type: 'remove', options: { location: 'header', name: 'X-Bench' } }],
+  });
   const gateway = { pid: dev.pids.gateway, url: `${dev.baseUrl}/proxy` };
   return {
     ...(await startPeers(setting)),
     gateway: { ...gateway, headers: proxy.headers },
     [untouched]: { ...gateway, headers: plain.headers },
+    [transforming]: { ...gateway, headers: code.headers },
+    [stepping]: { ...gateway, headers: steps.headers },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
+import type { TransformStep } from '@glovebox/definitions';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
@@ -9,6 +10,7 @@ import type { Decision } from './decision';
 import type { Carried, Connection } from './destination-connection';
 import type { Destination } from './destinations';
 import { answeredHeaders, answeredTrailers, destinationStatusHeader } from './forwarded-headers';
+import { headersAfter } from './transforms/head-steps';
 import type { OutgoingBody, RequestBody } from './request-body';
 import { agreesToWebSocket, type Tunnels } from './upgrade';
 
@@ -35,8 +37,8 @@ export interface Asking {
 export interface Answering extends Asking {
   /** Name, value, name, value…: what we add to the headers of the answer. */
   readonly headers: readonly string[];
-  /** What else becomes of the headers of the answer. */
-  readonly change?: (headers: string[]) => string[];
+  /** Those that are about headers are done. */
+  readonly steps: readonly TransformStep[];
 }
 
 export const informationalMax = 32;
@@ -296,9 +298,8 @@ class StreamedExchange extends Exchange<Answering> {
   }
 
   protected override headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
-    const { headers, change } = this.answering;
-    const answered = super.headersOf(status, raw);
-    const changed = change ? change(answered) : answered;
+    const { headers, steps, ours } = this.answering;
+    const changed = headersAfter(steps, super.headersOf(status, raw), ours);
     changed.push(...headers, destinationStatusHeader, String(status));
     return changed;
   }

@@ -7,14 +7,6 @@ export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
 const neverAnswered = new Set(hopByHopHeaders);
 /** Ours to say, whoever is next: the framing, and who asked before us. */
 const neverPassedOn = new Set([...hopByHopHeaders, 'expect', 'content-length', 'forwarded']);
-/** What no transform may set: where a message goes, how long it is and how it is packed. */
-const notForTransforms = new Set([
-  ...hopByHopHeaders,
-  'content-encoding',
-  'content-length',
-  'expect',
-  'host',
-]);
 const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
@@ -97,10 +89,6 @@ function refuseUndecodable(transferEncoding: string): void {
   if (transferEncoding.trim().toLowerCase() !== 'chunked') {
     throw new Problem('destination_unreachable');
   }
-}
-
-export function isOursToSay(lower: string): boolean {
-  return notForTransforms.has(lower);
 }
 
 /** What of the management API's. */

@@ -17,8 +17,19 @@ import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
 import { collect } from './transforms/collect';
 import { readingOf, readWhole } from './transforms/content';
-import { acceptPacked, sendMade, transformAnswer } from './transforms/transform-answer';
-import { transformRequest, type Prepared } from './transforms/transform-request';
+import {
+  acceptPacked,
+  readsAnswer,
+  sendMade,
+  transformAnswer,
+} from './transforms/transform-answer';
+import {
+  changesRequest,
+  readsRequest,
+  sparedBy,
+  transformRequest,
+  type Prepared,
+} from './transforms/transform-request';
 import { isUpgrade } from './upgrade';
 
 export const firstByteMs = 30_000;
@@ -47,7 +58,7 @@ export async function handleProxy(
     if (isUpgrade(req)) refuseUpgrade(proxy);
     const prepared = await prepare(ctx, { req, res, decision, call, room, suffix, query });
     const transforming = { res, call, room, decision, secrets: prepared.secrets };
-    const outgoing = proxy.requestTransform
+    const outgoing = changesRequest(proxy)
       ? await transformRequest(ctx, transforming, req, prepared)
       : prepared;
     if ('answer' in outgoing) return sendMade(outgoing.answer, transforming);
@@ -67,7 +78,7 @@ export async function handleProxy(
       bodyIdleMs: ctx.config.BODY_IDLE_MS,
       ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
     };
-    if (proxy.responseTransform) {
+    if (readsAnswer(proxy)) {
       acceptPacked(request.headers);
       const answer = await collect(carrier, request, { res, ours: ctx.headers, call, room });
       if (answer) sendMade(await transformAnswer(ctx, transforming, answer), transforming);
@@ -78,6 +89,7 @@ export async function handleProxy(
       headers: [traceHeader, call.traceId],
       ours: ctx.headers,
       call,
+      steps: proxy.responseSteps,
     });
   } catch (thrown) {
     sendProblem(req, res, thrown, call);
@@ -107,7 +119,9 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
 
 /** What a transform would have to see of an upgraded connection, it cannot see. */
 function refuseUpgrade(proxy: InvokedProxy): void {
-  if (!proxy.requestTransform && !proxy.responseTransform) return;
+  const { requestTransform, responseTransform, requestSteps, responseSteps } = proxy;
+  const steps = requestSteps.length + responseSteps.length;
+  if (!requestTransform && !responseTransform && steps === 0) return;
   throw new Problem('invalid_request', {
     detail: 'A proxy with transforms does not carry upgraded connections.',
   });
@@ -130,6 +144,9 @@ async function prepare(
   const { proxy, caller } = decision;
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   const whole = await readForTransform(req, res, proxy, room);
+  const isFilledIn = caller !== null && proxy.detokenize;
+  const spared = isFilledIn && whole && (await sparedBy(proxy, head.headers, whole, room));
+  const received = { whole, spared: spared || undefined };
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller?.applicationId ?? null,
@@ -139,19 +156,22 @@ async function prepare(
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  if (!caller || !proxy.detokenize) return { ...asSent(req, head, whole), whole, secrets: [] };
-  return { ...(await fillIn(ctx, req, head, { decision, caller, use, room, whole })), whole };
+  if (!isFilledIn) return { ...asSent(req, head, whole), ...received, secrets: [] };
+  const scanned = spared ? Buffer.from(spared.text) : whole;
+  const filled = await fillIn(ctx, req, head, { decision, caller, use, room, whole: scanned });
+  return { ...filled, ...received };
 }
 
-/** A body that code shall see is there before anything is made of it; any other comes as it comes. */
+/** A body that is taken apart is there before anything is made of it; any other comes as it comes. */
 async function readForTransform(
   req: IncomingMessage,
   res: ServerResponse,
-  { requestTransform }: InvokedProxy,
+  proxy: InvokedProxy,
   room: Room,
 ): Promise<Buffer | undefined> {
   if (!hasBody(req)) return undefined;
-  if (requestTransform) readingOf(req.rawHeaders);
+  const isRead = readsRequest(proxy);
+  if (isRead) readingOf(req.rawHeaders);
   admitBody(req, res);
-  return requestTransform ? readWhole(req, room) : undefined;
+  return isRead ? readWhole(req, room) : undefined;
 }

@@ -47,17 +47,26 @@ export function valueOf(headers: readonly string[], name: string): string | unde
   return found;
 }
 
+/** Of a body that has been taken apart, length and packing are no longer what they were. */
+export function withoutFraming(headers: readonly string[]): string[] {
+  return headers.filter(
+    (_, at) => !/^content-(?:encoding|length)$/i.test(headers[at - (at % 2)] ?? ''),
+  );
+}
+
 /** The caller's body, or 408 and 413. */
 export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise<Buffer> {
   return readBody(req, transformedBytesMax, { idleMs, wholeMs: transformedWithinMs, keep });
 }
 
-/** `broken`: what to say of a body that is not what its headers say it is. */
+/** What to say of a body that is not what its headers say it is. */
+export type Broken = (detail: string, cause?: unknown) => Problem;
+
 export async function textOfBody(
   bytes: Buffer,
   { encoding }: Reading,
   keep: (bytes: number) => void,
-  broken: (detail: string, cause?: unknown) => Problem,
+  broken: Broken,
 ): Promise<string> {
   const unpacked = await unpack(bytes, encoding, keep, broken);
   if (!isUtf8(unpacked)) throw broken('The body is not valid UTF-8.');
@@ -80,7 +89,7 @@ async function unpack(
   bytes: Buffer,
   encoding: string,
   keep: (bytes: number) => void,
-  broken: (detail: string, cause?: unknown) => Problem,
+  broken: Broken,
 ): Promise<Buffer> {
   const create = unpackers[encoding];
   if (!create || bytes.length === 0) return bytes;

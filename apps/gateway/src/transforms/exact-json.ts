@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Opaque, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/service-host';
@@ -8,7 +8,7 @@ import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/service-host
  * out byte for byte. Whoever reads it gets the number it stands for, unless digits would be lost.
  */
 class ExactNumber extends Opaque {
-  /** While a document is written: unguessable, so that no string of a message can be one. */
+  /** While a document is written. */
   static mark: string | undefined;
 
   readonly #literal: string;
@@ -31,15 +31,18 @@ class ExactNumber extends Opaque {
   }
 }
 
+/** No string of a message can be guessed to begin like this. */
+const newMark = (): string => randomBytes(12).toString('base64url');
+
 /**
  * The value of a body, with all that `writeExactJson` needs to write what nobody touched as it was.
  * Names of members are free: a body is the business of those who exchange it. Duplicate members, a
  * body that is nested too deep and one of too many values are refused.
  */
-export function* readExactJson(bytes: Uint8Array): Work<unknown> {
-  const text = decodeUtf8(bytes);
+export function* readExactJson(body: Uint8Array | string): Work<unknown> {
+  const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : decodeUtf8(body);
   yield;
-  const mark = randomUUID();
+  const mark = newMark();
   let isMarked = false;
   const standIn = (literal: string): string => {
     isMarked = true;
@@ -63,7 +66,7 @@ function unmarked(value: unknown, mark: string): unknown {
 }
 
 export function* writeExactJson(value: unknown): Work<string> {
-  const mark = randomUUID();
+  const mark = newMark();
   const text = markedText(value, mark);
   yield;
   return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([^"]*)"`, 'g'), '$1') : text;

@@ -1,5 +1,23 @@
+import type { TransformStep } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { isReservedHeader, type ServiceHeaders } from '@glovebox/service-host';
+
+/** The headers of an answer whose body nobody here takes apart, after its steps. */
+export function headersAfter(
+  steps: readonly TransformStep[],
+  headers: string[],
+  ours: ServiceHeaders,
+): string[] {
+  let changed = headers;
+  for (const { type, options } of steps) {
+    if (type === 'append' && options.location === 'header') {
+      changed = withHeader(changed, options.name, options.value, ours);
+    } else if (type === 'remove' && options.location === 'header') {
+      changed = withoutHeader(changed, options.name, ours);
+    }
+  }
+  return changed;
+}
 
 /** As name, value, name, value…; with one line more. */
 export function withHeader(

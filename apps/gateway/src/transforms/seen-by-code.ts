@@ -11,9 +11,14 @@ export interface SeenBody {
   readonly raw_body?: string;
 }
 
-export function seenBody(text: string, { context }: Reading, received = text): SeenBody {
+/** `received`: the text before anything here changed it, where code may see that. */
+export function seenBody(
+  text: string,
+  { context }: Reading,
+  received: string | undefined,
+): SeenBody {
   if (text === '') return {};
-  const isShort = Buffer.byteLength(received) <= rawBodyBytesMax;
+  const isShort = received !== undefined && Buffer.byteLength(received) <= rawBodyBytesMax;
   return {
     body: context === 'text' ? text : context === 'form' ? formOf(text) : jsonOf(text),
     ...(isShort ? { raw_body: received } : {}),

@@ -1,7 +1,6 @@
 import { Problem } from '@glovebox/problems';
 import { isHttpStatus } from '@glovebox/sandbox';
-import type { ServiceHeaders } from '@glovebox/service-host';
-import { isOursToSay } from '../forwarded-headers';
+import { isReservedHeader, type ServiceHeaders } from '@glovebox/service-host';
 import { withoutParameters } from '../intake';
 import { tooLarge, transformedBytesMax, valueOf } from './content';
 
@@ -48,7 +47,7 @@ function linesOf(
   for (const [name, value] of Object.entries(headers) as [string, unknown][]) {
     if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name)) throw nonsense('headers with names that can be sent');
     const lower = name.toLowerCase();
-    if (isOursToSay(lower) || ours.isOurs(lower)) continue;
+    if (isReservedHeader(lower) || ours.isOurs(lower)) continue;
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (one === undefined || one === null) continue;
       if (typeof one === 'object') throw nonsense('headers of texts, or lists of them');

@@ -1,12 +1,15 @@
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
 import { destinationStatusHeader } from '../forwarded-headers';
 import type { CollectedAnswer } from './collect';
-import { readingOf, textOfBody } from './content';
+import { readingOf, textOfBody, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
 import type { Sendable } from './sent-by-code';
+import { stepMessage } from './step-message';
+import { needsBody } from './steps';
 
 /** Asks the destination for what can be unpacked here, whatever the caller could. */
 export function acceptPacked(headers: string[]): void {
@@ -16,8 +19,27 @@ export function acceptPacked(headers: string[]): void {
   headers.push('accept-encoding', 'gzip, deflate, br');
 }
 
-/** The answer of the destination as code makes it. */
+/** Whether something here takes the body of the answer apart. */
+export function readsAnswer({ responseTransform, responseSteps }: InvokedProxy): boolean {
+  return responseTransform !== null || needsBody(responseSteps);
+}
+
+/** The answer of the destination as code and then steps make it. */
 export async function transformAnswer(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<Sendable> {
+  const { responseSteps } = transforming.decision.proxy;
+  const { status, headers, body } = await afterCode(ctx, transforming, answer);
+  const message = { headers, body, query: '' };
+  const stepped = await ofDestination(() =>
+    stepMessage(ctx, transforming, responseSteps, message, { broken: invalidAnswer }),
+  );
+  return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
+}
+
+async function afterCode(
   ctx: GatewayContext,
   transforming: Transforming,
   answer: CollectedAnswer,
@@ -25,11 +47,9 @@ export async function transformAnswer(
   const { responseTransform } = transforming.decision.proxy;
   const { status } = answer;
   if (!responseTransform) return { ...answer, headers: [...answer.headers] };
-  const headers = seenHeaders(answer.headers);
-  // What code sees is unpacked.
-  delete headers['content-encoding'];
-  delete headers['content-length'];
-  const args = { ...(await seenBodyOf(transforming, answer)), headers, status };
+  const headers = seenHeaders(withoutFraming(answer.headers));
+  const body = await ofDestination(() => seenBodyOf(transforming, answer));
+  const args = { ...body, headers, status };
   const made = await runTransform(ctx, transforming, 'response transform', responseTransform, args);
   return { ...made, status: made.status ?? status };
 }
@@ -39,14 +59,23 @@ async function seenBodyOf(
   { headers, body }: CollectedAnswer,
 ): Promise<SeenBody> {
   if (body.length === 0) return {};
+  const reading = readingOf(headers);
+  const text = await textOfBody(body, reading, room.keep, invalidAnswer);
+  return room.takeApart(body, () => seenBody(text, reading, text));
+}
+
+/** What is wrong with an answer is not the fault of who asked for it. */
+async function ofDestination<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
-    const reading = readingOf(headers);
-    const text = await textOfBody(body, reading, room.keep, invalidAnswer);
-    return await room.takeApart(body, () => seenBody(text, reading));
+    return await work();
   } catch (thrown) {
-    // The caller has done nothing wrong.
     if (!(thrown instanceof Problem) || thrown.status !== 400) throw thrown;
-    throw invalidAnswer(thrown.message, thrown);
+    const { message: detail, errors } = thrown;
+    throw new Problem('destination_answer_invalid', {
+      detail,
+      ...(errors ? { errors } : {}),
+      cause: thrown,
+    });
   }
 }
 

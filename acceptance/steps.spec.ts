@@ -1,0 +1,255 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { call, create, runningProduct } from './product';
+import { Workshop } from './transforming';
+
+const product = runningProduct();
+const asJson = { 'content-type': 'application/json' };
+const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
+const mask = {
+  type: 'mask',
+  options: { path: '$.card.number', expression: '{{ $.card.number | reveal_last: 4 }}' },
+};
+const tokenize = { type: 'tokenize', options: { path: '$.card', token: { type: 'card' } } };
+const header = (type: string, name: string, value?: string) => ({
+  type,
+  options: { location: 'header', name, ...(value === undefined ? {} : { value }) },
+});
+const query = (type: string, name: string, value?: string) => ({
+  type,
+  options: { location: 'query', name, ...(value === undefined ? {} : { value }) },
+});
+const body = (type: string, path: string, value?: unknown) => ({
+  type,
+  options: { location: 'body', path, ...(value === undefined ? {} : { value }) },
+});
+
+let shop: Workshop;
+let application: { application: { id: string } };
+
+beforeAll(async () => {
+  shop = await Workshop.open(product);
+  application = { application: { id: shop.applicationId } };
+});
+afterEach(() => {
+  shop.answer = undefined;
+  shop.destination.received.length = 0;
+});
+afterAll(() => shop.close());
+
+const forwarded = () => {
+  const [request] = shop.destination.received;
+  if (!request) throw new Error('nothing was forwarded');
+  return request;
+};
+
+describe('request steps', () => {
+  it('mask, append and remove, and leave every other byte of a number as it was', async () => {
+    const proxy = await shop.proxy(
+      {},
+      {
+        request_transforms: [
+          mask,
+          header('append', 'X-Mine', 'yes'),
+          header('remove', 'x-theirs'),
+          query('append', 'a b', 'c&d'),
+          query('remove', 'gone'),
+          body('append', '$.card.brand', 'visa'),
+          body('remove', '$.items[*].secret'),
+        ],
+      },
+    );
+    await proxy.call({
+      path: '/x?gone=1&kept=%7e',
+      headers: { ...asJson, 'X-Theirs': 'no' },
+      body: '{"id":12345678901234567890,"price":10.00,"card":{"number":"4242424242424242"},"items":[{"secret":1,"n":1}]}',
+    });
+    const { url, headers, body: text } = forwarded();
+    expect(url).toBe('/x?kept=%7e&a%20b=c%26d');
+    expect([headers['x-mine'], headers['x-theirs']]).toEqual(['yes', undefined]);
+    expect(text).toMatch(
+      /^\{"id":12345678901234567890,"price":10\.00,"card":\{"number":"[^"]*4242","brand":"visa"\},"items":\[\{"n":1\}\]\}$/,
+    );
+    expect(text).not.toContain('42424242');
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  });
+
+  it('tokenize what an anonymous caller sends, as the application of the proxy', async () => {
+    const proxy = await shop.proxy(
+      {},
+      { ...application, require_auth: false, request_transforms: [tokenize] },
+    );
+    await proxy.call({ anonymous: true, body: { card } });
+    const { card: id } = JSON.parse(forwarded().body) as { card: string };
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const token = await call('GET', `${product.baseUrl}/tokens/${id}`, { key: product.privateKey });
+    expect(token.body).toMatchObject({ id, type: 'card', data: { number: 'XXXXXXXXXXXX4242' } });
+  });
+
+  it('leave expressions alone where one says so, and fill in the others', async () => {
+    const token = await create(
+      product,
+      '/tokens',
+      { type: 'token', data: 'plain' },
+      product.privateKey,
+    );
+    const expression = `{{${token.id}}}`;
+    const spare = { type: 'detokenize', options: { path: '$.spared', enabled: false } };
+    const proxy = await shop.proxy({}, { request_transforms: [spare] });
+    await proxy.call({ body: { spared: { deep: expression }, filled: expression } });
+    expect(JSON.parse(forwarded().body)).toEqual({ spared: { deep: expression }, filled: 'plain' });
+  });
+
+  it('run before the code, which sees what they left and nothing else', async () => {
+    const proxy = await shop.proxy(
+      { request: `return { headers: {}, body: { seen: args.body, raw: args.raw_body ?? null } };` },
+      { request_transforms: [mask] },
+    );
+    await proxy.call({ body: { card: { number: card.number } } });
+    expect(forwarded().body).not.toContain('42424242');
+    expect(JSON.parse(forwarded().body)).toMatchObject({ raw: null });
+  });
+
+  it('of headers alone let a body of any kind and length through as it comes', async () => {
+    const proxy = await shop.proxy({}, { request_transforms: [header('append', 'X-Mine', 'yes')] });
+    const large = Buffer.alloc(11 * 1024 * 1024, 'x');
+    const answer = await proxy.call({ headers: { 'content-type': 'image/png' }, body: large });
+    expect(answer.status).toBe(200);
+    expect([forwarded().body.length, forwarded().headers['x-mine']]).toEqual([large.length, 'yes']);
+  });
+
+  it('find what was packed, and what matches nothing is passed on', async () => {
+    const proxy = await shop.proxy({}, { request_transforms: [mask, body('remove', '$.a')] });
+    await proxy.call({
+      headers: { ...asJson, 'content-encoding': 'gzip' },
+      body: gzipSync('{"a":1,"b":2}'),
+    });
+    expect(forwarded().body).toBe('{"b":2}');
+    expect(forwarded().headers['content-encoding']).toBeUndefined();
+    await proxy.call({ method: 'GET' });
+    expect(shop.destination.received).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      'a form',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      'card=1',
+      415,
+      'unsupported_media_type',
+    ],
+    ['text', { 'content-type': 'text/plain' }, '{"card":{}}', 415, 'unsupported_media_type'],
+    ['no JSON', asJson, '{', 400, 'invalid_json'],
+    ['a card that is none', asJson, '{"card":{"number":"1"}}', 400, 'validation_failed'],
+    ['11 MiB', asJson, ' '.repeat(11 * 1024 * 1024), 413, 'payload_too_large'],
+  ])('refuse %s, and nothing is forwarded', async (_, headers, text, status, code) => {
+    const proxy = await shop.proxy({}, { ...application, request_transforms: [tokenize] });
+    expect(await proxy.call({ headers, body: text })).toMatchObject({ status, code });
+    expect(shop.destination.received).toEqual([]);
+  });
+
+  it('that tokenize are refused once the application may not', async () => {
+    const key = { key: product.adminKey };
+    const body = { name: 'short', type: 'private', permissions: ['token:create'] };
+    const { id } = await create(product, '/applications', body, product.adminKey);
+    const proxy = await shop.proxy({}, { application: { id }, request_transforms: [tokenize] });
+    expect((await proxy.call({ body: { card } })).status).toBe(200);
+    await call('DELETE', `${product.baseUrl}/applications/${id}`, key);
+    expect(await proxy.call({ body: { card } })).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    });
+    expect(shop.destination.received).toHaveLength(1);
+  });
+});
+
+describe('response steps', () => {
+  it('tokenize what the destination collects: the card never reaches the caller', async () => {
+    shop.answer = (res) =>
+      res.writeHead(201, { ...asJson, 'x-theirs': '1' }).end(JSON.stringify({ card, id: 7 }));
+    const proxy = await shop.proxy(
+      {},
+      {
+        ...application,
+        response_transforms: [
+          tokenize,
+          header('remove', 'X-Theirs'),
+          header('append', 'X-Mine', '2'),
+        ],
+      },
+    );
+    const answer = await proxy.call({ body: {} });
+    expect(answer.text).toMatch(/^\{"card":"[0-9a-f-]{36}","id":7\}$/);
+    expect(answer.status).toBe(201);
+    expect(
+      ['x-theirs', 'x-mine', 'svc-proxy-destination-status'].map((name) =>
+        answer.headers.get(name),
+      ),
+    ).toEqual([null, '2', '201']);
+  });
+
+  it('run after the code', async () => {
+    const proxy = await shop.proxy(
+      { response: `return { headers: {}, body: { card: { number: '4242424242424242' } } };` },
+      { response_transforms: [mask] },
+    );
+    const answer = await proxy.call({ body: {} });
+    expect(answer.text).toMatch(/^\{"card":\{"number":"[^"]*4242"\}\}$/);
+    expect(answer.text).not.toContain('42424242');
+  });
+
+  it('of headers alone let the body stream', async () => {
+    shop.answer = (res) =>
+      res.writeHead(200, { 'content-type': 'image/png', 'x-theirs': '1' }).end('PNG');
+    const proxy = await shop.proxy({}, { response_transforms: [header('remove', 'x-theirs')] });
+    const answer = await proxy.call({ body: {} });
+    expect([
+      answer.text,
+      answer.headers.get('x-theirs'),
+      answer.headers.get('content-type'),
+    ]).toEqual(['PNG', null, 'image/png']);
+  });
+
+  it.each([
+    ['text', 'text/plain', card.number, 415, 'unsupported_media_type'],
+    [
+      'broken JSON',
+      'application/json',
+      `{"card":{"number":"${card.number}"`,
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'a card that is none',
+      'application/json',
+      '{"card":{"number":"4242"}}',
+      502,
+      'destination_answer_invalid',
+    ],
+  ])('let no answer past that they cannot read: %s', async (_, type, text, status, code) => {
+    shop.answer = (res) => res.writeHead(200, { 'content-type': type }).end(text);
+    const proxy = await shop.proxy({}, { ...application, response_transforms: [tokenize] });
+    const answer = await proxy.call({ body: {} });
+    expect(answer).toMatchObject({ status, code });
+    expect(answer.text).not.toContain('4242');
+  });
+
+  it('let no answer past that broke off', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () =>
+        socket.end(
+          'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"card":',
+        ),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const destination_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const proxy = await shop.proxy({}, { destination_url, response_transforms: [mask] });
+    expect(await proxy.call({ body: {} })).toMatchObject({
+      status: 502,
+      code: 'destination_unreachable',
+    });
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
