@@ -1,9 +1,11 @@
 export { bodyTemplate, expandStream, type BodyContext, type StreamOptions } from './expand-stream';
 export {
+  isContainer,
   memberPath,
   parseJsonPath,
   placesAt,
   valueOf,
+  type Container,
   type JsonPath,
   type PlaceInDocument,
 } from './json-path';

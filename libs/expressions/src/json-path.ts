@@ -1,5 +1,5 @@
 import type { Budget } from './limits';
-import { plainOf } from './opaque';
+import { Opaque, plainOf } from './opaque';
 import { quoted, Reader, unquote } from './reader';
 import type { Work } from './slices';
 
@@ -62,9 +62,16 @@ function readBracketed(reader: Reader): Selector | undefined {
   return name ? { kind: 'member', name: unquote(name) } : undefined;
 }
 
+export type Container = Record<string, unknown> | unknown[];
+
+/** Has it values below it? */
+export function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null && !(value instanceof Opaque);
+}
+
 /** Where a value stands: in an object or a list, so many levels below the document. */
 export interface PlaceInDocument {
-  readonly parent: Record<string, unknown> | unknown[];
+  readonly parent: Container;
   readonly key: string | number;
   readonly depth: number;
   /** Where its parent stands; undefined for the document. */
@@ -102,17 +109,22 @@ export function* placesAt(
     if (!step) {
       found.push(visit);
       taken.add(value);
-    } else if (typeof value === 'object' && value !== null && !taken.has(value)) {
+    } else if (isContainer(value) && !taken.has(value)) {
       const { depth, at } = visit;
-      const parent = value as PlaceInDocument['parent'];
       const add = (keys: readonly (string | number)[], next: number): void => {
         for (let index = keys.length - 1; index >= 0; index -= 1) {
-          waiting.push({ parent, key: keys[index] ?? '', depth: depth + 1, up: visit, at: next });
+          waiting.push({
+            parent: value,
+            key: keys[index] ?? '',
+            depth: depth + 1,
+            up: visit,
+            at: next,
+          });
         }
       };
       // The last are the first to be visited: what is found here comes before what is below it.
-      if (step.isRecursive) add(keysOf(parent), at);
-      add(selectedKeys(parent, step.selector), at + 1);
+      if (step.isRecursive) add(keysOf(value), at);
+      add(selectedKeys(value, step.selector), at + 1);
     }
   }
   return found;
@@ -122,14 +134,11 @@ export function valueOf({ parent, key }: Pick<PlaceInDocument, 'parent' | 'key'>
   return (parent as Record<string | number, unknown>)[key];
 }
 
-function keysOf(parent: PlaceInDocument['parent']): readonly (string | number)[] {
+function keysOf(parent: Container): readonly (string | number)[] {
   return Array.isArray(parent) ? [...parent.keys()] : Object.keys(parent);
 }
 
-function selectedKeys(
-  parent: PlaceInDocument['parent'],
-  selector: Selector,
-): readonly (string | number)[] {
+function selectedKeys(parent: Container, selector: Selector): readonly (string | number)[] {
   if (selector.kind === 'every') return keysOf(parent);
   if (selector.kind === 'member') {
     const isMember = !Array.isArray(parent) && Object.hasOwn(parent, selector.name);
@@ -172,14 +181,14 @@ function find(value: unknown, path: JsonPath, at: number, found: unknown[], budg
 function selected(value: unknown, selector: Selector, budget: Budget): readonly unknown[] {
   if (selector.kind === 'every') return childrenOf(value, budget);
   budget.work(visitCost);
-  if (typeof value !== 'object' || value === null) return [];
+  if (!isContainer(value)) return [];
   if (selector.kind === 'item') {
     if (!Array.isArray(value)) return [];
     const index = selector.index < 0 ? value.length + selector.index : selector.index;
     return index in value ? [value[index]] : [];
   }
   if (Array.isArray(value) || !Object.hasOwn(value, selector.name)) return [];
-  return [(value as Record<string, unknown>)[selector.name]];
+  return [value[selector.name]];
 }
 
 /** Of the budget, in characters: looking at a value takes about as long as reading as many. */
@@ -188,7 +197,7 @@ const visitCost = 16;
 /** Each visit is paid for: over a large value a thousand paths could otherwise go on and on. */
 function childrenOf(value: unknown, budget: Budget): readonly unknown[] {
   budget.work(visitCost);
-  if (typeof value !== 'object' || value === null) return [];
+  if (!isContainer(value)) return [];
   const children: unknown[] = Array.isArray(value) ? value : Object.values(value);
   budget.work(children.length * visitCost);
   return children;

@@ -1,6 +1,6 @@
 /** A value in a document that is not JSON, such as a number with more digits than a double has. */
 export abstract class Opaque {
-  /** As filters see it; throws a Problem where they may not. */
+  /** The value that filters see; throws a Problem where they may not see any. */
   abstract plain(): unknown;
 
   /** No part of it gets into any text unseen. */

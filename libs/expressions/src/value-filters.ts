@@ -1,5 +1,5 @@
 import type { Argument, Change } from './filters';
-import { parseJsonPath, valueAt } from './json-path';
+import { isContainer, parseJsonPath, valueAt } from './json-path';
 import { plainOf } from './opaque';
 import { scalarText } from './text-filters';
 
@@ -25,7 +25,7 @@ export function toBoolean(value: unknown): boolean | undefined {
 
 /** Without a copy: the value may have a hundred thousand members. */
 function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
   return plainOf((value as Readonly<Record<string, unknown>>)[name]);
 }
 

@@ -164,3 +164,22 @@ describe('members of one object', () => {
     expect(parseStrictJson(wide(10_001), { free: ['map'] })).toHaveProperty('map.n10000', 1);
   });
 });
+
+describe('strict JSON with something in the place of numbers', () => {
+  const parse = (text: string): unknown =>
+    parseStrictJson(text, { free: 'all', standIn: (literal) => `"<${literal}>"` });
+
+  it('replaces those that JSON.stringify would not write as they were read, and no others', () => {
+    expect(parse('[1,-2.5,1.0,1e5,-0,12345678901234567890,"1.0",{"1.0":2.50}]')).toEqual([
+      ...[1, -2.5, '<1.0>', '<1e5>', '<-0>', '<12345678901234567890>', '1.0'],
+      { '1.0': '<2.50>' },
+    ]);
+  });
+
+  it.each(['{1.0:1}', '{"a":1,1.0:1}', '[01.0]', '[1.0.0]', '[1.0e]', '[-]', '[1.0 1.0]', '1.0x'])(
+    'makes nothing valid of %s',
+    (text) => {
+      expect(() => parse(text)).toThrow('not valid JSON');
+    },
+  );
+});

@@ -56,7 +56,7 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   };
 }
 
-/** What is wrong with the members of a token whose data will be known later. */
+/** Says what is wrong with the members of a token whose data will be known later. */
 export function faultsWithoutData(input: TokenInput): ProblemErrors {
   const errors: Errors = {};
   const given = withoutNulls(input);

@@ -19,7 +19,7 @@ export function headersAfter(
   return changed;
 }
 
-/** As name, value, name, value…; with one line more. */
+/** Name, value, name, value…, with one line more. */
 export function withHeader(
   headers: string[],
   name: string,

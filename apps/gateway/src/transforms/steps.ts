@@ -2,12 +2,14 @@ import type { StepToken, TransformStep } from '@glovebox/definitions';
 import {
   Budget,
   inSlices,
+  isContainer,
   memberPath,
   Opaque,
   parseJsonPath,
   placesAt,
   placeTemplate,
   valueOf,
+  type Container,
   type JsonPath,
   type PlaceInDocument,
   type Work,
@@ -22,7 +24,7 @@ export interface StepMessage {
   readonly headers: string[];
   /** Without its question mark. */
   readonly query: string;
-  /** As `readExactJson` gives it; undefined where there is none. Taken apart by the steps. */
+  /** From `readExactJson`; undefined where there is none. The steps take it apart. */
   readonly body: unknown;
 }
 
@@ -33,10 +35,10 @@ export interface AskedToken {
 
 export interface StepTools {
   readonly serviceHeaders: ServiceHeaders;
-  /** Of the whole message: what steps make of the body counts with all else that is made. */
+  /** The message's own: what steps make of the body counts with all else that is made. */
   readonly budget?: Budget;
   /**
-   * The ids of new tokens in the same order, all or none. Asked once, when nothing else can fail.
+   * The ids of new tokens in the same order, all or none. Asked once, when no step can fail any more.
    * A Problem names each of them by its position: `0.data.number`.
    */
   tokenize(asked: readonly AskedToken[]): Promise<readonly string[]>;
@@ -44,10 +46,10 @@ export interface StepTools {
 
 /** Places that one step may change. */
 export const matchesMax = 1_000;
-/** Of all steps of a message. */
+/** Made by all steps of a message together. */
 export const stepTokensMax = 1_000;
 /** Values that the paths of all steps of a message may look at. */
-export const stepVisitsMax = 4_000_000;
+export const stepVisitsMax = 2_500_000;
 
 /** A body that is not JSON cannot be let past any of these. */
 export function needsBody(steps: readonly TransformStep[]): boolean {
@@ -121,7 +123,7 @@ function sameIn(holder: [unknown], { up, key }: PlaceInDocument): Slot {
       detail: 'An expression changes a name on the way to a value that a step spares.',
     });
   }
-  return { parent: parent as PlaceInDocument['parent'], key };
+  return { parent: parent as Container, key };
 }
 
 interface Message {
@@ -204,22 +206,11 @@ function masking(path: JsonPath, expression: string): Change {
 
 /** Stands where a token shall be. Its id is not known yet: nothing can be made of it. */
 class Asked extends Opaque {
-  // Not to be found by a path.
-  readonly #path: string;
-  readonly #asked: AskedToken;
-
-  constructor(path: string, asked: AskedToken) {
+  constructor(
+    readonly path: string,
+    readonly asked: AskedToken,
+  ) {
     super();
-    this.#path = path;
-    this.#asked = asked;
-  }
-
-  get path(): string {
-    return this.#path;
-  }
-
-  get asked(): AskedToken {
-    return this.#asked;
   }
 
   plain(): never {
@@ -250,7 +241,7 @@ function tokenizing(
 }
 
 interface Slot {
-  readonly parent: PlaceInDocument['parent'];
+  readonly parent: Container;
   readonly key: string | number;
 }
 
@@ -264,7 +255,7 @@ const visitsOfSlice = 4_096;
 /** Those that no later step has taken away. */
 function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
   const found: AskedPlace[] = [];
-  const waiting: PlaceInDocument['parent'][] = [holder];
+  const waiting: Container[] = [holder];
   let visits = 0;
   for (let parent = waiting.pop(); parent; parent = waiting.pop()) {
     for (const key of Object.keys(parent)) {
@@ -287,12 +278,12 @@ async function fillTokensIn(places: readonly AskedPlace[], tools: StepTools): Pr
   places.forEach(({ slot }, at) => put(slot, ids[at]));
 }
 
-/** What is wrong with a token is named by the path of its step: positions say nothing to anybody. */
+/** Names what is wrong with a token by the path of its step: positions say nothing to anybody. */
 function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
   if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
   const errors = Object.entries(thrown.errors).map(([name, messages]) => {
-    const [, at = '', member = ''] = /^(\d+)\.(.*)$/.exec(name) ?? [];
-    const path = asked[Number(at)]?.path;
+    const [, at, member] = /^(\d+)\.(.*)$/.exec(name) ?? [];
+    const path = at === undefined ? undefined : asked[Number(at)]?.path;
     return [path === undefined ? name : `${path}: ${member}`, messages] as const;
   });
   return invalid(Object.fromEntries(errors));
@@ -304,7 +295,7 @@ function appending(path: JsonPath, value: unknown): Change {
   const member = memberPath(path);
   return function* (message) {
     const { holder, budget, look } = message;
-    const add = (parent: Slot['parent'], key: string | number, depth: number): void => {
+    const add = (parent: Container, key: string | number, depth: number): void => {
       budget.spend(text);
       const list = Object.hasOwn(parent, key) ? valueOf({ parent, key }) : undefined;
       if (Array.isArray(list)) list.push(copied(value, depth + 1, message));
@@ -360,10 +351,6 @@ function pathOf(text: string): JsonPath {
   return path;
 }
 
-function isContainer(value: unknown): value is Slot['parent'] {
-  return typeof value === 'object' && value !== null && !(value instanceof Opaque);
-}
-
 /** Assigned, a new member called __proto__ would be none. */
 function put({ parent, key }: Slot, value: unknown): void {
   Object.defineProperty(parent, key, {
@@ -374,7 +361,7 @@ function put({ parent, key }: Slot, value: unknown): void {
   });
 }
 
-/** Of its own for each place: what a later step does to one must not be seen in another. */
+/** Each place has its own: what a later step does to one must not be seen in another. */
 function copied(value: unknown, depth: number, message: Message): unknown {
   message.valuesLeft -= 1;
   if (message.valuesLeft < 0) {

@@ -1,5 +1,12 @@
 import { tokenTypes } from '@glovebox/vault';
 import {
+  stepExpressionMax,
+  stepNameMax,
+  stepPathMax,
+  stepsMax,
+  stepValueMax,
+} from '../proxies/transform-steps';
+import {
   flag,
   instant,
   json,
@@ -13,7 +20,13 @@ import {
   type Schemas,
 } from './schema';
 
-const path = { ...text, description: 'JSONPath: $.card.number, $.items[*].card, $..number' };
+const atMost = (max: number): Schema => ({ ...text, maxLength: max });
+
+const path = {
+  ...atMost(stepPathMax),
+  description: 'JSONPath: $.card.number, $.items[*].card, $..number',
+};
+const value = atMost(stepValueMax);
 
 const token = object(
   { type: oneOf(tokenTypes) },
@@ -30,15 +43,15 @@ const token = object(
 
 const step = (type: string, options: Schema): Schema => object({ type: oneOf([type]), options });
 
-const at = (location: 'body' | 'header' | 'query', value: Schemas): Schema =>
+const at = (location: 'body' | 'header' | 'query', more: Schemas): Schema =>
   location === 'body'
-    ? object({ location: oneOf([location]), path, ...value })
-    : object({ location: oneOf([location]), name: text, ...value });
+    ? object({ location: oneOf([location]), path, ...more })
+    : object({ location: oneOf([location]), name: atMost(stepNameMax), ...more });
 
 const forBoth = [
-  step('mask', object({ path, expression: text })),
+  step('mask', object({ path, expression: atMost(stepExpressionMax) })),
   step('tokenize', object({ path, token })),
-  step('append', at('header', { value: text })),
+  step('append', at('header', { value })),
   step('append', at('body', { value: json })),
   step('remove', at('header', {})),
   step('remove', at('body', {})),
@@ -48,7 +61,7 @@ const requestStep: Schema = {
   oneOf: [
     ...forBoth,
     step('detokenize', object({ path, enabled: { type: 'boolean', enum: [false] } })),
-    step('append', at('query', { value: text })),
+    step('append', at('query', { value })),
     step('remove', at('query', {})),
   ],
 };
@@ -60,7 +73,7 @@ export const stepSchemas: Schemas = {
 
 const steps = (name: keyof typeof stepSchemas, description: string): Schema => ({
   type: 'array',
-  maxItems: 20,
+  maxItems: stepsMax,
   description,
   items: ref(name),
 });

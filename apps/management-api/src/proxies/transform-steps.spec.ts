@@ -195,6 +195,17 @@ describe('the steps of a proxy', () => {
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
   });
 
+  it('keep names that mean something to JavaScript, through a change of something else', async () => {
+    const value = '{"__proto__":{"a":1},"constructor":2,"toJSON":3}';
+    const step = `{"type":"append","options":{"location":"body","path":"$.__proto__","value":${value}}}`;
+    const input = JSON.stringify({ ...bare, request_transforms: [] }).replace('[]', `[${step}]`);
+    const created = await api.post('/proxies', input);
+    const { id } = created.body as Proxy;
+    expect((await api.patch(`/proxies/${id}`, { name: 'New' })).status).toBe(204);
+    expect((await api.get(`/proxies/${id}`)).text).toContain(value);
+    expect(JSON.stringify(inForce(id))).toContain(value);
+  });
+
   it('keep the numbers of a value exactly, or are refused', async () => {
     const step = (number: string): string =>
       JSON.stringify({ ...bare, request_transforms: [appended] }).replace('10.5', number);

@@ -21,10 +21,10 @@ export const stepPathMax = 200;
 export const stepExpressionMax = 4_096;
 export const stepNameMax = 200;
 export const stepValueMax = 1_000;
-/** Of a value for the body, and of a token. */
+/** For a value that goes into the body, and for a token. */
 export const stepJsonBytesMax = 10 * 1024;
 
-/** What a document says about steps, each with its declared members alone; or all that is wrong. */
+/** The steps of a document, each with its declared members alone; or all that is wrong with them. */
 export function toSteps(input: StepsInput, ours: ServiceHeaders): Steps {
   const errors: Record<string, readonly string[]> = {};
   const read = (member: StepsMember): TransformStep[] =>
@@ -218,7 +218,7 @@ const tokenMembers = [
   'expires_at',
 ] as const;
 
-/** What `POST /tokens` takes, without id and data. */
+/** Takes what `POST /tokens` takes, without id and data. */
 function readToken(value: unknown, step: Step): StepToken | undefined {
   if (!isMembers(value)) return step.fault('options.token', 'must be an object');
   const { type = 'token' } = value;
