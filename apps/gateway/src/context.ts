@@ -76,13 +76,30 @@ export async function createGatewayContext(
     logger.warn({ error: describeError(error) }, what);
 
   const url = config.DATABASE_URL.reveal();
+  const redisUrl = config.REDIS_URL.reveal();
+  // All that a wrong setting makes fail, before anything is open.
+  const ring = parseKeyRing(config.KEY_RING.reveal());
+  const egressPolicy = parseEgressPolicy({
+    allow: config.EGRESS_ALLOW,
+    allowHttp: config.EGRESS_ALLOW_HTTP,
+    dnsServers: config.EGRESS_DNS,
+    ownServices: [
+      ...config.EGRESS_OWN_SERVICES,
+      url,
+      redisUrl,
+      config.MANAGEMENT_URL,
+      ...config.RUNNER_URLS,
+      ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
+      `${config.HOST}:${config.PORT}`,
+      `${config.HOST}:${config.OPS_PORT}`,
+    ],
+  });
   const database = connectDatabase({
     url,
     app: 'gateway',
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
-  const redisUrl = config.REDIS_URL.reveal();
   const queueRedis = new Redis(redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
@@ -90,7 +107,6 @@ export async function createGatewayContext(
   });
   queueRedis.on('error', onFault('Redis is not reachable'));
 
-  const ring = parseKeyRing(config.KEY_RING.reveal());
   // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
   const dataKeys = connectDatabase({
     url,
@@ -109,24 +125,7 @@ export async function createGatewayContext(
     onFault: onFault('definitions could not be followed'),
   });
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
-  const egress = createEgress(
-    parseEgressPolicy({
-      allow: config.EGRESS_ALLOW,
-      allowHttp: config.EGRESS_ALLOW_HTTP,
-      dnsServers: config.EGRESS_DNS,
-      ownServices: [
-        ...config.EGRESS_OWN_SERVICES,
-        url,
-        redisUrl,
-        config.MANAGEMENT_URL,
-        ...config.RUNNER_URLS,
-        ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
-        `${config.HOST}:${config.PORT}`,
-        `${config.HOST}:${config.OPS_PORT}`,
-      ],
-    }),
-    { lookups },
-  );
+  const egress = createEgress(egressPolicy, { lookups });
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
     secret: config.RUNNER_SECRET.reveal(),
@@ -169,8 +168,24 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
-  const keyHash = await createKeyHash(sealer);
   const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
+  const close = async (): Promise<void> => {
+    accessLog?.flush();
+    await tracer?.stop();
+    await keyUses.stop();
+    await definitions.close();
+    await runner.close();
+    await destinations.close();
+    await runs.close();
+    queueRedis.disconnect();
+    await dataKeys.close();
+    await database.close();
+  };
+  // Without a context nobody closes what is open by now.
+  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
 
   return {
     config,
@@ -195,17 +210,6 @@ export async function createGatewayContext(
     tunnels: new Tunnels(),
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
-    async close() {
-      accessLog?.flush();
-      await tracer?.stop();
-      await keyUses.stop();
-      await definitions.close();
-      await runner.close();
-      await destinations.close();
-      await runs.close();
-      queueRedis.disconnect();
-      await dataKeys.close();
-      await database.close();
-    },
+    close,
   };
 }

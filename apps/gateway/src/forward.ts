@@ -193,9 +193,9 @@ export abstract class Exchange<Side extends Asking = Asking> implements Carried 
     }
     const { call } = this.answering;
     call.answeredAt = performance.now();
-    call.destinationStatus = status;
     this.#status = status;
     this.begin(status, raw);
+    call.destinationStatus = status;
     this.#phase = 'answering';
     this.#resume = resume;
     // A destination that waits before its first byte has been heard all the same.

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { generateApiKey } from '@glovebox/access';
 import { waitFor } from '@glovebox/testing';
+import { beginCall, partEnded } from './call';
+import { createFrontDoor } from './front-door';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 import { RawCaller, startRawServer, type RawServer } from './spec-sockets';
 
@@ -259,4 +265,74 @@ describe('a body of 20 MB', () => {
     await waitFor(() => caller.ended, { timeoutMs: 10_000 });
     expect(caller.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
   });
+});
+
+describe('while the lease of the definitions is over', () => {
+  const callsMax = 8;
+  let lone: SpecGateway;
+  beforeAll(async () => {
+    lone = await startSpecGateway({
+      MANAGEMENT_URL: management.url,
+      CALLS_MAX: String(callsMax),
+    });
+  });
+  afterAll(() => lone.close());
+  const held = (): number => lone.ctx.shares.calls.state.held;
+  const get = (key: string, from?: string): RawCaller =>
+    new RawCaller(
+      lone.port,
+      `GET /tokens HTTP/1.1\r\nHost: a\r\nSVC-API-KEY: ${key}\r\n\r\n`,
+      from,
+    );
+  const useUp = async (key: string): Promise<RawCaller[]> => {
+    const callers = Array.from({ length: callsMax }, () => get(key));
+    const refused = (): RawCaller[] => callers.filter(({ status }) => status === 429);
+    await waitFor(() => held() + refused().length === callsMax && refused().length > 0);
+    return callers;
+  };
+
+  it('a caller that uses up its places leaves others theirs: keys are told apart as they were last, or by peer', async () => {
+    const [greedy, other] = [
+      await lone.application(['token:read']),
+      await lone.application(['token:read'], randomUUID()),
+    ];
+    const { follower } = lone.ctx;
+    await follower.stop();
+    await waitFor(() => !follower.fresh());
+    answer = '';
+    for (const [first, second, from] of [
+      [greedy, other, '127.0.0.1'],
+      [generateApiKey(), generateApiKey(), '127.0.0.2'],
+    ] as const) {
+      const callers = await useUp(first);
+      const before = held();
+      const neighbour = get(second, from);
+      await waitFor(() => held() === before + 1);
+      expect(neighbour.text).toBe('');
+      for (const { socket } of [...callers, neighbour]) socket.destroy();
+      await waitFor(() => held() === 0);
+    }
+  });
+});
+
+it('a call whose caller left before it is passed on ends, and gives its place back', async () => {
+  const frontDoor = createFrontDoor(gateway.ctx);
+  const held = (): number => gateway.ctx.shares.calls.state.held;
+  let ended = false;
+  const server = createServer((req, res) => {
+    req.socket.destroy();
+    res.once('close', () => {
+      const call = beginCall(gateway.ctx, 'management', req, res);
+      partEnded(call);
+      void frontDoor(req, res, call)
+        .finally(() => partEnded(call))
+        .finally(() => (ended = true));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  new RawCaller((server.address() as AddressInfo).port, 'GET /tokens HTTP/1.1\r\nHost: a\r\n\r\n');
+  await waitFor(() => ended);
+  expect(held()).toBe(0);
+  server.close();
 });

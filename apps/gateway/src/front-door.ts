@@ -83,6 +83,8 @@ export function createFrontDoor(
       const held = whole || !hasBody(req) ? undefined : req.pipe(new HeldBody(declaredBytes));
       const body = whole ? Readable.from([whole]) : held;
       tellTrace(req, headers, call);
+      // It tells of its end once: who asks later would wait for ever, and keep the call's place.
+      if (res.destroyed) return;
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: body } : {}, (cause) => {
@@ -96,17 +98,29 @@ export function createFrontDoor(
   };
 }
 
-const nobody = { tenantId: 'nobody', caller: 'nobody' };
+interface Owner {
+  readonly tenantId: string;
+  readonly caller: string;
+}
 
-/** Whose call it is if it is what it says; the management API judges the key. */
+const nobody: Owner = { tenantId: 'nobody', caller: 'nobody' };
+
+/**
+ * Whose call it is if it is what it says; the management API judges the key. While nobody knows what
+ * is revoked by now, the owner of a key is who it was last, and a key that is not known is its peer's.
+ */
 function ownerOf(
   { headers, follower, keyHash }: Pick<GatewayContext, 'headers' | 'follower' | 'keyHash'>,
   req: IncomingMessage,
-): { tenantId: string; caller: string } {
+): Owner {
   const key = headers.read(req, 'api-key');
   if (key === undefined || !isApiKey(key)) return nobody;
-  const principal = follower.fresh()?.principalByKeyHash(keyHash(key));
-  return principal ? { tenantId: principal.tenantId, caller: principal.applicationId } : nobody;
+  const fresh = follower.fresh();
+  const principal = (fresh ?? follower.lastKnown).principalByKeyHash(keyHash(key));
+  if (principal) return { tenantId: principal.tenantId, caller: principal.applicationId };
+  if (fresh) return nobody;
+  const peer = `peer ${req.socket.remoteAddress ?? ''}`;
+  return { tenantId: peer, caller: peer };
 }
 
 /**

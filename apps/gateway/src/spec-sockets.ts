@@ -7,8 +7,8 @@ export class RawCaller {
   text = '';
   ended = false;
 
-  constructor(port: number, bytes: string) {
-    this.socket = connect(port, '127.0.0.1');
+  constructor(port: number, bytes: string, localAddress = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress });
     this.socket.setNoDelay(true);
     this.socket.on('data', (chunk) => (this.text += chunk.toString('latin1')));
     this.socket.on('end', () => (this.ended = true));

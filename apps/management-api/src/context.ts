@@ -60,6 +60,20 @@ export async function createManagementContext(
 
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
+  // All that a wrong setting makes fail, before anything is open.
+  const ring = parseKeyRing(config.KEY_RING.reveal());
+  const egressPolicy = parseEgressPolicy({
+    allow: config.EGRESS_ALLOW,
+    allowHttp: config.EGRESS_ALLOW_HTTP,
+    dnsServers: [],
+    ownServices: [
+      ...config.EGRESS_OWN_SERVICES,
+      url,
+      redisUrl,
+      `${config.HOST}:${config.PORT}`,
+      `${config.HOST}:${config.OPS_PORT}`,
+    ],
+  });
   const onIdleError = onFault('an idle connection to Postgres broke');
   const dataSource = createDataSource({
     url,
@@ -76,7 +90,6 @@ export async function createManagementContext(
     onIdleError,
   });
   const keyUses = new KeyUses(dataKeys, onFault('the use of keys could not be recorded'));
-  const ring = parseKeyRing(config.KEY_RING.reveal());
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const definitions = connectDefinitions({
     app: 'management-api',
@@ -109,19 +122,6 @@ export async function createManagementContext(
     large_openings: vault.largeOpenings,
     buffered_bytes: bodies.bufferedBytes,
     large_bodies: bodies.largeBodies,
-  });
-
-  const egressPolicy = parseEgressPolicy({
-    allow: config.EGRESS_ALLOW,
-    allowHttp: config.EGRESS_ALLOW_HTTP,
-    dnsServers: [],
-    ownServices: [
-      ...config.EGRESS_OWN_SERVICES,
-      url,
-      redisUrl,
-      `${config.HOST}:${config.PORT}`,
-      `${config.HOST}:${config.OPS_PORT}`,
-    ],
   });
 
   return {

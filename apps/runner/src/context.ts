@@ -58,11 +58,21 @@ export async function createContext(
     const egress = createEgress(config.egress, { lookups });
     // Bare connections: what is spoken on them, TLS too, is spoken by the code in the sandbox.
     const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
+    let cannotStepBack = false;
+    const onCannotStepBack = (): void => {
+      if (cannotStepBack) return;
+      cannotStepBack = true;
+      logger.warn(
+        {},
+        'this runner lacks CAP_SYS_NICE: busy sandboxes run with the priority of the product',
+      );
+    };
     const pool = new SandboxPool(
       (runtime) =>
         new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
           dial,
           errorsModules: config.errorsModules,
+          onCannotStepBack,
         }),
       config.poolLimits,
       logger,

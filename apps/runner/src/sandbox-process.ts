@@ -112,7 +112,12 @@ export class SandboxProcess {
 
   constructor(
     private readonly child: ChildProcess,
-    private readonly options: { dial: Dial; errorsModules: readonly string[] },
+    private readonly options: {
+      dial: Dial;
+      errorsModules: readonly string[];
+      /** This runner may not slow its sandboxes down: they run as they are. */
+      onCannotStepBack?: () => void;
+    },
   ) {
     this.channel = channelOf(child);
     this.egress = new EgressConnections(options.dial, {
@@ -215,8 +220,10 @@ export class SandboxProcess {
       for (const thread of readdirSync(`/proc/${this.pid}/task`)) {
         setPriority(Number(thread), sandboxNice);
       }
-    } catch {
+    } catch (error) {
       // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
+      const { info } = error as { info?: { code?: string } };
+      if (info?.code === 'EPERM' || info?.code === 'EACCES') this.options.onCannotStepBack?.();
     }
   }
 

@@ -38,7 +38,20 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const databaseUrl = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
+  // All that a wrong setting makes fail, before anything is open.
   const ring = parseKeyRing(config.KEY_RING.reveal());
+  const egressPolicy = parseEgressPolicy({
+    allow: config.EGRESS_ALLOW,
+    allowHttp: config.EGRESS_ALLOW_HTTP,
+    dnsServers: config.EGRESS_DNS,
+    ownServices: [
+      ...config.EGRESS_OWN_SERVICES,
+      databaseUrl,
+      redisUrl,
+      ...config.RUNNER_URLS,
+      `${config.HOST}:${config.OPS_PORT}`,
+    ],
+  });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
@@ -69,21 +82,19 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const registry = createRegistry('worker');
   const vault = new Vault(sealer);
-  const egress = createEgress(
-    parseEgressPolicy({
-      allow: config.EGRESS_ALLOW,
-      allowHttp: config.EGRESS_ALLOW_HTTP,
-      dnsServers: config.EGRESS_DNS,
-      ownServices: [
-        ...config.EGRESS_OWN_SERVICES,
-        databaseUrl,
-        redisUrl,
-        ...config.RUNNER_URLS,
-        `${config.HOST}:${config.OPS_PORT}`,
-      ],
-    }),
-    { lookups },
-  );
+  const egress = createEgress(egressPolicy, { lookups });
+
+  const close = async (): Promise<void> => {
+    await runner.close();
+    await definitions.close();
+    await dataKeys.close();
+    await database.close();
+  };
+  // Without a context nobody closes what is open by now.
+  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
 
   return {
     config,
@@ -95,13 +106,8 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     vault,
     runner,
     egress,
-    hopMarker: hopMarkerOf(await createKeyHash(sealer)),
+    hopMarker: hopMarkerOf(keyHash),
     lookups,
-    async close() {
-      await runner.close();
-      await definitions.close();
-      await dataKeys.close();
-      await database.close();
-    },
+    close,
   };
 }

@@ -1,12 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { dataKeyTable } from '@glovebox/database';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
 import {
   startDestination,
   waitFor,
   type Destination,
   type RecordedRequest,
 } from '@glovebox/testing';
-import { deliverWebhook, takeDelivery, tenantsWithDueDeliveries } from './deliver-webhook';
+import type { WorkerContext } from './context';
+import {
+  deliverWebhook,
+  takeDelivery,
+  tenantsWithDueDeliveries,
+  unsentTriesMax,
+} from './deliver-webhook';
 import { startSpecWorker, type SpecWorker } from './spec-worker';
 
 let worker: SpecWorker;
@@ -148,6 +156,78 @@ describe('a webhook', () => {
       request.headers['webhook-id'],
     ]);
     expect(sent).toEqual(Array(3).fill([body, `msg_${id}`]));
+  });
+});
+
+describe('a worker that cannot send', () => {
+  const unopened = (): WorkerContext => ({
+    ...worker.ctx,
+    sealer: new Sealer(
+      parseKeyRing(`2:${randomBytes(32).toString('base64')}`),
+      dataKeyTable(worker.ctx.database),
+    ),
+  });
+  const take = () => takeDelivery(worker.ctx.database, worker.tenantId);
+
+  it('because it lacks the master key uses up no attempt, and waits longer each time', async () => {
+    const id = await delivery();
+    for (const waits of [30, 60, 120, 240, 480, 600, 600]) {
+      await makeDue(id);
+      const taken = await take();
+      if (!taken) throw new Error('nothing was due');
+      await expect(deliverWebhook(unopened(), taken)).rejects.toThrow('master key');
+      const row = await rowOf(id);
+      expect(row).toMatchObject({ status: 'pending', attempts: 0 });
+      expect(row?.waits).toBeGreaterThan(waits - 10);
+      expect(row?.waits).toBeLessThanOrEqual(waits);
+    }
+    await makeDue(id);
+    await attemptDue();
+    expect(await rowOf(id)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  it('because it dies before uses up no attempt', async () => {
+    const id = await delivery();
+    for (let nth = 0; nth < 15; nth += 1) {
+      await makeDue(id);
+      expect(await take()).toBeDefined();
+    }
+    await makeDue(id);
+    answer = { status: 500 };
+    await attemptDue();
+    expect(await rowOf(id)).toMatchObject({ status: 'pending', attempts: 1 });
+    expect((await rowOf(id))?.waits).toBeLessThan(11);
+  });
+
+  it('what nobody could open for a day is given up', async () => {
+    const id = await delivery();
+    const tries = (count: number): Promise<unknown> =>
+      worker.ctx.database.query('UPDATE webhook_deliveries SET unsent_tries = $2 WHERE id = $1', [
+        id,
+        count,
+      ]);
+    const tryOnce = async (): Promise<void> => {
+      await makeDue(id);
+      const taken = await take();
+      if (!taken) throw new Error('nothing was due');
+      await expect(deliverWebhook(unopened(), taken)).rejects.toThrow('master key');
+    };
+    await tries(unsentTriesMax - 1);
+    await tryOnce();
+    expect(await rowOf(id)).toMatchObject({ status: 'pending' });
+    await tryOnce();
+    expect(await rowOf(id)).toMatchObject({ status: 'failed', outcome: 'unreadable', attempts: 0 });
+  });
+
+  it('because another one has taken the delivery meanwhile sends nothing', async () => {
+    const id = await delivery();
+    const slow = await take();
+    if (!slow) throw new Error('nothing was due');
+    await makeDue(id);
+    await attemptDue();
+    await deliverWebhook(worker.ctx, slow);
+    expect(receiver.requests).toHaveLength(1);
+    expect(await rowOf(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 });
 

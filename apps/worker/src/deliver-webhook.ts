@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Sql } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
@@ -6,8 +7,13 @@ import type { WorkerContext } from './context';
 import { webhookHeaders } from './sign-webhook';
 
 const attemptMs = 15_000;
+/** Should a worker die, another one takes over then. */
+const claimMs = 2 * attemptMs;
 const retriesMax = 10;
 const firstRetryMs = 9_000;
+/** With so many in a row, which pause for 30 s at first and 10 min in the end, a day has passed. */
+export const unsentTriesMax = 150;
+const unsentPauseMaxMs = 10 * 60 * 1_000;
 
 /** A delivery that this process has claimed, still sealed. */
 export interface TakenDelivery {
@@ -17,7 +23,8 @@ export interface TakenDelivery {
   readonly callbackUrl: Buffer;
   readonly receiver: string;
   readonly body: Buffer;
-  readonly attempts: number;
+  /** How often it was claimed, this time included, since something was last sent. */
+  readonly unsentTries: number;
   readonly fence: string;
 }
 
@@ -26,7 +33,6 @@ interface OpenedDelivery {
   readonly webhookId: string;
   readonly callbackUrl: string;
   readonly body: string;
-  readonly attempts: number;
 }
 
 /** What one attempt came to. */
@@ -35,49 +41,148 @@ type Verdict =
   | { readonly kind: 'failed'; readonly outcome: string }
   | { readonly kind: 'retry'; readonly outcome: string; readonly afterMs: number };
 
-/** One attempt to deliver a webhook. The body and its id are the same in every attempt. */
+/**
+ * One attempt to deliver a webhook. The body and its id are the same in every attempt. It counts from
+ * where something is sent: a worker that lacks a key or a store, or dies before, uses up none.
+ */
 export async function deliverWebhook(ctx: WorkerContext, taken: TakenDelivery): Promise<void> {
+  const { delivery, tenant } = await ready(ctx, taken);
+  if (!tenant) {
+    await recordVerdict(ctx, taken, { kind: 'failed', outcome: 'the tenant is gone' });
+    return;
+  }
+  const attempts = await countAttempt(ctx, taken);
+  if (attempts === undefined) return;
+  await recordVerdict(ctx, taken, await attempt(ctx, delivery, tenant, attempts));
+}
+
+/** What an attempt takes. What cannot be had for a day is given up. */
+async function ready(
+  ctx: WorkerContext,
+  taken: TakenDelivery,
+): Promise<{ delivery: OpenedDelivery; tenant: TenantDefinition | undefined }> {
   const { tenantId } = taken;
-  const delivery = await open(ctx, taken);
-  const definitions = await ctx.definitions.follower.current();
-  definitions.requireReadable('tenant', tenantId);
-  const tenant = definitions.find('tenant', tenantId, tenantId);
-  const verdict = tenant
-    ? await attempt(ctx, delivery, tenant)
-    : ({ kind: 'failed', outcome: 'the tenant is gone' } as const);
-  await recordVerdict(ctx, taken, verdict);
+  try {
+    const delivery = await open(ctx, taken);
+    const definitions = await ctx.definitions.follower.current();
+    definitions.requireReadable('tenant', tenantId);
+    return { delivery, tenant: definitions.find('tenant', tenantId, tenantId) };
+  } catch (error) {
+    if (taken.unsentTries > unsentTriesMax) {
+      await recordVerdict(ctx, taken, { kind: 'failed', outcome: 'unreadable' });
+    }
+    throw error;
+  }
+}
+
+/** Which attempt it is; undefined: another worker has the delivery by now, and sends it. */
+async function countAttempt(
+  ctx: WorkerContext,
+  { id, fence }: TakenDelivery,
+): Promise<number | undefined> {
+  const [row] = await ctx.database.query<{ attempts: number }>(
+    `UPDATE webhook_deliveries
+     SET attempts = attempts + 1, unsent_tries = 0,
+       next_attempt_at = now() + $3 * interval '1 millisecond'
+     WHERE id = $1 AND fence = $2 AND status = 'pending' RETURNING attempts`,
+    [id, fence, claimMs],
+  );
+  return row?.attempts;
 }
 
 /** How many webhooks of a tenant are on their way to one host. */
 export const receiverDeliveriesMax = 10;
+/** A claim looks at so many rows in the order of their time, and at so many receivers after that. */
+export const claimStepsMax = 200;
+
+// It may be taken a little early: the column keeps milliseconds, and rounds up.
+const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
+/** Rows of the releases before this column have none. As in the index. */
+const receiverColumn = 'coalesce(receiver, tenant_id::text)';
 
 /**
  * Claims the delivery of the tenant that has been due for longest. Those to receivers that have all
- * they may have are passed over: a receiver that hangs holds up what goes to itself alone.
+ * they may have are passed over: a receiver that hangs holds up what goes to itself alone. Where they
+ * are all that is in front, the tenant's other receivers are gone through, from any of them on: what
+ * is due to one of them is found without a walk over what waits.
  */
 export async function takeDelivery(
   sql: Sql,
   tenantId: string,
   fullReceivers: readonly string[] = [],
 ): Promise<TakenDelivery | undefined> {
-  // Due again after the attempt's own time-out: should this worker die, another takes over then.
-  // It may be taken a little early: the column keeps milliseconds, and rounds up.
+  const first = await claim(
+    sql,
+    tenantId,
+    `SELECT d.id FROM (
+       SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
+       WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
+     JOIN webhook_deliveries d ON d.id = first.id
+     WHERE first.receiver <> ALL ($4) AND d.status = 'pending'
+       AND d.next_attempt_at = first.next_attempt_at
+     ORDER BY first.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`,
+    fullReceivers,
+  );
+  if (first || fullReceivers.length === 0) return first;
+  for (const from of [randomBytes(16).toString('base64url'), '']) {
+    const receiver = await dueReceiver(sql, tenantId, fullReceivers, from);
+    if (receiver === undefined) continue;
+    // In the order of the index of receivers: by that of times Postgres would walk what waits.
+    return claim(
+      sql,
+      tenantId,
+      `SELECT id FROM webhook_deliveries
+       WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4 AND ${isDue}
+       ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      receiver,
+    );
+  }
+  return undefined;
+}
+
+/** Due again after a while: should this worker die or be unable to send it, it is tried again then. */
+async function claim(
+  sql: Sql,
+  tenantId: string,
+  which: string,
+  receivers: string | readonly string[],
+): Promise<TakenDelivery | undefined> {
   const [row] = await sql.query<TakenDelivery>(
     `UPDATE webhook_deliveries
-     SET fence = fence + 1, attempts = attempts + 1,
-       next_attempt_at = now() + $2 * interval '1 millisecond'
-     WHERE id = (
-       SELECT id FROM webhook_deliveries
-       WHERE tenant_id = $1 AND status = 'pending'
-         AND next_attempt_at <= now() + interval '100 milliseconds'
-         AND coalesce(receiver, tenant_id::text) <> ALL ($3)
-       ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     SET fence = fence + 1, unsent_tries = unsent_tries + 1,
+       next_attempt_at = now() + interval '1 millisecond'
+         * least($2::float8 * 2 ^ least(unsent_tries, 20), $3)
+     WHERE id = (${which})
      RETURNING id, tenant_id AS "tenantId", webhook_id AS "webhookId",
-       callback_url AS "callbackUrl", coalesce(receiver, tenant_id::text) AS receiver, body,
-       attempts, fence`,
-    [tenantId, attemptMs * 2, fullReceivers],
+       callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
+       unsent_tries AS "unsentTries", fence`,
+    [tenantId, claimMs, unsentPauseMaxMs, receivers],
   );
   return row;
+}
+
+/** A receiver behind `from` that a delivery is due to. One step into the index for each. */
+async function dueReceiver(
+  sql: Sql,
+  tenantId: string,
+  fullReceivers: readonly string[],
+  from: string,
+): Promise<string | undefined> {
+  const next = (after: string): string =>
+    `SELECT ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
+     WHERE tenant_id = $1 AND status = 'pending' AND ${receiverColumn} > ${after}
+     ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1`;
+  const [row] = await sql.query<{ receiver: string }>(
+    `WITH RECURSIVE receivers AS (
+       (${next('$3')})
+       UNION ALL
+       SELECT next.* FROM receivers, LATERAL (${next('receivers.receiver')}) next
+     )
+     SELECT receiver FROM (SELECT * FROM receivers LIMIT ${claimStepsMax}) passed
+     WHERE next_attempt_at <= now() AND receiver <> ALL ($2) LIMIT 1`,
+    [tenantId, fullReceivers, from],
+  );
+  return row?.receiver;
 }
 
 /** The tenants that have a due delivery. One step into the index for each. */
@@ -114,37 +219,30 @@ export async function deleteOldDeliveries(
 }
 
 async function open(ctx: WorkerContext, taken: TakenDelivery): Promise<OpenedDelivery> {
-  const { id, tenantId, webhookId, attempts } = taken;
+  const { id, tenantId, webhookId } = taken;
   const place = (column: string): Place => ({
     table: 'webhook_deliveries',
     column,
     tenantId,
     record: id,
   });
-  try {
-    const [callbackUrl, body] = await Promise.all([
-      ctx.sealer.open(place('callback_url'), taken.callbackUrl),
-      ctx.sealer.open(place('body'), taken.body),
-    ]);
-    return {
-      tenantId,
-      webhookId,
-      attempts,
-      callbackUrl: callbackUrl.toString('utf8'),
-      body: body.toString('utf8'),
-    };
-  } catch (error) {
-    if (attempts > retriesMax) {
-      await recordVerdict(ctx, taken, { kind: 'failed', outcome: 'unreadable' });
-    }
-    throw error;
-  }
+  const [callbackUrl, body] = await Promise.all([
+    ctx.sealer.open(place('callback_url'), taken.callbackUrl),
+    ctx.sealer.open(place('body'), taken.body),
+  ]);
+  return {
+    tenantId,
+    webhookId,
+    callbackUrl: callbackUrl.toString('utf8'),
+    body: body.toString('utf8'),
+  };
 }
 
 async function attempt(
   ctx: WorkerContext,
-  { tenantId, webhookId, callbackUrl, body, attempts }: OpenedDelivery,
+  { tenantId, webhookId, callbackUrl, body }: OpenedDelivery,
   tenant: TenantDefinition,
+  attempts: number,
 ): Promise<Verdict> {
   const now = Date.now();
   const secrets = tenant.webhookSecrets

@@ -29,7 +29,10 @@ class Fenced extends Error {}
  * The end of a run waits for nothing that its tenant has under way; only its beginning does.
  */
 export async function executeRun(ctx: WorkerContext, taken: TakenRun): Promise<Ending> {
-  const run = await openRun(ctx.database, ctx.sealer, taken);
+  const run = await openRun(ctx.database, ctx.sealer, taken).catch((error: unknown) => {
+    ctx.logger.warn({ error: describeError(error), runId: taken.id }, 'a run could not be opened');
+  });
+  if (!run) return 'later';
   const lost = new AbortController();
   const renewing = setInterval(
     () => {

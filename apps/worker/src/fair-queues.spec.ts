@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { dataKeyTable, type Sql } from '@glovebox/database';
 import {
+  faultsMax,
   insertRun,
   markStarted,
   openRun,
@@ -15,14 +17,15 @@ import {
   takeRun,
 } from '@glovebox/reactors';
 import type { RunOutcome, RunRequest } from '@glovebox/sandbox';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createRegistry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
 import { startConsumer } from './consumer';
 import type { WorkerContext } from './context';
-import { receiverDeliveriesMax } from './deliver-webhook';
+import { claimStepsMax, receiverDeliveriesMax, takeDelivery } from './deliver-webhook';
 import { queueOfDeliveries, queueOfRuns } from './queues';
 import { startSpecWorker, type SpecWorker } from './spec-worker';
-import { clearAway } from './sweeper';
+import { clearAway, clearingPauseMs } from './sweeper';
 import { startWorker } from './worker';
 
 interface Tenant {
@@ -180,6 +183,23 @@ const crowd = (of: Tenant, count: number): Promise<unknown> =>
     [of.id, of.reactorId, of.actorId, count],
   );
 
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** By all nodes of a plan that read a table, also those that they did not hand on. */
+function rowsRead(plan: Plan): number {
+  const { 'Actual Rows': handedOn, 'Actual Loops': loops, Plans = [] } = plan;
+  const own = / Scan$/.test(plan['Node Type'])
+    ? (handedOn + (plan['Rows Removed by Filter'] ?? 0)) * loops
+    : 0;
+  return Plans.reduce((sum, part) => sum + rowsRead(part), own);
+}
+
 const statesOf = async (table: string): Promise<Record<string, number>> => {
   const rows = await ctx.database.query<{ status: string; count: number }>(
     `SELECT status, count(*)::int FROM ${table} GROUP BY status`,
@@ -326,6 +346,25 @@ describe('a queue of runs', () => {
     expect((await statesOf('reactor_runs')).pending).toBe(100);
   });
 
+  it('gives up no run because it lacks the master key, and does not try again and again', async () => {
+    for (let nth = 0; nth < 20; nth += 1) await accept(a);
+    await ctx.database.query('UPDATE reactor_runs SET faults = $1', [faultsMax]);
+    const ring = parseKeyRing(`2:${randomBytes(32).toString('base64')}`);
+    const sealer = new Sealer(ring, dataKeyTable(ctx.database));
+    const lacking = queueOfRuns({ ...ctx, sealer }, { wake: () => undefined });
+    const claims = async (): Promise<number> => {
+      const [row] = await ctx.database.query<{ claims: number }>(
+        'SELECT sum(fence)::int AS claims FROM reactor_runs',
+      );
+      return row?.claims ?? 0;
+    };
+    lacking.wake(a.id);
+    await waitFor(async () => (await claims()) > 0 && lacking.shares.state.held === 0);
+    await lacking.stop();
+    expect(await claims()).toBeLessThan(10);
+    expect(await statesOf('reactor_runs')).toEqual({ pending: 20 });
+  });
+
   it('starts no run twice whatever number of workers look for it', async () => {
     for (let nth = 0; nth < 50; nth += 1) await accept(a);
     let started = 0;
@@ -377,6 +416,43 @@ it('webhooks beyond ten to one receiver take no place, and go on when those ten 
   await deliveries.stop();
 });
 
+it('a webhook to a receiver that answers is found in a few hundred rows although 100,000 wait for full ones', async () => {
+  const waiting = (receivers: string, count: number, due: string): Promise<unknown> =>
+    ctx.database.query(
+      `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver, body,
+         status, next_attempt_at, created_at)
+       SELECT gen_random_uuid(), $1, $1, '', '', ${receivers}, '', 'pending', ${due}, now()
+       FROM generate_series(1, $2) nth`,
+      [a.id, count],
+    );
+  const full = ['full-0', 'full-1', 'full-2'];
+  await waiting(`'full-' || nth % 3`, 100_000, `now() - interval '1 hour'`);
+  await waiting(`'later-' || nth % 100`, 10_000, `now() + interval '1 minute'`);
+  await waiting(`'answers'`, 2, 'now()');
+  const read: number[] = [];
+  const explained: Sql = {
+    async query(statement, values) {
+      const explaining = ctx.database.transaction(async (sql) => {
+        const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${String(statement)}`,
+          values,
+        );
+        if (row) read.push(rowsRead(row['QUERY PLAN'][0].Plan));
+        throw new Error('explained');
+      });
+      await expect(explaining).rejects.toThrow('explained');
+      return ctx.database.query(statement, values);
+    },
+  };
+  expect(await takeDelivery(explained, a.id, full)).toMatchObject({ receiver: 'answers' });
+  // From here on Postgres knows what the table holds.
+  await spec.asAdmin('ANALYZE webhook_deliveries');
+  expect(await takeDelivery(explained, a.id, full)).toMatchObject({ receiver: 'answers' });
+  expect(await takeDelivery(explained, a.id, full)).toBeUndefined();
+  expect(await takeDelivery(explained, a.id, full.slice(1))).toMatchObject({ receiver: 'full-0' });
+  for (const rows of read) expect(rows).toBeLessThanOrEqual(3 * claimStepsMax);
+});
+
 it('runs and webhooks that ended more than a day ago are cleared away, all others stay', async () => {
   const ended = (status: string, hoursAgo: number): Promise<unknown> =>
     ctx.database.query(
@@ -400,7 +476,10 @@ it('runs and webhooks that ended more than a day ago are cleared away, all other
     await delivered(status, 25);
     await delivered(status, 23);
   }
+  const startedAt = performance.now();
   await clearAway(ctx, new AbortController().signal);
+  // Two parts of runs, and one of webhooks: one pause.
+  expect(performance.now() - startedAt).toBeGreaterThan(clearingPauseMs - 1);
   expect(await statesOf('reactor_runs')).toEqual({ failed: 1500, pending: 1 });
   expect(await statesOf('webhook_deliveries')).toEqual({ delivered: 1, failed: 1, pending: 2 });
 });

@@ -48,6 +48,13 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
       });
     },
 
+    /** What only who owns the whole database may do. */
+    async asAdmin(statement: string): Promise<void> {
+      const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
+      await admin.query(statement);
+      await admin.close();
+    },
+
     async close(): Promise<void> {
       await ctx.close();
       await management.close();

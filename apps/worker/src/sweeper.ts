@@ -17,7 +17,9 @@ const sweepMs = 1_000;
 const clearingMs = 10 * 60_000;
 /** How long a run and its webhook are kept after their end. */
 export const endedKeptMs = 24 * 60 * 60 * 1_000;
-const rowsPerStatement = 1_000;
+const clearedRowsMax = 1_000;
+/** Whoever upgrades an old installation has millions of them: the database has other work in between. */
+export const clearingPauseMs = 200;
 
 /**
  * Wakes the tenants that have due rows: rows whose reminder was lost with Redis, runs of workers
@@ -56,12 +58,12 @@ export function startSweeper(
   };
 }
 
-/** A part at a time, so that no lock is held for long. */
+/** A part at a time, so that no lock is held for long; and the disk is left to others in between. */
 export async function clearAway({ database }: WorkerContext, stopped: AbortSignal): Promise<void> {
   for (const deleteOld of [deleteOldRuns, deleteOldDeliveries]) {
-    let deleted = rowsPerStatement;
-    while (deleted === rowsPerStatement && !stopped.aborted) {
-      deleted = await deleteOld(database, endedKeptMs, rowsPerStatement);
+    while ((await deleteOld(database, endedKeptMs, clearedRowsMax)) === clearedRowsMax) {
+      await delay(clearingPauseMs, undefined, { signal: stopped }).catch(() => undefined);
+      if (stopped.aborted) return;
     }
   }
 }

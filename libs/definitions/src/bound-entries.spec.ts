@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { startLine, waitFor, type Line } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
 import { readLog } from './log';
+import { manifestOf } from './relay-proofs';
 import { changeChannel, keys } from './redis-scripts';
 import { startStage, type Stage } from './spec-stage';
 
@@ -52,10 +53,19 @@ async function announced(id: string, value: string): Promise<string> {
 }
 
 /** As somebody does who may write to Redis and has no key: the newest version, with other content. */
-async function putInto(id: string, version: number, payload: string): Promise<void> {
-  const { epoch } = (await readLog(stage.management, 0)).head;
+async function putInto(
+  id: string,
+  version: number,
+  payload: string,
+  hasManifest = true,
+): Promise<void> {
+  const { head } = await readLog(stage.management, 0);
+  const { epoch } = head;
+  const entry = { kind: 'reactor', id, tenantId: stage.tenantId, version, payload: null } as const;
+  const part = { after: version - 1, upTo: version, head, entries: [entry] };
   await raw
     .multi()
+    .zadd(keys.parts, version, hasManifest ? manifestOf(stage.ring, part) : 'none')
     .hset(keys.entries, nameOf(id), payload)
     .zadd(keys.order, version, nameOf(id))
     .set(keys.head, `${epoch}:${version}`)
@@ -98,7 +108,7 @@ it('an entry that a relay of an older release brought, without a proof, is taken
   await api.relay.stop();
   const version = await stage.write(stage.reactor(id, { value: 'unproven' }));
   const { entries } = await readLog(stage.management, version - 1);
-  await putInto(id, version, entries[0]?.payload?.toString('base64') ?? '');
+  await putInto(id, version, entries[0]?.payload?.toString('base64') ?? '', false);
   await waitFor(() => valueOf(id) === 'unproven');
 });
 
@@ -113,4 +123,79 @@ it('an older entry put back with its own proof is not believed as a newer versio
   await putInto(id, version, older);
   await waitFor(() => gateway.follower.head?.version === version);
   expect(valueOf(id)).toBeUndefined();
+});
+
+describe('whoever may write to Redis and has no key', () => {
+  const changes: [string, (id: string) => Promise<number>, string | undefined][] = [
+    ['a change', (id) => stage.write(stage.reactor(id, { value: 'new' })), 'new'],
+    ['a deletion', (id) => stage.remove(id), undefined],
+  ];
+
+  it.each(changes)(
+    'cannot leave out %s and say that nothing is missing',
+    async (_, change, expected) => {
+      const id = randomUUID();
+      await announced(id, 'old');
+      await api.relay.stop();
+      const version = await change(id);
+      const { epoch } = (await readLog(stage.management, 0)).head;
+      await raw
+        .multi()
+        .set(keys.head, `${epoch}:${version}`)
+        .publish(changeChannel, `${epoch}:${version}`)
+        .exec();
+      await waitFor(() => (gateway.follower.head?.version ?? 0) >= version);
+      expect(valueOf(id)).toBe(expected);
+      expect(faults).toContain('PartIncomplete');
+    },
+  );
+
+  it.each(changes)(
+    'cannot keep %s from a process by saying that Postgres has none',
+    async (_, change, expected) => {
+      const id = randomUUID();
+      await announced(id, 'old');
+      await api.relay.stop();
+      const head = (await raw.get(keys.head)) ?? '';
+      const proofs = await raw.hgetall(keys.answerProofs);
+      await change(id);
+      await waitFor(async () => {
+        const tickets = await raw.hgetall(keys.tickets);
+        await raw
+          .multi()
+          .hset(keys.answers, { ...tickets, head })
+          .hset(keys.answerProofs, proofs)
+          .exec();
+        return valueOf(id) === expected && gateway.follower.fresh() !== undefined;
+      });
+      expect(gateway.follower.source).toBe('postgres');
+    },
+  );
+
+  it.each(changes)(
+    'cannot keep %s from a process by saying that Postgres is away',
+    async (_, change, expected) => {
+      const id = randomUUID();
+      const trusting = stage.connect({ postgresAwayMaxMs: 60_000 });
+      await trusting.start();
+      await announced(id, 'old');
+      await waitFor(() => stage.find(trusting, id) !== undefined);
+      await api.relay.stop();
+      await change(id);
+      await waitFor(async () => {
+        const tickets = Object.entries(await raw.hgetall(keys.tickets));
+        const refusals = tickets.map(([follower, ticket]) => [`writer ${follower}`, ticket]);
+        await raw
+          .multi()
+          .del(keys.writers)
+          .hset(keys.writers, 'writer', 0)
+          .hset(keys.refusals, Object.fromEntries(refusals) as Record<string, string>)
+          .exec();
+        const { follower } = trusting;
+        const value = stage.find(trusting, id)?.configuration.value;
+        return value === expected && follower.fresh() !== undefined;
+      });
+      expect(trusting.follower.source).toBe('postgres');
+    },
+  );
 });

@@ -13,6 +13,7 @@ import {
   RedisPrefix,
   type Look,
 } from './redis-prefix';
+import { isAnswerProven, isComplete, PartIncomplete, versionOfRefusal } from './relay-proofs';
 import { Replica } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
 import { Tickets } from './tickets';
@@ -105,6 +106,11 @@ export class DefinitionFollower {
   /** The definitions, if the lease holds: the hot path asks nobody. */
   fresh(): DefinitionSnapshot | undefined {
     return performance.now() < this.#leaseUntil ? this.#replica.snapshot : undefined;
+  }
+
+  /** The definitions, however old: they tell callers apart, and never decide what one may. */
+  get lastKnown(): DefinitionSnapshot {
+    return this.#replica.snapshot;
   }
 
   /** The definitions, after a look at the stores if the lease is over. */
@@ -219,22 +225,42 @@ export class DefinitionFollower {
       // Of another database, or behind what this process has: Postgres knows more.
       if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
       // What proves nothing is asked of Postgres.
+      if (!isComplete(this.options.ring, look.part, look.manifests)) {
+        this.#onFault(new PartIncomplete(look.part));
+        return;
+      }
       if (!(await this.#replica.apply(look.part, 'redis'))) return;
       this.#believe(look);
       if (look.part.upTo === head.version) return;
     }
   }
 
-  #believe({ part, answered, refused }: Look): void {
-    if (answered && this.#has(answered.head)) {
+  #believe(look: Look): void {
+    const { part, answered } = look;
+    if (answered && this.#has(answered.head) && this.#isProven(answered)) {
       const drawnAt = this.#tickets.drawnAt(answered.ticket);
       if (drawnAt !== undefined) this.#knowPostgres(drawnAt, 'redis');
     }
     const { postgresAwayMaxMs = 0 } = this.options;
-    const refusedAt = this.#tickets.drawnAt(refused);
+    const refusedAt = this.#tickets.drawnAt(this.#refusedAfter(look));
     if (refusedAt === undefined || part.upTo !== part.head.version) return;
     // Whatever a writer acknowledged before the drawing was in this Redis: see docs/adr/0013.
     if (refusedAt - this.#postgresKnownAt < postgresAwayMaxMs) this.#extend(refusedAt, 'writers');
+  }
+
+  /** The ticket after which Postgres refused every writer, none of whom knew of more. 0: not so. */
+  #refusedAfter({ part, refusals }: Look): number {
+    const tickets = refusals.map(({ writer, ticket, proof }) => {
+      const said = { writer, follower: this.#id, ticket };
+      const { epoch } = part.head;
+      const version = versionOfRefusal(this.options.ring, said, epoch, proof);
+      return version !== undefined && this.#has({ epoch, version }) ? ticket : 0;
+    });
+    return tickets.length === 0 ? 0 : Math.min(...tickets);
+  }
+
+  #isProven({ head, ticket, proof }: NonNullable<Look['answered']>): boolean {
+    return isAnswerProven(this.options.ring, { head, follower: this.#id, ticket }, proof);
   }
 
   async #readPostgres(): Promise<void> {

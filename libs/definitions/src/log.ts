@@ -20,6 +20,10 @@ export interface Head {
   readonly version: number;
 }
 
+export function formatHead(head: Head): string {
+  return `${head.epoch}:${head.version}`;
+}
+
 export interface LogPart {
   /** The version that it continues from: a reader who has less would miss something. */
   readonly after: number;

@@ -1,6 +1,13 @@
 import type { Redis } from 'ioredis';
 import type { DefinitionKind } from './definition';
-import { logPartBytesMax, logPartEntriesMax, type Head, type LogEntry, type LogPart } from './log';
+import {
+  formatHead,
+  logPartBytesMax,
+  logPartEntriesMax,
+  type Head,
+  type LogEntry,
+  type LogPart,
+} from './log';
 import { applyScript, keys, lookScript, refuseScript, surveyScript } from './redis-scripts';
 
 export { changeChannel } from './redis-scripts';
@@ -28,13 +35,35 @@ export interface Survey {
   readonly tickets: DrawnTickets;
 }
 
+export interface Refusal {
+  readonly writer: string;
+  readonly ticket: number;
+  /** The newest version that the writer knew of, and the proof of it all. */
+  readonly proof: string;
+}
+
 export interface Look {
   readonly part: LogPart;
   /** After this follower drew the ticket, Postgres's head was `head`. */
-  readonly answered: { readonly ticket: number; readonly head: Head } | undefined;
-  /** After this follower drew the ticket, Postgres refused every writer. 0: not every one. */
-  readonly refused: number;
+  readonly answered:
+    { readonly ticket: number; readonly head: Head; readonly proof: string } | undefined;
+  /** What proves that nothing is missing from the part. */
+  readonly manifests: readonly string[];
+  /** What each writer says: after this follower drew the ticket, Postgres refused it. */
+  readonly refusals: readonly Refusal[];
 }
+
+/** Of a Redis that holds no prefix, an empty text alone. */
+type LookAnswer = readonly [
+  head: string,
+  answeredHead?: string,
+  answeredTicket?: string,
+  refusals?: string[],
+  full?: string,
+  proof?: string,
+  manifests?: string[],
+  ...fields: string[],
+];
 
 /** Redis's copy of the log: always a prefix of it, or not believed. */
 export class RedisPrefix {
@@ -65,9 +94,17 @@ export class RedisPrefix {
   async apply(
     before: string,
     part: LogPart,
-    options: { mode: ApplyMode; announce: boolean; relay: string; tickets: DrawnTickets },
+    options: {
+      mode: ApplyMode;
+      announce: boolean;
+      relay: string;
+      tickets: DrawnTickets;
+      /** What proves the part, and the answer to each of the tickets. */
+      manifest?: string;
+      answerProof?: (follower: string, ticket: number) => string;
+    },
   ): Promise<{ head: Head | undefined; receivers: number }> {
-    const { mode, announce, relay, tickets } = options;
+    const { mode, announce, relay, tickets, manifest = '', answerProof = () => '' } = options;
     const answer = await this.#redis.applyDefinitions(
       ...Object.values(keys),
       before,
@@ -76,7 +113,9 @@ export class RedisPrefix {
       announce ? 'announce' : '',
       relay,
       tickets.length / 2,
-      ...tickets,
+      manifest,
+      part.upTo,
+      ...tripled(tickets, answerProof),
       ...part.entries.flatMap((entry) => [
         `${entry.kind}:${entry.id}:${entry.tenantId}`,
         entry.version,
@@ -101,13 +140,18 @@ export class RedisPrefix {
   }
 
   /** Says that Postgres refuses this writer, unless Redis has less than the writer knows of. */
-  async refuse(writer: string, known: Head, tickets: DrawnTickets): Promise<void> {
+  async refuse(
+    writer: string,
+    known: Head,
+    tickets: DrawnTickets,
+    proofOf: (follower: string, ticket: number) => string,
+  ): Promise<void> {
     await this.#redis.refuseDefinitions(
       ...Object.values(keys),
       writer,
       known.epoch,
       known.version,
-      ...tickets,
+      ...tripled(tickets, proofOf),
     );
   }
 
@@ -130,8 +174,16 @@ export class RedisPrefix {
       entriesMax,
       logPartBytesMax,
     );
-    const [headText = '', answeredHead = '', answeredTicket = '', refused, full, ...fields] =
-      answer as string[];
+    const [
+      headText,
+      answeredHead = '',
+      answeredTicket,
+      refusals,
+      full,
+      proof,
+      manifests,
+      ...fields
+    ] = answer as LookAnswer;
     const head = parseHead(headText);
     const entries = parseEntries(fields);
     if (!head || !entries) return undefined;
@@ -140,10 +192,32 @@ export class RedisPrefix {
     const whole = parseHead(answeredHead);
     return {
       part: { after, head, entries, upTo },
-      answered: whole && { ticket: Number(answeredTicket), head: whole },
-      refused: Number(refused),
+      answered: whole && { ticket: Number(answeredTicket), head: whole, proof: proof ?? '' },
+      manifests: manifests ?? [],
+      refusals: parseRefusals(refusals ?? []),
     };
   }
+}
+
+/** Follower, ticket and proof, one after the other. */
+function tripled(
+  tickets: DrawnTickets,
+  proofOf: (follower: string, ticket: number) => string,
+): string[] {
+  return tickets.flatMap((follower, at) => {
+    if (at % 2 === 1) return [];
+    const ticket = tickets[at + 1] ?? '';
+    return [follower, ticket, proofOf(follower, Number(ticket))];
+  });
+}
+
+function parseRefusals(fields: readonly string[]): Refusal[] {
+  const refusals: Refusal[] = [];
+  for (let at = 0; at + 2 < fields.length; at += 3) {
+    const [writer = '', ticket, proof = ''] = fields.slice(at, at + 3);
+    refusals.push({ writer, ticket: Number(ticket), proof });
+  }
+  return refusals;
 }
 
 function parseEntries(fields: readonly string[]): LogEntry[] | undefined {
@@ -162,10 +236,6 @@ function parseEntries(fields: readonly string[]): LogEntry[] | undefined {
     });
   }
   return entries;
-}
-
-export function formatHead(head: Head): string {
-  return `${head.epoch}:${head.version}`;
 }
 
 export function parseHead(text: string): Head | undefined {

@@ -16,7 +16,16 @@ export const keys = {
   refusals: '{glovebox}:definitions:refusals',
   /** `kind:id:tenant` → what proves that the entry is the version that it stands for. */
   proofs: '{glovebox}:definitions:proofs',
+  /** What proves that nothing is missing from the newest parts, in the order of their ends. */
+  parts: '{glovebox}:definitions:parts',
+  /** Follower → what proves the answer to its ticket. */
+  answerProofs: '{glovebox}:definitions:answer-proofs',
+  /** `writer follower` → what the writer knew of, and what proves its refusal. */
+  refusalProofs: '{glovebox}:definitions:refusal-proofs',
 };
+
+/** A follower that is further behind reads Postgres. */
+export const provenPartsMax = 512;
 
 /** Who ended without a farewell is forgotten then. No promise rests on it, nor on any clock here. */
 const forgottenAfterMs = 600_000;
@@ -47,12 +56,16 @@ return { head, sound and 'sound' or '', redis.call('HGETALL', KEYS[4]) }
  * tickets that were there before the read: Postgres's head was this after they were drawn.
  */
 export const applyScript = `${prelude}
-local before, to, mode, announce, relay, tickets = unpack(ARGV, 1, 6)
+local before, to, mode, announce, relay, tickets, manifest, upTo = unpack(ARGV, 1, 8)
 local fits = mode == 'replace' or (sound and mode == 'continue') or (not sound and mode == 'repair')
 local applied = false
 if head == before and fits and (head ~= to or mode == 'repair') then
-  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3], KEYS[8]) end
-  for i = 7 + 2 * tickets, #ARGV, 4 do
+  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3], KEYS[8], KEYS[9]) end
+  if manifest ~= '' then
+    redis.call('ZADD', KEYS[9], upTo, manifest)
+    redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -${provenPartsMax + 1})
+  end
+  for i = 9 + 3 * tickets, #ARGV, 4 do
     redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
     redis.call('ZADD', KEYS[3], ARGV[i + 1], ARGV[i])
     redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 3])
@@ -62,10 +75,14 @@ if head == before and fits and (head ~= to or mode == 'repair') then
   applied = true
 end
 if tonumber(tickets) > 0 then
-  redis.call('DEL', KEYS[5])
+  redis.call('DEL', KEYS[5], KEYS[10])
   redis.call('HSET', KEYS[5], 'head', to)
-  for i = 7, 5 + 2 * tickets, 2 do redis.call('HSET', KEYS[5], ARGV[i], ARGV[i + 1]) end
+  for i = 9, 6 + 3 * tickets, 3 do
+    redis.call('HSET', KEYS[5], ARGV[i], ARGV[i + 1])
+    redis.call('HSET', KEYS[10], ARGV[i], ARGV[i + 2])
+  end
   forgetLater(KEYS[5])
+  forgetLater(KEYS[10])
   for _, writer in ipairs(redis.call('HKEYS', KEYS[6])) do
     if writer ~= relay and redis.call('HINCRBY', KEYS[6], writer, 1) > ${roundsOfSilence} then
       redis.call('HDEL', KEYS[6], writer)
@@ -84,8 +101,12 @@ return { head, receivers }
 export const refuseScript = `${prelude}
 local writer, epoch, known = unpack(ARGV, 1, 3)
 if not sound or string.match(head, '^(.*):') ~= epoch or version < tonumber(known) then return 0 end
-for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[7], writer .. ' ' .. ARGV[i], ARGV[i + 1]) end
+for i = 4, #ARGV, 3 do
+  redis.call('HSET', KEYS[7], writer .. ' ' .. ARGV[i], ARGV[i + 1])
+  redis.call('HSET', KEYS[11], writer .. ' ' .. ARGV[i], ARGV[i + 2])
+end
 forgetLater(KEYS[7])
+forgetLater(KEYS[11])
 return 1
 `;
 
@@ -96,12 +117,23 @@ redis.call('HSET', KEYS[4], follower, ticket)
 forgetLater(KEYS[4])
 if not sound then return { '' } end
 local answered = redis.call('HMGET', KEYS[5], 'head', follower)
-local refused
+local refusals = {}
 for _, writer in ipairs(redis.call('HKEYS', KEYS[6])) do
-  local said = tonumber(redis.call('HGET', KEYS[7], writer .. ' ' .. follower) or 0)
-  refused = math.min(refused or said, said)
+  local name = writer .. ' ' .. follower
+  refusals[#refusals + 1] = writer
+  refusals[#refusals + 1] = redis.call('HGET', KEYS[7], name) or '0'
+  refusals[#refusals + 1] = redis.call('HGET', KEYS[11], name) or ''
 end
-local answer = { head, answered[1] or '', answered[2] or '', tostring(refused or 0), '' }
+local answer = { head, answered[1] or '', answered[2] or '', refusals, '' }
+answer[6] = redis.call('HGET', KEYS[10], follower) or ''
+-- As many as there is room for: of what they do not cover, Postgres is asked.
+local parts, partBytes = {}, 0
+for _, part in ipairs(redis.call('ZRANGEBYSCORE', KEYS[9], '(' .. after, '+inf')) do
+  partBytes = partBytes + #part
+  if #parts > 0 and partBytes > tonumber(bytesMax) then break end
+  parts[#parts + 1] = part
+end
+answer[7] = parts
 local names = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. after, '+inf', 'LIMIT', 0, entriesMax)
 if #names == tonumber(entriesMax) then answer[5] = 'full' end
 local bytes = 0

@@ -6,6 +6,7 @@ import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
 import { withProofs } from './codec';
 import { keepSubscribed } from './keep-subscribed';
+import { manifestOf, proofOfAnswer, proofOfRefusal } from './relay-proofs';
 import { readLog, type Head, type LogPart } from './log';
 import {
   acknowledgementChannel,
@@ -126,6 +127,9 @@ export class DefinitionRelay {
           announce: announce && complete,
           relay: this.#id,
           tickets: complete ? tickets : [],
+          manifest: manifestOf(this.options.ring, part),
+          answerProof: (follower, ticket) =>
+            proofOfAnswer(this.options.ring, { head: part.head, follower, ticket }),
         },
       );
       const arrived = head?.epoch === part.head.epoch && head.version >= part.head.version;
@@ -153,7 +157,10 @@ export class DefinitionRelay {
   /** Followers then go on with what Redis has: this process acknowledged nothing beyond it. */
   async #tellOfRefusal(error: unknown, tickets: DrawnTickets): Promise<void> {
     if (!this.options.writes || !this.#known || !refusesConnections(error)) return;
-    await this.#prefix.refuse(this.#id, this.#known, tickets);
+    const known = this.#known;
+    await this.#prefix.refuse(this.#id, known, tickets, (follower, ticket) =>
+      proofOfRefusal(this.options.ring, { writer: this.#id, known, follower, ticket }),
+    );
   }
 
   #onAcknowledged(message: string): void {

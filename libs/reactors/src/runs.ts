@@ -117,7 +117,10 @@ export async function takeRun(sql: Sql, tenantId: string): Promise<TakenRun | un
   return row;
 }
 
-/** Opens what was sealed of the run. One that does not open goes back, and is given up in the end. */
+/**
+ * Opens what was sealed of the run. One that does not open goes back, and is given up in the end; but
+ * not because this process lacks a key or a store, which is no fault of the run.
+ */
 export async function openRun(sql: Sql, sealer: Sealer, row: TakenRun): Promise<ClaimedRun> {
   const { id } = row;
   const fence = Number(row.fence);
@@ -133,7 +136,9 @@ export async function openRun(sql: Sql, sealer: Sealer, row: TakenRun): Promise<
       callbackUrl: callbackUrl.toString('utf8'),
     };
   } catch (error) {
-    await giveUpOrRelease(sql, { id, fence }, row.faults);
+    const isNotYet = error instanceof Problem && error.code === 'service_unavailable';
+    if (isNotYet) await releaseRun(sql, { id, fence }, 'later');
+    else await giveUpOrRelease(sql, { id, fence }, row.faults);
     throw error;
   }
 }

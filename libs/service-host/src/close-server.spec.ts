@@ -95,3 +95,21 @@ it('what is still open at the limit is cut off', async () => {
   await closeServer(server, { limitMs: 200 });
   await failed;
 });
+
+it('an answer whose turn never came, on a connection that is gone, does not keep the server', async () => {
+  const { server, port } = await serve('never');
+  let asked = 0;
+  server.on('request', () => (asked += 1));
+  server.on('upgrade', (_req, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'));
+  const upgraded = connect(port, '127.0.0.1');
+  upgraded.on('error', () => undefined);
+  upgraded.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+  await once(upgraded, 'data');
+  const impatient = connect(port, '127.0.0.1');
+  impatient.on('error', () => undefined);
+  impatient.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
+  while (asked < 2) await once(server, 'request');
+  impatient.destroy();
+  await closeServer(server);
+  expect(asked).toBe(2);
+});

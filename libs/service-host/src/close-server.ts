@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 const sweepMs = 100;
@@ -9,8 +9,8 @@ const graceMs = 1_000;
 export const callsMayTakeMs = 215_000;
 
 interface Open {
-  readonly sockets: Set<Socket>;
-  readonly answers: Set<ServerResponse>;
+  /** Each connection, and the answers that are due on it. */
+  readonly sockets: Map<Socket, Set<ServerResponse>>;
   closing: boolean;
 }
 
@@ -26,15 +26,23 @@ export function watchServer(server: Server): void {
 }
 
 function watch(server: Server): Open {
-  const open: Open = { sockets: new Set(), answers: new Set(), closing: false };
-  server.on('connection', (socket: Socket) => {
-    open.sockets.add(socket);
+  const open: Open = { sockets: new Map(), closing: false };
+  const answersOn = (socket: Socket): Set<ServerResponse> => {
+    const known = open.sockets.get(socket);
+    if (known) return known;
+    const answers = new Set<ServerResponse>();
+    open.sockets.set(socket, answers);
+    // Of an answer whose turn never came, Node tells no end: it is forgotten with its connection.
     socket.once('close', () => open.sockets.delete(socket));
-  });
-  const note = (_req: unknown, res: ServerResponse): void => {
+    return answers;
+  };
+  server.on('connection', answersOn);
+  const note = (req: IncomingMessage, res: ServerResponse): void => {
     if (open.closing) res.shouldKeepAlive = false;
-    open.answers.add(res);
-    res.once('close', () => open.answers.delete(res));
+    if (req.socket.closed) return;
+    const answers = answersOn(req.socket);
+    answers.add(res);
+    res.once('close', () => answers.delete(res));
   };
   server.prependListener('request', note);
   // A listener for it where there is none would take the request away from `request`.
@@ -55,7 +63,8 @@ export async function closeServer(
   const open = openOf.get(server) ?? watch(server);
   const closed = once(server, 'close');
   open.closing = true;
-  for (const res of open.answers) res.shouldKeepAlive = false;
+  const answers = (): ServerResponse[] => [...open.sockets.values()].flatMap((due) => [...due]);
+  for (const res of answers()) res.shouldKeepAlive = false;
   // http's own close() would cut off at once who is just about to ask on a connection it keeps.
   NetServer.prototype.close.call(server);
 
@@ -63,10 +72,10 @@ export async function closeServer(
   let quietSince = begunAt;
   const sweeping = setInterval(() => {
     const now = performance.now();
-    if (open.answers.size > 0) quietSince = now;
+    if (answers().length > 0) quietSince = now;
     if (now - begunAt > graceMs) server.closeIdleConnections();
     if (now - quietSince > 2 * graceMs || now - begunAt > limitMs) {
-      for (const socket of open.sockets) socket.destroy();
+      for (const socket of open.sockets.keys()) socket.destroy();
     }
   }, sweepMs);
   await closed;

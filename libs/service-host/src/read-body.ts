@@ -60,6 +60,8 @@ export function readAtMost(
     };
     const timer = setTimeout(tooSlow, Math.min(idleMs, wholeMs));
     req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
+    // The caller left before anybody read: it tells of that once.
+    if (req.destroyed && !req.readableEnded) breakOff();
   });
 }
 

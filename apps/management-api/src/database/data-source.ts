@@ -19,6 +19,7 @@ import { CountDefinitions0000000000017 } from '../migrations/0017-count-definiti
 import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replays-to-grants';
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
+import { CountWhatWasSent0000000000031 } from '../migrations/0031-count-what-was-sent';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
@@ -43,6 +44,7 @@ const migrations = [
   BindReplaysToGrants0000000000018,
   ShareOutQueues0000000000026,
   AddStepsToProxies0000000000028,
+  CountWhatWasSent0000000000031,
 ];
 
 /** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */

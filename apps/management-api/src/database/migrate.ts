@@ -4,11 +4,12 @@ import type { DataSource } from 'typeorm';
 export async function migrate(source: DataSource, direction: string): Promise<string> {
   switch (direction) {
     case 'up': {
-      const done = await source.runMigrations({ transaction: 'all' });
+      // One by one: an index of a large table is built outside of any.
+      const done = await source.runMigrations({ transaction: 'each' });
       return done.map(({ name }) => `up ${name}`).join('\n') || 'The schema is up to date.';
     }
     case 'down':
-      await source.undoLastMigration({ transaction: 'all' });
+      await source.undoLastMigration({ transaction: 'each' });
       return status(source);
     case 'status':
       return status(source);

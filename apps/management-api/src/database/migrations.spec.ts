@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
 import { createMigrationSource } from './data-source';
 import { migrate } from './migrate';
 import { ensureRoles } from './roles';
@@ -30,6 +30,46 @@ it('goes down to nothing and up again, as the owner role', async () => {
   expect(await tables()).toEqual(['migrations']);
   await migrate(source, 'up');
   expect(await tables()).toEqual(before);
+  expect(await migrate(source, 'up')).toBe('The schema is up to date.');
+});
+
+it('takes runs while the indexes of runs are built, and builds them anew where that broke off', async () => {
+  const named = 'ShareOutQueues0000000000026';
+  const isDone = async (): Promise<boolean> =>
+    new RegExp(`done +${named}`).test(await migrate(source, 'status'));
+  while (await isDone()) await migrate(source, 'down');
+  const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
+  const ended = async (): Promise<unknown> => (await reader.query('COMMIT')) && reader.end();
+  // A snapshot that the end of the building has to wait for.
+  const hold = async (): Promise<unknown> =>
+    (await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')) &&
+    reader.query('SELECT 1 FROM tenants');
+  const building = async (): Promise<number | undefined> => {
+    const [found] = await source.query<{ pid: number }[]>(
+      `SELECT pid FROM pg_stat_progress_create_index WHERE relid = 'reactor_runs'::regclass`,
+    );
+    return found?.pid;
+  };
+
+  await hold();
+  const cancelled = migrate(source, 'up').catch((error: unknown) => String(error));
+  await reader.query('SELECT pg_cancel_backend($1)', [await waitFor(building)]);
+  expect(await cancelled).toMatch('cancel');
+  expect(await isDone()).toBe(false);
+
+  const built = migrate(source, 'up');
+  await waitFor(building);
+  await writer.query(`SET statement_timeout = '2s'`);
+  await writer.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at)
+     SELECT id, id, id, id, 'pending', '', '', 1, '', now() FROM gen_random_uuid() id`,
+  );
+  expect(await building()).toBeDefined();
+  await Promise.all([ended(), built, writer.query('DELETE FROM reactor_runs')]);
+  await writer.end();
+  const invalid = await source.query<unknown[]>('SELECT 1 FROM pg_index WHERE NOT indisvalid');
+  expect(invalid).toEqual([]);
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
@@ -134,9 +174,14 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-async function runAs(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
+async function connected(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString });
   await client.connect();
+  return client;
+}
+
+async function runAs(url: string, statement: string): Promise<void> {
+  const client = await connected(url);
   try {
     await client.query(statement);
   } finally {

@@ -54,6 +54,7 @@ export class BodyRoom implements Reading {
     const response = context.switchToHttp().getResponse<Response>();
     const left = new AbortController();
     const leave = (): void => left.abort(callerLeft());
+    if (response.destroyed) leave();
     response.once('close', leave);
     try {
       const { signal } = left;

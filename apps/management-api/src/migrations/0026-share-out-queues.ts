@@ -1,20 +1,40 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { buildIndex } from './build-index';
 
 /** The next due row of a tenant, the tenants that have one, and old rows: each found by index. */
 export class ShareOutQueues0000000000026 implements MigrationInterface {
+  // Indexes of large tables are built while these are written, which no transaction may do. So each
+  // step can be repeated: where one fails, the next run of the migration begins anew.
+  readonly transaction = false;
+
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`
-      ALTER TABLE reactor_runs ADD COLUMN due_at timestamptz NOT NULL DEFAULT now();
-      CREATE INDEX reactor_runs_due ON reactor_runs (tenant_id, due_at) WHERE status = 'pending';
-      CREATE INDEX reactor_runs_ended ON reactor_runs (finished_at) WHERE finished_at IS NOT NULL;
-      DROP INDEX reactor_runs_pending`);
-    await queryRunner.query(`
-      ALTER TABLE webhook_deliveries ADD COLUMN receiver text;
-      DROP INDEX webhook_deliveries_due;
-      CREATE INDEX webhook_deliveries_due ON webhook_deliveries (tenant_id, next_attempt_at)
-        WHERE status = 'pending';
-      CREATE INDEX webhook_deliveries_ended ON webhook_deliveries (next_attempt_at)
-        WHERE status <> 'pending'`);
+    await queryRunner.query(
+      'ALTER TABLE reactor_runs ADD COLUMN IF NOT EXISTS due_at timestamptz NOT NULL DEFAULT now()',
+    );
+    await buildIndex(
+      queryRunner,
+      'reactor_runs_due',
+      `reactor_runs (tenant_id, due_at) WHERE status = 'pending'`,
+    );
+    await buildIndex(
+      queryRunner,
+      'reactor_runs_ended',
+      'reactor_runs (finished_at) WHERE finished_at IS NOT NULL',
+    );
+    await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS reactor_runs_pending');
+    await queryRunner.query(
+      'ALTER TABLE webhook_deliveries ADD COLUMN IF NOT EXISTS receiver text',
+    );
+    await buildIndex(
+      queryRunner,
+      'webhook_deliveries_due',
+      `webhook_deliveries (tenant_id, next_attempt_at) WHERE status = 'pending'`,
+    );
+    await buildIndex(
+      queryRunner,
+      'webhook_deliveries_ended',
+      `webhook_deliveries (next_attempt_at) WHERE status <> 'pending'`,
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
