@@ -7,9 +7,8 @@ import { expectJson, expectShown, samplesIn, toursOf, type Sample } from './samp
 import { Workshop } from './transforming';
 
 const product = runningProduct();
-const guide = join(repository, 'docs', 'guide');
-const pages = readdirSync(guide).map((name) => join(guide, name));
-const proxies = join(repository, 'docs', 'proxies.md');
+const proxies = 'docs/proxies.md';
+const guide = readdirSync(join(repository, 'docs/guide')).map((name) => `docs/guide/${name}`);
 
 let shop: Workshop;
 const tokens = new Map<string, string>();
@@ -19,10 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-describe.each([...pages, proxies])('%s', (page) => {
+describe.each([...guide, proxies])('%s', (page) => {
   // The steps of docs/proxies.md are run beside their code.
   const isOurs = ({ kind }: Sample): boolean => !/ step$|^json$/.test(kind);
-  const samples = samplesIn(page).filter((sample) => page !== proxies || isOurs(sample));
+  const samples = samplesIn(join(repository, page)).filter(
+    (sample) => page !== proxies || isOurs(sample),
+  );
   const names = [...new Set(samples.map(({ name }) => name).filter((name) => name !== ''))];
   const tours = toursOf(samples);
   const run = new Set(samples.filter(({ kind }) => kind === 'mermaid'));
@@ -56,6 +57,8 @@ describe.each([...pages, proxies])('%s', (page) => {
         named,
       );
       expectShown(outputs, tours);
+      const pasted = tours.map(({ block }) => block).join('\n') + JSON.stringify(named);
+      for (const { name } of files) expect(pasted).toMatch(new RegExp(`[ ./']${name}`));
       for (const sample of samples) {
         if (/^(?:sh tour|js file|json output|text output)$/.test(sample.kind)) run.add(sample);
       }
