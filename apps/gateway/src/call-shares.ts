@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { nextSlice } from '@glovebox/expressions';
+import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/service-host';
 import { Shares, type Release, type Taken } from '@glovebox/shares';
@@ -119,14 +119,14 @@ export class Room implements Reading {
     }
   };
 
-  /** Takes a body apart, which is not interrupted: a large one when its turn comes. */
-  async takeApart<Result>(bytes: Buffer, work: (bytes: Buffer) => Result): Promise<Result> {
+  /** Takes a body apart: a large one when its turn comes. */
+  async takeApart<Result>(bytes: Buffer, work: Work<Result>): Promise<Result> {
     this.keep(bytes.length * copies);
-    if (bytes.length < smallBytes) return work(bytes);
+    if (bytes.length < smallBytes) return inSlices(work);
     const endTurn = await this.takeTurn();
     try {
       await nextSlice();
-      return work(bytes);
+      return await inSlices(work);
     } finally {
       endTurn();
     }

@@ -11,7 +11,7 @@ import {
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
-import { decodeUtf8, parseStrictJson, readBody, traceHeader } from '@glovebox/service-host';
+import { readBody, StrictJson, traceHeader } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
 import type { Call } from './call';
 import { admitCall, type Room } from './call-shares';
@@ -131,8 +131,11 @@ async function readInvocation(
   room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const bytes = hasBody(req) ? await readBody(req, invocationBytesMax, room) : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, parsed);
+  const json = new StrictJson(['args']);
+  const bytes = hasBody(req)
+    ? await readBody(req, invocationBytesMax, room, json.count)
+    : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, json.parse(bytes));
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
@@ -161,8 +164,6 @@ async function readInvocation(
 }
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
-
-const parsed = (bytes: Buffer): unknown => parseStrictJson(decodeUtf8(bytes), { free: ['args'] });
 
 /** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
 function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {

@@ -118,7 +118,8 @@ export async function createManagementContext(
   const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,
-    searches: searches.shares,
+    lists: searches.shares.lists,
+    searches: searches.shares.searches,
     large_openings: vault.largeOpenings,
     buffered_bytes: bodies.bufferedBytes,
     large_bodies: bodies.largeBodies,

@@ -16,6 +16,7 @@ export {
   type Setting,
 } from './config';
 export { isInstant } from './instant';
+export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-tally';
 export { createLogger, describeError, type Logger } from './logger';
 export { mergePatch } from './merge-patch';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
@@ -26,12 +27,5 @@ export { hopByHopHeaders, isReservedHeader } from './reserved-headers';
 export { Secret } from './secret';
 export { ServiceHeaders, traceHeader, type ServiceHeaderName } from './service-headers';
 export { runService, stopService, type Service } from './service';
-export {
-  decodeUtf8,
-  exactNumber,
-  jsonDepthMax,
-  jsonValuesMax,
-  parseStrictJson,
-  type JsonRules,
-} from './strict-json';
+export { decodeUtf8, exactNumber, parseStrictJson, StrictJson } from './strict-json';
 export { formatTraceparent, newSpanId, parseTraceparent, type Traceparent } from './traceparent';

@@ -1,7 +1,111 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { readBody } from './read-body';
+import { readAtMost, readBody } from './read-body';
+import { readOn } from './read-on';
+
+const reading = { idleMs: 30_000, wholeMs: 30_000, keep: () => undefined };
+const body = Buffer.alloc(8_000_000, 'x');
+
+let server: Server;
+let read: (req: IncomingMessage) => Promise<unknown>;
+
+beforeAll(async () => {
+  server = createServer((req, res) => {
+    read(req).then(
+      () => res.end(),
+      () => res.writeHead(400).end(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function send(): Promise<number | undefined> {
+  const { port } = server.address() as AddressInfo;
+  const sent = request({ port, method: 'POST', headers: { 'content-length': body.length } });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  if (!sent.writableFinished) await once(sent, 'finish');
+  return answer.statusCode;
+}
+
+/** The most bytes of the body that come between two looks at all sockets. */
+function mostAtOnce(req: IncomingMessage): () => number {
+  let [most, now] = [0, 0];
+  req.on('data', (chunk: Buffer) => {
+    if (now === 0) setImmediate(() => (now = 0));
+    now += chunk.length;
+    most = Math.max(most, now);
+  });
+  return () => most;
+}
+
+/** A part that was asked for and one that is on its way. */
+const atOnceMax = 4 * 64 * 1024;
+
+describe('a large body', () => {
+  it('is read a part at a time, and other sockets between its parts', async () => {
+    let most = () => Infinity;
+    let length = 0;
+    read = async (req) => {
+      most = mostAtOnce(req);
+      length = (await readBody(req, body.length, reading)).length;
+    };
+    expect([await send(), length]).toEqual([200, body.length]);
+    expect(most()).toBeLessThanOrEqual(atOnceMax);
+  });
+
+  it('that nobody wants is dropped a part at a time', async () => {
+    let most = () => Infinity;
+    read = async (req) => {
+      most = mostAtOnce(req);
+      readOn(req);
+      await once(req, 'end');
+    };
+    expect(await send()).toBe(200);
+    expect(most()).toBeLessThanOrEqual(atOnceMax);
+  });
+
+  it('waits with its rest once it is known to be too large', async () => {
+    let rest = 0;
+    read = async (req) => {
+      const { bytes, isWhole } = await readAtMost(req, 200_000, reading);
+      expect([bytes.length > 200_000, isWhole]).toEqual([true, false]);
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      expect(req.isPaused()).toBe(true);
+      req.on('data', (chunk: Buffer) => (rest += chunk.length));
+      await once(req.resume(), 'end');
+      rest += bytes.length;
+    };
+    expect(await send()).toBe(200);
+    expect(rest).toBe(body.length);
+  });
+
+  it('is kept no further than the part that is not admitted', async () => {
+    let kept = 0;
+    let seen = 0;
+    const admit = (chunk: Buffer): void => {
+      seen += chunk.length;
+      if (seen > 300_000) throw new Error('too much');
+    };
+    read = async (req) => {
+      const keep = (bytes: number): void => void (kept += bytes);
+      try {
+        await readBody(req, body.length, { ...reading, keep }, admit);
+      } finally {
+        readOn(req);
+      }
+    };
+    expect(await send()).toBe(400);
+    expect(kept).toBeLessThan(1_000_000);
+  });
+});
 
 it('a body whose caller left before anybody read it broke off at once', async () => {
   let outcome: Promise<unknown> = Promise.resolve('nothing came');

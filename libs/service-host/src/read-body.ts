@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
+import { takeTurns } from './read-on';
 
 /** How a body is read that is kept in memory. */
 export interface Reading {
@@ -10,15 +11,21 @@ export interface Reading {
   readonly keep: (bytes: number) => void;
 }
 
-/** The whole body, or 413 as soon as it is known to be too large. */
+/**
+ * The whole body, or 413 as soon as it is known to be too large. `admit` sees each part of it before it
+ * is kept, and may refuse it.
+ */
 export async function readBody(
   req: IncomingMessage,
   bytesMax: number,
   reading: Reading,
+  admit?: (chunk: Buffer) => void,
 ): Promise<Buffer> {
   const length = Number(req.headers['content-length'] ?? 0);
   const { bytes, isWhole } =
-    length > bytesMax ? { bytes: null, isWhole: false } : await readAtMost(req, bytesMax, reading);
+    length > bytesMax
+      ? { bytes: null, isWhole: false }
+      : await readAtMost(req, bytesMax, reading, admit);
   if (bytes && isWhole) return bytes;
   throw new Problem('payload_too_large', {
     detail: `The body is limited to ${bytesMax} bytes.`,
@@ -33,6 +40,7 @@ export function readAtMost(
   req: IncomingMessage,
   bytesMax: number,
   { idleMs, wholeMs, keep }: Reading,
+  admit: (chunk: Buffer) => void = () => undefined,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const declared = Number(req.headers['content-length'] ?? Infinity);
@@ -40,19 +48,25 @@ export function readAtMost(
     const endAt = performance.now() + wholeMs;
     const collect = (chunk: Buffer): void => {
       try {
+        if (collected.length + chunk.length <= bytesMax) admit(chunk);
         collected.add(chunk);
       } catch (thrown) {
         return settle(() => reject(thrown as Problem));
       }
       if (collected.length > bytesMax) settle(() => resolve(outcome(false)));
       else if (performance.now() > endAt) tooSlow();
-      else timer.refresh();
+      else {
+        timer.refresh();
+        if (collected.length > readAtOnce) takeTurns(req, () => !isSettled);
+      }
     };
     const outcome = (isWhole: boolean) => ({ bytes: collected.bytes, isWhole });
     const end = (): void => settle(() => resolve(outcome(true)));
     const breakOff = (): void => settle(() => reject(badBody('The body broke off.')));
     const tooSlow = (): void => settle(() => reject(badBody('The body came too slowly.', 408)));
+    let isSettled = false;
     const settle = (how: () => void): void => {
+      isSettled = true;
       clearTimeout(timer);
       req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
       req.pause();
@@ -68,6 +82,8 @@ export function readAtMost(
 const badBody = (detail: string, status = 400): Problem =>
   new Problem('invalid_request', { detail, status });
 
+/** What is larger is read a part at a time. */
+const readAtOnce = 64 * 1024;
 const firstBytes = 16 * 1024;
 
 /** One buffer that grows: to keep each chunk of one byte would take a hundred. */

@@ -1,5 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 
+/**
+ * Lets other sockets be read before the next part of this body, if it is wanted then: of one that has
+ * more to give, Node reads up to 2 MiB at once.
+ */
+export function takeTurns(req: IncomingMessage, isWanted: () => boolean = () => true): void {
+  req.pause();
+  setImmediate(() => {
+    if (isWanted()) req.resume();
+  });
+}
+
 /** Of a body that nobody wants any more. */
 export const readOnBytesMax = 64 * 1024 * 1024;
 export const readOnMs = 10_000;
@@ -17,6 +28,7 @@ export function readOn(req: IncomingMessage): void {
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > readOnBytesMax) end();
+    else takeTurns(req);
   });
   req.once('close', () => clearTimeout(timer));
   req.resume();

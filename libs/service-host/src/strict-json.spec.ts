@@ -1,4 +1,25 @@
-import { decodeUtf8, parseStrictJson } from './strict-json';
+import type { FreeMembers } from './json-tally';
+import { parseStrictJson as parseText, StrictJson, type JsonRules } from './strict-json';
+
+/** In pieces of so many bytes. */
+function countIn(pieces: number, bytes: Buffer, free?: FreeMembers): StrictJson {
+  const json = new StrictJson(free);
+  for (let at = 0; at < bytes.length; at += pieces) json.count(bytes.subarray(at, at + pieces));
+  return json;
+}
+
+function atOnce(work: Generator<undefined, unknown, undefined>): unknown {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+const parseBytes = (bytes: Buffer, { free }: JsonRules = {}): unknown =>
+  atOnce(countIn(64 * 1024, bytes, free).parse(bytes));
+
+const parseStrictJson = (text: string, rules?: JsonRules): unknown =>
+  rules?.standIn ? atOnce(parseText(text, rules)) : parseBytes(Buffer.from(text), rules);
 
 const code = (text: string): unknown => {
   try {
@@ -34,7 +55,6 @@ describe('strict JSON', () => {
     ['{"__proto__":{}}', '__proto__'],
     ['{"a":{"constructor":1}}', 'constructor'],
     ['["\\ud800"]', 'half a surrogate pair, escaped'],
-    ['["\ud800"]', 'half a surrogate pair'],
     ['{"a":', 'an end in the middle'],
     ['"\\', 'an open escape'],
     ['{} {}', 'two documents'],
@@ -149,9 +169,72 @@ describe('strict JSON', () => {
 });
 
 it('bytes that are not UTF-8 are refused', () => {
-  expect(decodeUtf8(Buffer.from('ü'))).toBe('ü');
-  expect(() => decodeUtf8(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
-  expect(() => decodeUtf8(Buffer.from([0xc0, 0x80]))).toThrow(/UTF-8/);
+  expect(parseStrictJson('"ü"')).toBe('ü');
+  expect(() => parseBytes(Buffer.from([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
+  expect(() => parseBytes(Buffer.from([0x22, 0xc0, 0x80, 0x22]))).toThrow(/UTF-8/);
+  expect(() => parseBytes(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toThrow(/UTF-8/);
+});
+
+it('a byte order mark before the JSON is dropped', () => {
+  expect(parseStrictJson('\ufeff{"a":[1]}')).toEqual({ a: [1] });
+  expect(() => parseStrictJson('\ufeff\ufeff1')).toThrow('not valid JSON');
+});
+
+it('a text of two million characters comes whole out of the pieces that it is decoded in', () => {
+  const text = `"${'aü€😀'.repeat(400_000)}"`;
+  expect(parseStrictJson(text, { free: 'all' })).toBe(JSON.parse(text));
+});
+
+describe('JSON that comes in pieces', () => {
+  it.each<[string, RegExp, FreeMembers, string, string]>([
+    ['values', /more than 100000 values/, 'all', `[${'1,'.repeat(99_999)}`, '1'],
+    ['texts', /more than 100000 values/, 'all', `[${'"\\",",'.repeat(99_999)}`, '"x'],
+    ['levels', /deeper than 64 levels/, [], '[{"a":'.repeat(32), '{'],
+    [
+      'members',
+      /more than 10000 members/,
+      ['data'],
+      `{"d\\u0061ta":{},"map":{${'"m":"{,",'.repeat(10_000)}`,
+      '"x',
+    ],
+  ])('is refused at the first byte that is too much: %s', (_, why, free, most, more) => {
+    for (const size of [1, 7, 4_096]) {
+      const json = countIn(size, Buffer.from(most), free);
+      expect(() => json.count(Buffer.from(more))).toThrow(why);
+    }
+  });
+
+  it('has as many members as it likes where they are the customer’s own, however the name is written', () => {
+    const many = `{${'"m":1,'.repeat(20_000)}"m":1}`;
+    for (const name of ['data', 'd\\u0061ta']) {
+      countIn(5, Buffer.from(`{"n":{},"${name}":${many}`), ['data']);
+    }
+    for (const name of ['dat', 'datas', 'd\\\\u0061ta', '\\u0064\\u0061\\u0074\\u0061\\u0061']) {
+      const other = Buffer.from(`{"data":{},"${name}":${many}`);
+      expect(() => countIn(5, other, ['data'])).toThrow(/more than 10000 members/);
+    }
+  });
+
+  it('is parsed only when all of it was counted', () => {
+    const bytes = Buffer.from('[1]');
+    const json = countIn(1, bytes);
+    expect(() => json.parse(Buffer.concat([bytes, bytes])).next()).toThrow('only what was counted');
+  });
+
+  it('is refused all the same where it is a text already', () => {
+    const text = `[${'1,'.repeat(99_998)}1]`;
+    expect(atOnce(parseText(text, { free: 'all' }))).toHaveLength(99_999);
+    const more = `[${'1,'.repeat(99_999)}1]`;
+    expect(() => atOnce(parseText(more, { free: 'all' }))).toThrow(/more than 100000 values/);
+  });
+
+  it('is taken apart in steps, between which others are served', () => {
+    const bytes = Buffer.from(`[${'"x",'.repeat(90_000)}"${'y'.repeat(4_000_000)}"]`);
+    const work = countIn(bytes.length, bytes, 'all').parse(bytes);
+    let steps = 0;
+    while (!work.next().done) steps += 1;
+    expect(steps).toBeGreaterThan(20);
+  });
 });
 
 describe('members of one object', () => {

@@ -1,6 +1,7 @@
 import type { Permission } from '@glovebox/access';
 import { decidingGrant, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
+import type { Shares } from '@glovebox/shares';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
 import { showingGrants, showTokens } from './shown-tokens';
@@ -30,12 +31,13 @@ class Values {
 }
 
 /**
- * One page of the tokens that the caller's grants cover, the newest first: counted and leafed
- * through in an index, then shown as each grant says.
+ * One page of the tokens that the caller's grants cover, the newest first: leafed through and counted
+ * in an index, then shown as each grant says.
  */
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,
+  largeOpenings: Shares,
   actor: Actor,
   {
     condition,
@@ -63,16 +65,16 @@ export async function findTokens(
     containers.includes('/') ? 'true' : startsWithAny(values.place(containers)),
     await conditionSql(condition, terms),
   ].join(' AND ');
-  const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM tokens t WHERE ${where}`,
-    values.all,
-  );
-  if ((page - 1) * size >= total) return { total, tokens: [] };
+  const counted = [...values.all];
+  const before = (page - 1) * size;
   const rows = await sql.query<{ id: string }>(
     `SELECT t.id FROM tokens t WHERE ${where} ORDER BY t.created_at DESC, t.id
-     LIMIT ${values.place(size)} OFFSET ${values.place((page - 1) * size)}`,
+     LIMIT ${values.place(size)} OFFSET ${values.place(before)}`,
     values.all,
   );
+  // The last page tells how many there are in all.
+  const isLast = rows.length < size && (rows.length > 0 || before === 0);
+  const total = isLast ? before + rows.length : await countOf(sql, where, counted);
   const look = {
     permission,
     operation: permission === 'token:read' ? 'token.list' : 'token.search',
@@ -80,8 +82,13 @@ export async function findTokens(
     entityId: tenantId,
   } as const;
   const ids = rows.map(({ id }) => id);
-  const shown = await showTokens(sql, sealer, actor, look, ids);
+  const shown = await showTokens(sql, sealer, actor, look, ids, largeOpenings);
   return { total, tokens: shown.map(({ view }) => view) };
+}
+
+async function countOf(sql: Sql, where: string, values: readonly unknown[]): Promise<number> {
+  const statement = `SELECT count(*)::int AS total FROM tokens t WHERE ${where}`;
+  return (await sql.query<{ total: number }>(statement, values))[0]?.total ?? 0;
 }
 
 const startsWithAny = (prefixes: string): string =>

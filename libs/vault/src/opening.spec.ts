@@ -1,6 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database, type Use } from '@glovebox/database';
+import {
+  connectDatabase,
+  dataKeyTable,
+  type Database,
+  type Sql,
+  type Use,
+} from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
 import { Opening, Vault, type TokenInput } from './index';
@@ -119,6 +125,14 @@ describe('one request', () => {
     await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
   });
 
+  it('parses none of its tokens where all of them hold too many values', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    await expect(vault.detokenize(data, caller, newUse(), intricate)).rejects.toThrow();
+    const parsed = parse.mock.calls.filter(([text]) => text.startsWith('[[]'));
+    parse.mockRestore();
+    expect(parsed).toEqual([]);
+  });
+
   it('counts values, and not what looks like them in texts', async () => {
     const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
     const ids = [...intricate.slice(1), text];
@@ -153,6 +167,47 @@ describe('one request', () => {
       await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
+});
+
+describe('a page', () => {
+  it('of much waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
+    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const traceId = randomUUID();
+    const lines = () =>
+      admin.query<object>(
+        'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1',
+        [traceId],
+      );
+    const page = { page: 1, size: 9 };
+    const waiting = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
+    await waitFor(() => vault.largeOpenings.state.waiting === 1);
+    expect(await lines()).toEqual([]);
+    release();
+    const lengths = (await waiting).tokens.map((token) => String(token.data).length);
+    expect(lengths).toEqual(Array(9).fill(mebibyte - 2));
+    expect(await lines()).toEqual([{ outcome: 'success', tokens: 9 }]);
+    expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
+  });
+
+  it('of little waits for nobody, and is not counted where it tells by itself how many there are', async () => {
+    const ids = [await create({ data: 1 }), await create({ data: 2 })];
+    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const statements: string[] = [];
+    const sql: Sql = {
+      query: (statement, values) => {
+        statements.push(String(statement));
+        return data.query(statement, values);
+      },
+    };
+    const list = (page: number, size: number) =>
+      vault.listTokens(sql, actor, { ids }, { page, size });
+    const counts = () => statements.filter((text) => text.includes('count(*)::int')).length;
+    expect(await list(1, 3)).toMatchObject({ total: 2, tokens: [{ data: 2 }, { data: 1 }] });
+    expect(await list(2, 1)).toMatchObject({ total: 2, tokens: [{ data: 1 }] });
+    expect(await list(3, 1)).toMatchObject({ total: 2, tokens: [] });
+    expect(counts()).toBe(2);
+    release();
+  });
 });
 
 describe('a token', () => {

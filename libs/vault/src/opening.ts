@@ -20,6 +20,11 @@ const valueBytes = 64;
 
 const breathBytes = 128 * 1024;
 
+export interface Sealed {
+  readonly place: Place;
+  readonly sealed: Buffer;
+}
+
 /** What one request may still open. Its look-ups share it, one after the other. */
 export class Opening {
   #bytesLeft = openedBytesMax;
@@ -33,21 +38,39 @@ export class Opening {
     return this.#bytesLeft;
   }
 
-  /** What was sealed as JSON. Others are served between large values. */
-  async open(sealer: Sealer, place: Place, sealed: Buffer): Promise<unknown> {
-    this.#bytesLeft -= sealed.length;
-    const json = await sealer.open(place, sealed);
-    const values = valuesIn(json);
-    this.#valuesLeft -= values;
-    if (this.#valuesLeft < 0) throw tooManyValues();
-    this.keep(json.length + values * valueBytes);
-    const value = JSON.parse(json.toString('utf8')) as unknown;
-    this.#untilBreath -= json.length;
-    if (this.#untilBreath < 0) {
-      this.#untilBreath = breathBytes;
-      await nextSlice();
+  /**
+   * What was sealed as JSON. Nothing is parsed before all of it was counted, and others are served
+   * between large values.
+   */
+  async openAll(sealer: Sealer, all: readonly Sealed[]): Promise<unknown[]> {
+    const texts: Buffer[] = [];
+    for (const { place, sealed } of all) {
+      this.#bytesLeft -= sealed.length;
+      const json = await sealer.open(place, sealed);
+      const values = valuesIn(json);
+      this.#valuesLeft -= values;
+      if (this.#valuesLeft < 0) throw tooManyValues();
+      this.keep(json.length + values * valueBytes);
+      texts.push(json);
+      await this.#breathe(json.length);
     }
-    return value;
+    const opened: unknown[] = [];
+    for (const json of texts) {
+      opened.push(JSON.parse(json.toString('utf8')));
+      await this.#breathe(json.length);
+    }
+    return opened;
+  }
+
+  async open(sealer: Sealer, place: Place, sealed: Buffer): Promise<unknown> {
+    return (await this.openAll(sealer, [{ place, sealed }]))[0];
+  }
+
+  async #breathe(bytes: number): Promise<void> {
+    this.#untilBreath -= bytes;
+    if (this.#untilBreath >= 0) return;
+    this.#untilBreath = breathBytes;
+    await nextSlice();
   }
 }
 

@@ -1,7 +1,8 @@
 import { grantsFor, type Permission, type Principal } from '@glovebox/access';
 import { decidingGrant, recorded, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
-import { Opening, tooManyBytes } from './opening';
+import type { Shares } from '@glovebox/shares';
+import { openedAtOnceMax, openedBytesMax, Opening, tooManyBytes, type Sealed } from './opening';
 import {
   placeOf,
   toTokenView,
@@ -32,6 +33,8 @@ interface ShownRow extends TokenRow {
   readonly transform: Grant['transform'] | null;
   /** Whether all of them together are small enough; else there is nothing of what is sealed. */
   readonly fits: boolean;
+  /** Whether there is nothing of what is sealed yet, and no record: it takes a place to open so much. */
+  readonly isDeferred: boolean;
   readonly options: Buffer | null;
   readonly sealed: Buffer | null;
 }
@@ -56,7 +59,8 @@ export function shownIn(
 
 /**
  * Tokens as the caller's grants show them, those that are gone left out. To reveal is to use: the
- * record of it is written by the same statement.
+ * record of it is written by the same statement. Where there are places to open much, more than a
+ * little waits for one.
  */
 export async function showTokens(
   sql: Sql,
@@ -64,45 +68,61 @@ export async function showTokens(
   { principal, traceId }: Actor,
   look: Look,
   tokenIds: readonly string[],
+  largeOpenings?: Shares,
 ): Promise<Shown[]> {
   if (tokenIds.length === 0) return [];
   const { tenantId, applicationId } = principal;
   const grants = showingGrants(principal, look.permission);
-  const opening = new Opening();
-  const rows = await recorded(
-    sql.query<ShownRow>(statement, [
-      tenantId,
-      tokenIds,
-      grants.map(({ container }) => container),
-      grants.map(({ transform }) => transform),
-      applicationId,
-      look.operation,
-      look.entityType,
-      look.entityId,
-      traceId,
-      look.isRecorded ?? false,
-      opening.bytesLeft,
-    ]),
-  );
-  if (rows.some(({ fits }) => !fits)) throw tooManyBytes();
-  const shown: Shown[] = [];
-  for (const row of rows) shown.push(await open(sealer, opening, principal, row));
-  return shown;
+  const read = (atOnceMax: number): Promise<ShownRow[]> =>
+    recorded(
+      sql.query<ShownRow>(statement, [
+        tenantId,
+        tokenIds,
+        grants.map(({ container }) => container),
+        grants.map(({ transform }) => transform),
+        applicationId,
+        look.operation,
+        look.entityType,
+        look.entityId,
+        traceId,
+        look.isRecorded ?? false,
+        openedBytesMax,
+        atOnceMax,
+      ]),
+    );
+  const openEach = (rows: readonly ShownRow[]): Promise<Shown[]> => open(sealer, principal, rows);
+  if (!largeOpenings) return openEach(await read(openedBytesMax));
+  const rows = await read(openedAtOnceMax);
+  if (!rows.some(({ isDeferred }) => isDeferred)) return openEach(rows);
+  return largeOpenings.hold(tenantId, async () => openEach(await read(openedBytesMax)));
 }
 
 async function open(
   sealer: Sealer,
-  opening: Opening,
   principal: Principal,
-  row: ShownRow,
-): Promise<Shown> {
-  const { tenantId, id, transform, sealed } = row;
-  const whole = toTokenView(row, await openOptions(sealer, opening, row), 'read');
-  const view = withoutHints(principal, transform, whole);
-  if (sealed === null) return { view, transform };
+  rows: readonly ShownRow[],
+): Promise<Shown[]> {
+  if (rows.some(({ fits }) => !fits)) throw tooManyBytes();
+  const opened = await new Opening().openAll(sealer, rows.flatMap(sealedIn));
+  const next = opened.values();
+  const shown: Shown[] = [];
+  for (const row of rows) {
+    const options = row.options === null ? {} : (next.next().value as TokenOptions);
+    const whole = toTokenView(row, options, 'read');
+    const view = withoutHints(principal, row.transform, whole);
+    const data = row.sealed === null ? {} : { data: next.next().value as unknown };
+    shown.push({ view: { ...view, ...data }, transform: row.transform });
+  }
+  return shown;
+}
+
+/** Its options and its data, where there are any, in this order. */
+function sealedIn({ tenantId, id, transform, options, sealed }: ShownRow): Sealed[] {
   const column = transform === 'reveal' ? 'data' : 'mask';
-  const data = await opening.open(sealer, placeOf(tenantId, id, column), sealed);
-  return { view: { ...view, data }, transform };
+  return [
+    ...(options === null ? [] : [{ place: placeOf(tenantId, id, 'options'), sealed: options }]),
+    ...(sealed === null ? [] : [{ place: placeOf(tenantId, id, column), sealed }]),
+  ];
 }
 
 /**
@@ -148,17 +168,22 @@ WITH shown AS (
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[])
     AND (t.expires_at IS NULL OR t.expires_at > now())
 ), size AS (
-  SELECT coalesce(sum(coalesce(octet_length(sealed), 0) + coalesce(octet_length(options), 0)), 0)
-    <= $11::bigint AS fits
-  FROM shown
+  SELECT bytes <= $11::bigint AS fits, bytes BETWEEN $12::bigint + 1 AND $11::bigint AS deferred
+  FROM (
+    SELECT coalesce(sum(coalesce(octet_length(sealed), 0) + coalesce(octet_length(options), 0)), 0)
+      AS bytes
+    FROM shown
+  ) sum
 ), recorded AS (
   INSERT INTO audit_log
     (tenant_id, actor_id, operation, entity_type, entity_id, outcome, trace_id, token_ids)
   SELECT $1, $5, $6, $7, $8, 'success', $9,
     array_agg(id ORDER BY id) FILTER (WHERE transform = 'reveal')
-  FROM shown, size HAVING $10 OR bool_or(fits AND transform = 'reveal')
+  FROM shown, size WHERE NOT deferred
+  HAVING ($10 AND count(*) > 0) OR bool_or(fits AND transform = 'reveal')
 )
-SELECT ${columns}, transform, fits, CASE WHEN fits THEN options END AS options,
-  CASE WHEN fits THEN sealed END AS sealed
+SELECT ${columns}, transform, fits, deferred AS "isDeferred",
+  CASE WHEN fits AND NOT deferred THEN options END AS options,
+  CASE WHEN fits AND NOT deferred THEN sealed END AS sealed
 FROM shown, size
 ORDER BY array_position($2::text[], id)`;

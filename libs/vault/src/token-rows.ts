@@ -8,6 +8,7 @@ import type { ValidToken } from './valid-token';
 /** A token as its row will hold it. */
 export interface SealedRow {
   readonly id: string;
+  readonly isNamed: boolean;
   readonly type: string;
   readonly container: string;
   readonly data: Buffer;
@@ -26,12 +27,13 @@ export async function sealRow(
   tenantId: string,
   token: ValidToken,
 ): Promise<SealedRow> {
-  const { id, type, container, metadata, expiresAt, options } = token;
+  const { id, isNamed, type, container, metadata, expiresAt, options } = token;
   const seal = (column: 'data' | 'mask' | 'options', text: string): Promise<Buffer> =>
     sealer.seal(placeOf(tenantId, id, column), text);
   const hasOptions = Object.keys(options).length > 0;
   return {
     id,
+    isNamed,
     type,
     container,
     metadata: JSON.stringify(metadata),
@@ -76,10 +78,13 @@ export async function insertRows(
   rows: readonly SealedRow[],
 ): Promise<TokenRow[]> {
   // The id of an expired token is free, though its row may not have been cleared away yet.
-  await sql.query(
-    `DELETE FROM tokens WHERE tenant_id = $1 AND id = ANY ($2::text[]) AND expires_at <= now()`,
-    [tenantId, rows.map(({ id }) => id)],
-  );
+  const named = rows.filter(({ isNamed }) => isNamed).map(({ id }) => id);
+  if (named.length > 0) {
+    await sql.query(
+      `DELETE FROM tokens WHERE tenant_id = $1 AND id = ANY ($2::text[]) AND expires_at <= now()`,
+      [tenantId, named],
+    );
+  }
   const stored = await sql.query<TokenRow>(
     `INSERT INTO tokens (tenant_id, id, type, container, data, mask, options, metadata, fingerprint,
        expires_at, created_by, created_at)

@@ -10,6 +10,8 @@ import { tokenType, type TokenType } from './token-types';
 /** What is to be stored, once nothing is wrong with it. */
 export interface ValidToken extends Derived {
   readonly id: string;
+  /** Whether the caller has chosen the id: one that is made here has never been used. */
+  readonly isNamed: boolean;
   readonly type: string;
   readonly container: string;
   readonly data: unknown;
@@ -48,6 +50,7 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   refuse(errors);
   return {
     id: typeof id === 'string' ? normalTokenId(id) : randomUUID(),
+    isNamed: typeof id === 'string',
     type: String(type),
     data,
     text: text ?? 'null',

@@ -5,6 +5,7 @@ import {
   dataKeyTable,
   enterTenant,
   type Database,
+  type Sql,
   type Use,
 } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
@@ -339,4 +340,21 @@ describe('tokenizing a document', () => {
     const rows = await admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [who.tenantId]);
     expect(rows).toEqual([]);
   });
+});
+
+it('a token is stored by two statements, and one more where its id may have been another token’s', async () => {
+  const who = principal(all);
+  const create = (input: NewToken): Promise<number> =>
+    data.transaction(async (sql) => {
+      let statements = 0;
+      const counted: Sql = {
+        query: (statement, values) => {
+          statements += 1;
+          return sql.query(statement, values);
+        },
+      };
+      await vault.createToken(counted, { principal: who, traceId: 'trace' }, input);
+      return statements;
+    });
+  expect([await create({ data: 1 }), await create({ data: 1, id: 'mine' })]).toEqual([2, 3]);
 });

@@ -63,7 +63,7 @@ export class Vault {
       entityType: 'token',
       entityId: id,
     } as const;
-    const [shown] = await showTokens(sql, this.sealer, actor, look, [id]);
+    const [shown] = await showTokens(sql, this.sealer, actor, look, [id], this.largeOpenings);
     if (!shown) throw new Problem('not_found');
     if (shown.transform === null) throw outOfBounds(look.permission);
     return shown.view;
@@ -83,12 +83,14 @@ export class Vault {
       ),
     ];
     const condition: Condition = { kind: 'all', of };
-    return findTokens(sql, this.sealer, actor, { ...page, condition, permission: 'token:read' });
+    const wanted = { ...page, condition, permission: 'token:read' } as const;
+    return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
   async searchTokens(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundTokens> {
     const condition = parseSearchQuery(query);
-    return findTokens(sql, this.sealer, actor, { ...page, condition, permission: 'token:search' });
+    const wanted = { ...page, condition, permission: 'token:search' } as const;
+    return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
   updateToken(sql: Sql, actor: Actor, id: string, patch: unknown): Promise<TokenView> {
@@ -160,14 +162,13 @@ export class Vault {
       return found;
     };
     const openEach = async (found: readonly SealedToken[]): Promise<Map<string, unknown>> => {
-      const values = new Map<string, unknown>();
-      for (const { id, transform, sealed } of found) {
+      const all = found.map(({ id, transform, sealed }) => {
         if (sealed === null) throw refusalOf(permission, found);
         const column = transform === 'reveal' ? 'data' : 'mask';
-        const place = placeOf(use.tenantId, id, column);
-        values.set(id, await opening.open(this.sealer, place, sealed));
-      }
-      return values;
+        return { place: placeOf(use.tenantId, id, column), sealed };
+      });
+      const values = await opening.openAll(this.sealer, all);
+      return new Map(found.map(({ id }, at) => [id, values[at]]));
     };
     const found = await read(openedAtOnceMax);
     if (!isDeferred(found, bytesMax)) return openEach(found);

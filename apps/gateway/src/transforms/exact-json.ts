@@ -39,16 +39,15 @@ const newMark = (): string => randomBytes(12).toString('base64url');
  * Names of members are free: a body is the business of those who exchange it. Duplicate members, a
  * body that is nested too deep and one of too many values are refused.
  */
-export function* readExactJson(body: Uint8Array | string): Work<unknown> {
-  const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : decodeUtf8(body);
-  yield;
+export function* readExactJson(body: Buffer | string): Work<unknown> {
+  const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : yield* decodeUtf8(body);
   const mark = newMark();
   let isMarked = false;
   const standIn = (literal: string): string => {
     isMarked = true;
     return `"${mark}${literal}"`;
   };
-  const value = parseStrictJson(text, { free: 'all', standIn });
+  const value = yield* parseStrictJson(text, { free: 'all', standIn });
   yield;
   return isMarked ? unmarked(value, mark) : value;
 }

@@ -1,3 +1,4 @@
+import type { Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { jsonValuesMax, parseStrictJson } from '@glovebox/service-host';
 import type { Reading } from './content';
@@ -12,20 +13,20 @@ export interface SeenBody {
 }
 
 /** `received`: the text before anything here changed it, where code may see that. */
-export function seenBody(
+export function* seenBody(
   text: string,
   { context }: Reading,
   received: string | undefined,
-): SeenBody {
+): Work<SeenBody> {
   if (text === '') return {};
   const isShort = received !== undefined && Buffer.byteLength(received) <= rawBodyBytesMax;
   return {
-    body: context === 'text' ? text : context === 'form' ? formOf(text) : jsonOf(text),
+    body: context === 'text' ? text : context === 'form' ? formOf(text) : yield* jsonOf(text),
     ...(isShort ? { raw_body: received } : {}),
   };
 }
 
-const jsonOf = (text: string): unknown =>
+const jsonOf = (text: string): Work<unknown> =>
   parseStrictJson(text.startsWith('\ufeff') ? text.slice(1) : text, { free: 'all', rounds: true });
 
 /** A name that comes again has a list. */

@@ -61,7 +61,7 @@ async function seenBodyOf(
   if (body.length === 0) return {};
   const reading = readingOf(headers);
   const text = await textOfBody(body, reading, room.keep, invalidAnswer);
-  return room.takeApart(body, () => seenBody(text, reading, text));
+  return room.takeApart(body, seenBody(text, reading, text));
 }
 
 /** What is wrong with an answer is not the fault of who asked for it. */

@@ -92,7 +92,7 @@ async function seenBodyOf(
   const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep, unreadable);
   const text = await textOf(body);
   const raw = body === received ? text : received && (await textOf(received));
-  return room.takeApart(body, () => seenBody(text, reading, raw));
+  return room.takeApart(body, seenBody(text, reading, raw));
 }
 
 const unreadable = (detail: string, cause?: unknown): Problem =>

@@ -8,7 +8,8 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { finalize, type Observable } from 'rxjs';
-import { decodeUtf8, parseStrictJson, readBody, type JsonRules } from '@glovebox/service-host';
+import { inSlices } from '@glovebox/expressions';
+import { readBody, StrictJson, type FreeMembers as Free } from '@glovebox/service-host';
 import { Context, type ManagementContext } from '../context';
 import { BodyRoom, smallBodyBytesMax } from './body-room';
 import { actorOf, requestOf } from './request';
@@ -42,13 +43,13 @@ export class BodyInterceptor implements NestInterceptor {
     const request = requestOf(context);
     if (!withBody.has(request.method)) return next.handle();
     const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
-    const free = this.reflector.get<JsonRules['free']>(freeMetadata, context.getHandler());
+    const free = this.reflector.get<Free | undefined>(freeMetadata, context.getHandler());
     const room = new BodyRoom(this.ctx.bodies, actorOf(request).principal.tenantId);
     try {
-      const bytes = await readBody(request, bytesMax ?? bodyBytesMax, room);
+      const json = new StrictJson(free);
+      const bytes = await readBody(request, bytesMax ?? bodyBytesMax, room, json.count);
       if (bytes.length > smallBodyBytesMax) await room.takeTurn(context);
-      request.body =
-        bytes.length === 0 ? {} : parseStrictJson(decodeUtf8(bytes), { free: free ?? [] });
+      request.body = bytes.length === 0 ? {} : await inSlices(json.parse(bytes));
     } catch (error) {
       room.leave();
       throw error;

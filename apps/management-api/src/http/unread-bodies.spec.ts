@@ -78,3 +78,22 @@ describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s', (f
     }
   });
 });
+
+describe('a body that holds more than it may is refused before the rest of it has come:', () => {
+  it.each([
+    ['values', '/tokenize', `[${'1,'.repeat(100_000)}`, 'more than 100000 values'],
+    ['levels', '/tokens', `{"data":${'['.repeat(64)}`, 'deeper than 64 levels'],
+    ['members', '/tokens', `{"metadata":{${'"m":1,'.repeat(10_001)}`, 'more than 10000 members'],
+  ])('%s', async (_, path, begun, detail) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${api.tenant.private_key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n${begun}`,
+    );
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toContain('HTTP/1.1 400');
+    expect(answer.toString()).toContain(detail);
+    expect(api.ctx.bodies.bufferedBytes.state.held).toBe(0);
+    socket.destroy();
+  });
+});

@@ -68,8 +68,21 @@ describe('while the searches of one tenant do not come to an end', () => {
     });
   });
 
+  it('its own lists are answered, a hundred at once', async () => {
+    await whileSearchesHang(async () => {
+      const attack = Array.from({ length: flood }, () => search(api.tenant.private_key).then());
+      await waitFor(() => api.ctx.searches.shares.searches.state.waiting > 0);
+      const lists = Array.from({ length: 100 }, () =>
+        api.get('/tokens?type=token', api.tenant.private_key),
+      );
+      const statuses = (await Promise.all(lists)).map(({ status }) => status);
+      expect(statuses).toEqual(Array(100).fill(200));
+      await Promise.all(attack);
+    });
+  });
+
   it('its next search is answered as soon as they are over', async () => {
     expect((await search(api.tenant.private_key)).status).toBe(200);
-    expect(api.ctx.searches.shares.state).toMatchObject({ held: 0, waiting: 0 });
+    expect(api.ctx.searches.shares.searches.state).toMatchObject({ held: 0, waiting: 0 });
   });
 });

@@ -1,21 +1,25 @@
 import { connectDatabase, enterTenant, type Sql } from '@glovebox/database';
 import { Shares } from '@glovebox/shares';
 
-/** Connections for lists and searches of tokens; each search under way holds one. */
+/** Connections for searches of tokens, and for lists of them; each one under way holds one. */
 export const searchesMax = 4;
+export const listsMax = 8;
 export const searchStatementMs = 2_000;
 export const searchWaitMs = 2_000;
 /** Of one tenant. */
 export const waitingSearchesMax = 20;
+export const waitingListsMax = 200;
 
 /**
  * Lists and searches of tokens cost what the tenant's number of tokens costs. They have connections of
- * their own, shared out between the tenants, so that nothing else ever waits for one of them.
+ * their own, shared out between the tenants, so that nothing else ever waits for one of them. A list
+ * goes through an index and waits for lists alone; what looks for metadata is a search.
  */
 export interface Searches {
-  readonly shares: Shares;
+  readonly shares: { readonly lists: Shares; readonly searches: Shares };
   /** A transaction in which row-level security shows the tenant's rows alone. */
-  find<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
+  list<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
+  search<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   close(): Promise<void>;
 }
 
@@ -26,23 +30,32 @@ export function connectSearches(options: {
   const database = connectDatabase({
     ...options,
     app: 'management-api-searches',
-    connectionsMax: searchesMax,
+    connectionsMax: searchesMax + listsMax,
     statementTimeoutMs: searchStatementMs,
   });
-  const shares = new Shares({
+  const lists = new Shares({
+    places: listsMax,
+    waitMs: searchWaitMs,
+    waitingMax: waitingListsMax,
+  });
+  const searches = new Shares({
     places: searchesMax,
     waitMs: searchWaitMs,
     waitingMax: waitingSearchesMax,
   });
-  return {
-    shares,
-    find: (tenantId, work) =>
+  const inTurn =
+    (shares: Shares) =>
+    <Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found> =>
       shares.hold(tenantId, () =>
         database.transaction(async (sql) => {
           await enterTenant(sql, tenantId);
           return work(sql);
         }),
-      ),
+      );
+  return {
+    shares: { lists, searches },
+    list: inTurn(lists),
+    search: inTurn(searches),
     close: () => database.close(),
   };
 }

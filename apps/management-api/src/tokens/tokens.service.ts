@@ -2,17 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sql } from '@glovebox/database';
-import {
-  sightsOf,
-  type Actor,
-  type FoundTokens,
-  type StoredToken,
-  type TokenView,
-} from '@glovebox/vault';
+import { sightsOf, type Actor, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome } from '../idempotency';
-import { toPage, type Page, type PageQuery } from '../listing';
+import { toPage, type Page } from '../listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
@@ -36,16 +30,24 @@ export class TokensService {
     return this.ctx.vault.readToken(this.#statements(actor), actor, normalId(id));
   }
 
-  list(actor: Actor, { filter, page, size }: TokenListQuery): Promise<Page<TokenView>> {
-    return this.#page(actor, { page, size }, (sql) =>
-      this.ctx.vault.listTokens(sql, actor, filter, { page, size }),
+  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenView>> {
+    const { searches, vault } = this.ctx;
+    const isSearch = Object.keys(filter.metadata ?? {}).length > 0;
+    const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
+      vault.listTokens(sql, actor, filter, query),
     );
+    return toPage(query, found.total, found.tokens);
   }
 
-  search(actor: Actor, { query, page = 1, size = 20 }: SearchTokens): Promise<Page<TokenView>> {
-    return this.#page(actor, { page, size }, (sql) =>
-      this.ctx.vault.searchTokens(sql, actor, query, { page, size }),
+  async search(
+    actor: Actor,
+    { query, page = 1, size = 20 }: SearchTokens,
+  ): Promise<Page<TokenView>> {
+    const { searches, vault } = this.ctx;
+    const found = await searches.search(actor.principal.tenantId, (sql) =>
+      vault.searchTokens(sql, actor, query, { page, size }),
     );
+    return toPage({ page, size }, found.total, found.tokens);
   }
 
   update(actor: Actor, id: string, patch: unknown): Promise<TokenView> {
@@ -81,16 +83,6 @@ export class TokensService {
   /** A refusal is recorded, too: the statement that says so is not taken back. */
   #statements({ principal }: Actor): Sql {
     return eachInTenant(this.ctx.dataSource, principal.tenantId);
-  }
-
-  async #page(
-    actor: Actor,
-    query: PageQuery,
-    find: (sql: Sql) => Promise<FoundTokens>,
-  ): Promise<Page<TokenView>> {
-    const { tenantId } = actor.principal;
-    const { total, tokens } = await this.ctx.searches.find(tenantId, find);
-    return toPage(query, total, tokens);
   }
 }
 

@@ -177,6 +177,12 @@ interface MapRule {
   readonly bytesMax?: number;
 }
 
+const holdsNul = (text: string): boolean => text.includes('\0');
+
+/** Apart from each other: a text of a mebibyte is not copied to be measured. */
+const bytesOf = ([name, value]: readonly [string, unknown]): number =>
+  Buffer.byteLength(name) + Buffer.byteLength(String(value));
+
 /** Names to strings. Counted first, and refused before anything walks what is too much. */
 export const StringMap = (rule: Presence & MapRule = {}): PropertyDecorator => {
   const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
@@ -187,14 +193,17 @@ export const StringMap = (rule: Presence & MapRule = {}): PropertyDecorator => {
     if (members.length > mapMembersMax) return tooMany(mapMembersMax, 'members');
     const fits = members.every(
       ([name, member]) =>
-        types.includes(typeof member) && name !== '' && !`${name}${String(member)}`.includes('\0'),
+        types.includes(typeof member) &&
+        name !== '' &&
+        !holdsNul(name) &&
+        !holdsNul(String(member)),
     );
     if (!fits) return `must have only ${list(types)} values, without NUL`;
     if (members.some(([name]) => name.length > nameMax)) {
       return `must have names of at most ${nameMax} characters`;
     }
     if (bytesMax !== undefined) {
-      const bytes = members.reduce((sum, pair) => sum + Buffer.byteLength(pair.join('')), 0);
+      const bytes = members.reduce((sum, pair) => sum + bytesOf(pair), 0);
       return bytes > bytesMax
         ? `must have at most ${bytesMax} bytes of names and values`
         : undefined;
