@@ -1,33 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { scriptEnvironment } from './product';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { paste, repository } from './pasting';
+import { samplesIn, toursOf } from './samples';
 
-const root = join(__dirname, '..');
-
-/** All that the README asks its reader to paste: the blocks fenced as `sh tour`, in order. */
-function tourOf(markdown: string): string {
-  return [...markdown.matchAll(/^```sh tour\n([\s\S]*?)^```$/gm)]
-    .map(([, block]) => block)
-    .join('');
-}
-
-const environment = scriptEnvironment();
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-readme-'));
-
-beforeAll(() => symlinkSync(join(__dirname, 'curl.mjs'), join(folder, 'curl')));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const readme = join(repository, 'README.md');
 
 it('the tour of the README works when it is pasted', () => {
-  const tour = tourOf(readFileSync(join(root, 'README.md'), 'utf8'));
-  const output = execFileSync('sh', ['-eu'], {
-    cwd: root,
-    env: { ...environment, PATH: [folder, environment.PATH].join(delimiter) },
-    input: tour,
-    encoding: 'utf8',
-    timeout: 20_000,
-  });
+  const output = paste(toursOf(samplesIn(readme)).map(({ block }) => block)).join('');
   // The token is shown without its data, the destination has seen the card, the reactor its end.
   const [token = '', rest = ''] = output.split('}{', 1).concat(output.slice(output.indexOf('}{')));
   expect(token).toContain('"type":"token"');
@@ -39,12 +18,10 @@ it('the tour of the README works when it is pasted', () => {
 });
 
 it('every command of package.json that the README names exists', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  const named = readFileSync(join(root, 'README.md'), 'utf8').matchAll(
-    /(?:^|`)npm (?:run )?([a-z:]+)/gm,
-  );
+  const named = readFileSync(readme, 'utf8').matchAll(/(?:^|`)npm (?:run )?([a-z:]+)/gm);
   for (const [, name] of named) {
     if (name !== undefined) expect(scripts).toHaveProperty([name]);
   }

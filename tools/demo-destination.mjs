@@ -1,4 +1,5 @@
-// A third party on this machine, for the tour: node tools/demo-destination.mjs PORT
+// Third parties on this machine, for the tour and the examples: node tools/demo-destination.mjs PORT
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const bodyBytesMax = 1024 * 1024;
@@ -17,8 +18,28 @@ const server = createServer(async (request, response) => {
     return answer(response, 200, { stored: true });
   }
   if (area === 'hooks' && name) return answer(response, 200, hooks.get(name) ?? []);
+  if (area === 'charges' && request.method === 'POST') return charge(response, received);
+  if (area === 'customers' && name) return answer(response, 200, customer(name));
   return answer(response, 404, { error: 'try /echo or /hooks/NAME' });
 });
+
+/** A payment provider: takes a form and its secret key, and says more than its caller may know. */
+function charge(response, { headers, body }) {
+  if (headers.authorization !== 'Bearer sk_demo') return answer(response, 401, { error: 'key' });
+  const form = new URLSearchParams(body);
+  const number = form.get('card[number]');
+  if (number === null) return answer(response, 400, { error: 'card' });
+  if (number.endsWith('0002')) return answer(response, 402, { error: 'declined', number });
+  const [amount, currency] = [Number(form.get('amount')), form.get('currency')];
+  const id = `ch_${randomUUID()}`;
+  return answer(response, 201, { id, status: 'paid', amount, currency, card: { number } });
+}
+
+/** A partner whose answers hold cards. */
+function customer(id) {
+  const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
+  return { id, name: 'Ada Lovelace', card };
+}
 
 async function receive(request) {
   const chunks = [];
