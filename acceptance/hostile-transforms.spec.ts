@@ -70,6 +70,14 @@ describe('a body under a request transform that is', () => {
       400,
       'invalid_request',
     ],
+    [
+      'a packed form of five million fields',
+      'application/x-www-form-urlencoded',
+      'gzip',
+      gzipSync('a&'.repeat(5 * 1024 * 1024)),
+      400,
+      'invalid_request',
+    ],
     ['no JSON', 'application/json', '', '{"a":', 400, 'invalid_json'],
     ['a member twice', 'application/json', '', '{"a":1,"a":2}', 400, 'invalid_json'],
     ['no UTF-8', 'application/json', '', Buffer.from([0x22, 0xff, 0x22]), 400, 'invalid_request'],
@@ -199,7 +207,13 @@ describe('code that', () => {
       500,
       'invalid_reactor_result',
     ],
-    ['ends its process', `process.kill(process.pid, 9)`, 500, 'reactor_error'],
+    [
+      'returns two content types',
+      `{ headers: { 'content-type': 'text/plain', 'Content-Type': 'text/html' }, body: '' }`,
+      500,
+      'invalid_reactor_result',
+    ],
+    ['may not end its process', `process.kill(process.pid, 9)`, 500, 'reactor_error'],
   ];
 
   it.each(unusable)('%s, is refused on both sides', async (_, returned, status, code) => {
@@ -224,6 +238,13 @@ describe('code that', () => {
     });
     refused(await proxy.call({ body: {} }), status, code);
     expect(shop.destination.received).toEqual([]);
+  });
+
+  it('takes all memory, is 500', async () => {
+    const proxy = await shop.proxy({
+      request: `const all = []; for (;;) all.push(Buffer.alloc(16 * 1024 * 1024, 1), new Array(1e6).fill(1.5));`,
+    });
+    refused(await proxy.call({ body: {} }), 500, 'reactor_crashed');
   });
 
   it('exports no function, is 422', async () => {

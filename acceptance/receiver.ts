@@ -6,6 +6,7 @@ export interface Received {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
   readonly body: string;
 }
 
@@ -36,6 +37,7 @@ export async function startReceiver(
         method: req.method ?? '',
         url: req.url ?? '',
         headers: req.headers,
+        rawHeaders: req.rawHeaders,
         body: Buffer.concat(chunks).toString('utf8'),
       };
       received.push(request);

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { call, create, runningProduct } from './product';
+import { talk } from './raw-socket';
 import { Workshop } from './transforming';
 
 const product = runningProduct();
@@ -100,6 +101,42 @@ describe('request steps', () => {
     expect(JSON.parse(forwarded().body)).toEqual({ spared: { deep: expression }, filled: 'plain' });
   });
 
+  it('take a token without a type for one of type token', async () => {
+    const step = { type: 'tokenize', options: { path: '$.a', token: { type: null } } };
+    const proxy = await shop.proxy({}, { ...application, request_transforms: [step] });
+    await proxy.call({ body: { a: 'x' } });
+    expect(forwarded().body).toMatch(/^\{"a":"[0-9a-f-]{36}"\}$/);
+  });
+
+  it('replace the content type that they append', async () => {
+    const step = header('append', 'Content-Type', 'text/plain');
+    const proxy = await shop.proxy({}, { request_transforms: [step] });
+    await proxy.call({ body: {} });
+    expect(forwarded().headers['content-type']).toBe('text/plain');
+    expect(forwarded().rawHeaders.filter((name) => /^content-type$/i.test(name))).toHaveLength(1);
+  });
+
+  it('pass an empty body on that comes in chunks', async () => {
+    const spare = { type: 'detokenize', options: { path: '$.a', enabled: false } };
+    const proxy = await shop.proxy({}, { request_transforms: [spare] });
+    const answer = await talk(
+      product.baseUrl,
+      `POST /proxy HTTP/1.1\r\nHost: a\r\nConnection: close\r\nSVC-API-KEY: ${product.privateKey}\r\n` +
+        `SVC-PROXY-KEY: ${proxy.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 200 OK');
+  });
+
+  it('and code take a body of 9 MiB, both ways', async () => {
+    const echo = `return { headers: args.headers, body: args.body };`;
+    const steps = { request_transforms: [mask], response_transforms: [mask] };
+    const proxy = await shop.proxy({ request: echo, response: echo }, steps);
+    const text = JSON.stringify({ a: 'x'.repeat(9 * 1024 * 1024) });
+    shop.answer = (res) => res.writeHead(200, asJson).end(text);
+    const answer = await proxy.call({ headers: asJson, body: text });
+    expect([answer.status, answer.text === text]).toEqual([200, true]);
+  });
+
   it('run before the code, which sees what they left and nothing else', async () => {
     const proxy = await shop.proxy(
       { request: `return { headers: {}, body: { seen: args.body, raw: args.raw_body ?? null } };` },
@@ -186,6 +223,32 @@ describe('response steps', () => {
         answer.headers.get(name),
       ),
     ).toEqual([null, '2', '201']);
+  });
+
+  it('remove a trailer with its header', async () => {
+    shop.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/plain', trailer: 'X-Theirs' });
+      res.write('x');
+      res.addTrailers({ 'X-Theirs': 'hidden' });
+      res.end();
+    };
+    const steps = [header('remove', 'X-Theirs')];
+    const proxy = await shop.proxy({}, { response_transforms: steps });
+    const answer = await talk(
+      product.baseUrl,
+      `GET /proxy HTTP/1.1\r\nHost: a\r\nConnection: close\r\nSVC-API-KEY: ${product.privateKey}\r\n` +
+        `SVC-PROXY-KEY: ${proxy.key}\r\nTE: trailers\r\n\r\n`,
+    );
+    expect(answer).toContain('HTTP/1.1 200 OK');
+    expect(answer).not.toContain('hidden');
+  });
+
+  it('let no slice of an answer past', async () => {
+    shop.answer = (res) => res.writeHead(206, asJson).end(JSON.stringify({ number: card.number }));
+    const proxy = await shop.proxy({}, { response_transforms: [mask] });
+    const answer = await proxy.call({ method: 'GET', headers: { Range: 'bytes=8-36' } });
+    expect(answer).toMatchObject({ status: 502, code: 'destination_answer_invalid' });
+    expect(answer.text).not.toContain('4242');
   });
 
   it('run after the code', async () => {

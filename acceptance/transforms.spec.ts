@@ -166,12 +166,13 @@ describe('a request transform', () => {
         headers: {
           Host: 'evil.example', 'SVC-API-KEY': 'x', 'Content-Length': '1', 'Transfer-Encoding': 'chunked',
           Connection: 'x-mine', TE: 'trailers', Upgrade: 'h2c', 'Keep-Alive': '1', Expect: '100-continue',
-          'Content-Encoding': 'gzip', 'Proxy-Authorization': 'x', Trailer: 'x-t', 'X-Mine': ['a', 'b'],
+          'Content-Encoding': 'gzip', 'Proxy-Authorization': 'x', 'CDN-Loop': 'forged', Trailer: 'x-t', 'X-Mine': ['a', 'b'],
         },
         body: { a: 1 },
       };`,
     });
-    expect((await proxy.call()).status).toBe(200);
+    const passed = { headers: { 'CDN-Loop': 'before.example' } };
+    expect((await proxy.call(passed)).status).toBe(200);
     const { headers, body } = forwarded();
     expect(body).toBe('{"a":1}');
     expect(headers).toEqual({
@@ -180,7 +181,7 @@ describe('a request transform', () => {
       'content-type': 'application/json',
       'content-length': '7',
       'x-mine': 'a, b',
-      'cdn-loop': headers['cdn-loop'],
+      'cdn-loop': expect.stringMatching(/^before\.example, \S+$/) as string,
     });
   });
 
@@ -289,6 +290,46 @@ describe('a response transform', () => {
     expect(answer.text).toMatch(/^\{"card":"[0-9a-f-]{36}"\}$/);
   });
 
+  it('gets the whole answer, whatever part the caller asks for', async () => {
+    const proxy = await shop.proxy({ response: echo });
+    await proxy.call({ method: 'GET', headers: { Range: 'bytes=1-2', 'If-Range': '"a"' } });
+    const { headers } = forwarded();
+    expect([headers.range, headers['if-range']]).toEqual([undefined, undefined]);
+    shop.answer = (res) =>
+      res.writeHead(206, { ...asJson, 'content-range': 'bytes 0-1/9' }).end('{}');
+    const answer = await proxy.call({ method: 'GET' });
+    expect(answer).toMatchObject({ status: 502, code: 'destination_answer_invalid' });
+  });
+
+  it('passes no digest on of a body that it has changed', async () => {
+    shop.answer = (res) =>
+      res
+        .writeHead(200, { ...asJson, etag: '"a"', 'content-digest': 'sha-256=:a:' })
+        .end('{"a":1}');
+    const proxy = await shop.proxy({
+      response: `return { headers: { ...args.headers, Digest: 'mine' }, body: {} };`,
+    });
+    const { headers } = await proxy.call({ body: {} });
+    expect(['etag', 'content-digest', 'digest'].map((name) => headers.get(name))).toEqual([
+      null,
+      null,
+      'mine',
+    ]);
+  });
+
+  it('answers HEAD without a length of its own', async () => {
+    const proxy = await shop.proxy({ response: `return { headers: {}, body: {} };` });
+    const answer = await proxy.call({ method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
+  });
+
+  it('throws an answer without a status: 500', async () => {
+    const proxy = await shop.proxy({
+      response: `${errors} throw new errors.CustomHttpResponseError({ body: 'no' });`,
+    });
+    expect(await proxy.call({ body: {} })).toMatchObject({ status: 500, text: 'no' });
+  });
+
   it('may answer in place of the destination', async () => {
     const proxy = await shop.proxy({
       response: `${errors} throw new errors.CustomHttpResponseError({ status: 402, headers: {}, body: 'no' });`,
@@ -376,6 +417,16 @@ describe('errors', () => {
         proxy_error: { status, code: 'reactor_error', errors: listed },
       });
     }
+  });
+
+  it('show nothing of what svc has opened', async () => {
+    const id = await token('very secret');
+    const proxy = await shop.proxy(
+      { request: `throw new Error('got ' + (await svc.detokenize('{{' + args.body.id + '}}')));` },
+      { application: { id: shop.applicationId } },
+    );
+    const { text } = await proxy.call({ body: { id } });
+    expect(text).toContain('got [redacted]');
   });
 
   it('show nothing of tokens, configuration and body', async () => {

@@ -120,9 +120,9 @@ export class Room implements Reading {
   };
 
   /** Takes a body apart: a large one when its turn comes. */
-  async takeApart<Result>(bytes: Buffer, work: Work<Result>): Promise<Result> {
-    this.keep(bytes.length * copies);
-    if (bytes.length < smallBytes) return inSlices(work);
+  async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {
+    this.keep(bytes * copies);
+    if (bytes < smallBytes) return inSlices(work);
     const endTurn = await this.takeTurn();
     try {
       await nextSlice();

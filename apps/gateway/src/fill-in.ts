@@ -81,7 +81,9 @@ export async function fillIn(
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
-  const secrets = [...values.values()];
+  const { requestTransform, responseTransform } = decision.proxy;
+  // Kept for as long as the call lasts, where code may say them in an error.
+  const secrets = requestTransform || responseTransform ? [...values.values()] : [];
   if (!body) {
     if (!whole) room.keepOnly(streamBytes);
     return { ...asSent(req, filled, whole), secrets };

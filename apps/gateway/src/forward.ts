@@ -323,8 +323,11 @@ class StreamedExchange extends Exchange<Answering> {
   }
 
   protected complete(trailers: readonly (Buffer | string)[]): void {
-    const { res, ours } = this.answering;
-    if (trailers.length > 0) res.addTrailers(answeredTrailers(trailers, ours));
+    const { res, ours, steps } = this.answering;
+    // A step about a header is about a trailer of its name, too.
+    if (trailers.length > 0 && steps.length === 0) {
+      res.addTrailers(answeredTrailers(trailers, ours));
+    }
     res.end();
   }
 }

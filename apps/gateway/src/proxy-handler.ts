@@ -17,12 +17,7 @@ import { admitBody, hasBody } from './intake';
 import { passTraceOn } from './tracer';
 import { collect } from './transforms/collect';
 import { readingOf, readWhole } from './transforms/content';
-import {
-  acceptPacked,
-  readsAnswer,
-  sendMade,
-  transformAnswer,
-} from './transforms/transform-answer';
+import { askForWhole, readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
   readsRequest,
@@ -62,6 +57,9 @@ export async function handleProxy(
       ? await transformRequest(ctx, transforming, req, prepared)
       : prepared;
     if ('answer' in outgoing) return sendMade(outgoing.answer, transforming);
+    if (Buffer.isBuffer(outgoing.body)) {
+      room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
+    }
     passTraceOn(outgoing.headers, call);
     // Behind all that callers and transforms say.
     outgoing.headers.push(hopHeader, ctx.hopMarker);
@@ -79,8 +77,8 @@ export async function handleProxy(
       ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
     };
     if (readsAnswer(proxy)) {
-      acceptPacked(request.headers);
-      const answer = await collect(carrier, request, { res, ours: ctx.headers, call, room });
+      const whole = { ...request, headers: askForWhole(request.headers) };
+      const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
       if (answer) sendMade(await transformAnswer(ctx, transforming, answer), transforming);
       return;
     }

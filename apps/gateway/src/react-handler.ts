@@ -135,7 +135,7 @@ async function readInvocation(
   const bytes = hasBody(req)
     ? await readBody(req, invocationBytesMax, room, json.count)
     : Buffer.alloc(0);
-  const body = bytes.length === 0 ? {} : await room.takeApart(bytes, json.parse(bytes));
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes.length, json.parse(bytes));
   if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};

@@ -1,5 +1,6 @@
 export { castArguments } from './cast-arguments';
 export type { ReactorContext } from './context';
+export { OpenedValues } from './opened-values';
 export { redactorOf } from './redact';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';

@@ -7,6 +7,7 @@ import { invalid, Problem } from '@glovebox/problems';
 import { Opening } from '@glovebox/vault';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
+import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import { serviceCalls } from './service-calls';
@@ -56,8 +57,9 @@ export async function invokeReactor(
   const { args, secrets } = await readyArguments(context, invocation);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
-  const outcome = await runCode(context, invocation, args);
-  const redact = redactorOf([...secrets, invocation.reactor.configuration]);
+  const opened = new OpenedValues();
+  const outcome = await runCode(context, invocation, args, opened);
+  const redact = redactorOf([...secrets, invocation.reactor.configuration], opened.values);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const tokens =
     tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
@@ -144,6 +146,7 @@ function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
+  opened: OpenedValues,
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
@@ -165,7 +168,7 @@ function runCode(
       resultBytesMax,
     },
     {
-      onCall: serviceCalls(context, application, traceId),
+      onCall: serviceCalls(context, application, traceId, opened),
       ...(signal ? { signal } : {}),
     },
   );

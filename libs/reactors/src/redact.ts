@@ -25,12 +25,16 @@ const redacted = '[redacted]';
  * configuration; as it is, JSON-escaped, percent-encoded, in base64 or in hex. Shows nothing of a
  * text that would take too much work. `true`, `false` and `null` are no secrets.
  */
-export function redactorOf(known: readonly unknown[]): Redact {
+/** `opened`: what the code has got by itself; undefined where that is too much to be known. */
+export function redactorOf(
+  known: readonly unknown[],
+  opened: readonly unknown[] | undefined = [],
+): Redact {
   let index: Index | 'too many' | undefined;
   let stepsLeft = redactionStepsMax;
   return function* (text) {
     // Most runs throw nothing: the index is made for the first text.
-    index ??= yield* indexOf(known);
+    index ??= opened ? yield* indexOf([known, opened]) : 'too many';
     if (index === 'too many') return redacted;
     const hidden = new Uint8Array(text.length);
     for (const view of viewsOf(text)) {

@@ -5,6 +5,7 @@ import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { tokenFilterOf, type Actor, type TokenInput, type Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
+import { OpenedValues } from './opened-values';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
@@ -16,6 +17,7 @@ export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
   applicationNow: () => Promise<Principal | null>,
   traceId: string,
+  opened = new OpenedValues(),
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
     const application = await applicationNow();
@@ -24,7 +26,10 @@ export function serviceCalls(
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
-    return call({ database: database.of(application.tenantId), vault, actor, first, second });
+    const sql = database.of(application.tenantId);
+    const result = await call({ database: sql, vault, actor, first, second });
+    opened.add(method, result);
+    return result;
   };
   // Customers' code sees what any caller would see of an error, and nothing of ours.
   return (method, params) =>

@@ -3,7 +3,7 @@ import { Collected } from '@glovebox/service-host';
 import type { Room } from '../call-shares';
 import type { Destination } from '../destinations';
 import { Exchange, type Asking, type OutgoingRequest } from '../forward';
-import { tooLarge, transformedBytesMax, transformedWithinMs } from './content';
+import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
 /** The answer of a destination, whole. */
 export interface CollectedAnswer {
@@ -49,6 +49,9 @@ class CollectedExchange extends Exchange<Collecting> {
   protected begin(status: number, raw: readonly (Buffer | string)[]): void {
     this.#status = status;
     this.#headers = this.headersOf(status, raw);
+    if (status === 206 || status === 226 || valueOf(this.#headers, 'content-range') !== undefined) {
+      throw new Problem('destination_answer_invalid', { detail: 'The answer is a part of one.' });
+    }
     this.#clock = setTimeout(
       () => this.abort(new Problem('destination_timeout')),
       transformedWithinMs,

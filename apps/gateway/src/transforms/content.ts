@@ -33,7 +33,7 @@ export function readingOf(headers: readonly string[]): Reading {
   if (!context) unsupported('Transforms take JSON, forms and text.');
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? [];
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) unsupported('Transforms take UTF-8.');
-  const encoding = (valueOf(headers, 'content-encoding') ?? 'identity').trim().toLowerCase();
+  const encoding = (valueOf(headers, 'content-encoding') || 'identity').trim().toLowerCase();
   if (!Object.hasOwn(unpackers, encoding)) unsupported('Transforms take gzip, deflate and br.');
   return { context, encoding };
 }
@@ -52,6 +52,23 @@ export function withoutFraming(headers: readonly string[]): string[] {
   return headers.filter(
     (_, at) => !/^content-(?:encoding|length)$/i.test(headers[at - (at % 2)] ?? ''),
   );
+}
+
+const ofBody = /^(?:content-digest|content-md5|digest|etag|repr-digest)$/i;
+
+/**
+ * Without what was said of the body as it was received: of a changed one it is wrong, and a digest
+ * tells what a mask hides.
+ */
+export function withoutDigests(headers: readonly string[], received: readonly string[]): string[] {
+  const stale = new Set<string>();
+  for (let at = 0; at + 1 < received.length; at += 2) {
+    if (ofBody.test(received[at] ?? '')) stale.add(received[at + 1] ?? '');
+  }
+  if (stale.size === 0) return [...headers];
+  const isStale = (at: number): boolean =>
+    ofBody.test(headers[at] ?? '') && stale.has(headers[at + 1] ?? '');
+  return headers.filter((_, at) => !isStale(at - (at % 2)));
 }
 
 /** The caller's body, or 408 and 413. */

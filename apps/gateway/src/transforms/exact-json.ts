@@ -8,26 +8,16 @@ import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/service-host
  * out byte for byte. Whoever reads it gets the number it stands for, unless digits would be lost.
  */
 class ExactNumber extends Opaque {
-  /** While a document is written. */
-  static mark: string | undefined;
-
-  readonly #literal: string;
-
-  constructor(literal: string) {
+  constructor(readonly literal: string) {
     super();
-    this.#literal = literal;
   }
 
   plain(): number {
-    const number = exactNumber(this.#literal);
+    const number = exactNumber(this.literal);
     if (number !== undefined) return number;
     throw new Problem('invalid_json', {
       detail: 'A step reads a number that cannot be kept exactly; it may be sent as a string.',
     });
-  }
-
-  override toJSON(): unknown {
-    return ExactNumber.mark === undefined ? this.plain() : ExactNumber.mark + this.#literal;
   }
 }
 
@@ -49,33 +39,66 @@ export function* readExactJson(body: Buffer | string): Work<unknown> {
   };
   const value = yield* parseStrictJson(text, { free: 'all', standIn });
   yield;
-  return isMarked ? unmarked(value, mark) : value;
+  return isMarked ? yield* unmarked(value, mark, { left: valuesAtOnce }) : value;
+}
+
+/** Between two points where others may be served. */
+const valuesAtOnce = 2_000;
+
+interface Count {
+  left: number;
+}
+
+function isTurnOver(count: Count): boolean {
+  count.left -= 1;
+  if (count.left > 0) return false;
+  count.left = valuesAtOnce;
+  return true;
 }
 
 /** In place. No deeper than bodies may be. */
-function unmarked(value: unknown, mark: string): unknown {
+function* unmarked(value: unknown, mark: string, count: Count): Work<unknown> {
   if (typeof value === 'string') {
     return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   const members = value as Record<string, unknown>;
-  // Assigned to a member that is there already, `__proto__` is one like the others.
-  for (const name of Object.keys(members)) members[name] = unmarked(members[name], mark);
+  for (const name of Object.keys(members)) {
+    if (isTurnOver(count)) yield;
+    const member = members[name];
+    const isLeaf = typeof member !== 'object' && typeof member !== 'string';
+    // Assigned to a member that is there already, `__proto__` is one like the others.
+    if (!isLeaf) members[name] = yield* unmarked(member, mark, count);
+  }
   return value;
 }
 
+/** As JSON.stringify does, but for numbers, and a part at a time. */
 export function* writeExactJson(value: unknown): Work<string> {
-  const mark = newMark();
-  const text = markedText(value, mark);
-  yield;
-  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}([^"]*)"`, 'g'), '$1') : text;
+  const pieces: string[] = [];
+  yield* write(value, pieces, { left: valuesAtOnce });
+  return pieces.join('');
 }
 
-function markedText(value: unknown, mark: string): string {
-  ExactNumber.mark = mark;
-  try {
-    return JSON.stringify(value);
-  } finally {
-    ExactNumber.mark = undefined;
+function* write(value: unknown, pieces: string[], count: Count): Work<void> {
+  if (isTurnOver(count)) yield;
+  if (value instanceof ExactNumber) pieces.push(value.literal);
+  else if (typeof value !== 'object' || value === null) pieces.push(JSON.stringify(value));
+  else if (Array.isArray(value)) {
+    let before = '[';
+    for (const item of value as unknown[]) {
+      pieces.push(before);
+      before = ',';
+      yield* write(item, pieces, count);
+    }
+    pieces.push(value.length === 0 ? '[]' : ']');
+  } else {
+    let before = '{';
+    for (const [name, member] of Object.entries(value)) {
+      pieces.push(before, JSON.stringify(name), ':');
+      before = ',';
+      yield* write(member, pieces, count);
+    }
+    pieces.push(before === '{' ? '{}' : '}');
   }
 }

@@ -32,8 +32,12 @@ export function withHeader(
       detail: 'A step appends a header that cannot be sent.',
     });
   }
-  return [...headers, name, value];
+  const before = single.has(name.toLowerCase()) ? withoutHeader(headers, name, ours) : headers;
+  return [...before, name, value];
 }
+
+/** Said twice, each reader takes another one. */
+const single = new Set(['authorization', 'content-type', 'location']);
 
 /** Without any line of that name, however it is spelled. */
 export function withoutHeader(headers: string[], name: string, ours: ServiceHeaders): string[] {

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import { principalOf, type TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import { redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
+import { OpenedValues, redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
 import type { Call } from '../call';
 import type { Room } from '../call-shares';
 import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
 import type { Decision } from '../decision';
 import { transformedBytesMax } from './content';
-import { sendableOf, type Sendable } from './sent-by-code';
+import { sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 
 /** One call of a proxy whose messages go through code or steps. */
 export interface Transforming {
@@ -34,11 +34,12 @@ export async function runTransform(
   made: 'request transform' | 'response transform',
   { code, codeHash, runtime }: TransformDefinition,
   args: Readonly<Record<string, unknown>>,
-): Promise<Sendable & { readonly isAnswer: boolean }> {
+): Promise<(MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false })> {
   const callerLeft = new AbortController();
   const leave = (): void => callerLeft.abort();
   if (res.destroyed) leave();
   res.once('close', leave);
+  const opened = new OpenedValues();
   try {
     const outcome = await ctx.runner.run(
       {
@@ -57,15 +58,22 @@ export async function runTransform(
         resultBytesMax: transformedBytesMax + envelopeBytesMax,
       },
       {
-        onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId),
+        onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, opened),
         signal: callerLeft.signal,
       },
     );
     const isAnswer = outcome.kind === 'answered';
     const value = isAnswer
       ? outcome.value
-      : await resultOf(outcome, redactorOf([...secrets, args, proxy.configuration]), made);
-    return { ...sendableOf(value, made, ctx.headers), isAnswer };
+      : await resultOf(
+          outcome,
+          redactorOf([...secrets, args, proxy.configuration], opened.values),
+          made,
+        );
+    const sendable = sendableOf(value, made, ctx.headers);
+    return isAnswer
+      ? { ...sendable, status: sendable.status ?? 500, isAnswer }
+      : { ...sendable, isAnswer };
   } finally {
     res.off('close', leave);
   }

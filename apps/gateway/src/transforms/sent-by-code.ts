@@ -13,6 +13,11 @@ export interface Sendable {
   readonly body: Buffer | null;
 }
 
+/** A message that can be an answer. */
+export interface MadeAnswer extends Sendable {
+  readonly status: number;
+}
+
 export const returnedHeadersMax = 256;
 export const returnedHeaderBytesMax = 64 * 1024;
 
@@ -56,6 +61,9 @@ function linesOf(
         throw new Problem('invalid_request', {
           detail: `The ${made} returned a header with characters that no header may hold.`,
         });
+      }
+      if (lower === 'content-type' && valueOf(lines, lower) !== undefined) {
+        throw nonsense('one content type');
       }
       lines.push(name, text.trim());
       bytes += name.length + text.length;

@@ -2,7 +2,7 @@ import type { TransformStep } from '@glovebox/definitions';
 import { Budget, inSlices } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../context';
-import { readingOf, textOfBody, withoutFraming, type Broken } from './content';
+import { readingOf, textOfBody, withoutDigests, withoutFraming, type Broken } from './content';
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody, type AskedToken } from './steps';
@@ -25,7 +25,13 @@ export async function stepMessage<Body>(
   transforming: Transforming,
   steps: readonly TransformStep[],
   message: SteppedMessage<Body>,
-  { broken, putBack }: { readonly broken: Broken; putBack?(document: unknown): unknown },
+  {
+    broken,
+    putBack,
+  }: {
+    readonly broken: Broken;
+    readonly putBack?: ((document: unknown) => unknown) | undefined;
+  },
 ): Promise<SteppedMessage<Body | Buffer>> {
   if (steps.length === 0) return message;
   const { room } = transforming;
@@ -41,7 +47,8 @@ export async function stepMessage<Body>(
   );
   if (document === undefined) return { headers, query, body: message.body };
   const text = await inSlices(writeExactJson(body), room.takeTurn);
-  return { headers: withoutFraming(headers), query, body: Buffer.from(text) };
+  const changed = withoutDigests(withoutFraming(headers), message.headers);
+  return { headers: changed, query, body: Buffer.from(text) };
 }
 
 /** Undefined: there is no body. */

@@ -4,19 +4,19 @@ import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
 import { destinationStatusHeader } from '../forwarded-headers';
 import type { CollectedAnswer } from './collect';
-import { readingOf, textOfBody, withoutFraming } from './content';
+import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
-import type { Sendable } from './sent-by-code';
+import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
 import { needsBody } from './steps';
 
-/** Asks the destination for what can be unpacked here, whatever the caller could. */
-export function acceptPacked(headers: string[]): void {
-  for (let at = headers.length - 2; at >= 0; at -= 2) {
-    if (headers[at]?.toLowerCase() === 'accept-encoding') headers.splice(at, 2);
-  }
-  headers.push('accept-encoding', 'gzip, deflate, br');
+const notAskedFor = /^(?:accept-encoding|range|if-range)$/i;
+
+/** Asks for a whole answer in what can be unpacked here: of a part, nobody can say what it holds. */
+export function askForWhole(headers: readonly string[]): string[] {
+  const kept = headers.filter((_, at) => !notAskedFor.test(headers[at - (at % 2)] ?? ''));
+  return [...kept, 'accept-encoding', 'gzip, deflate, br'];
 }
 
 /** Whether something here takes the body of the answer apart. */
@@ -29,9 +29,12 @@ export async function transformAnswer(
   ctx: GatewayContext,
   transforming: Transforming,
   answer: CollectedAnswer,
-): Promise<Sendable> {
+): Promise<MadeAnswer> {
   const { responseSteps } = transforming.decision.proxy;
-  const { status, headers, body } = await afterCode(ctx, transforming, answer);
+  const made = await afterCode(ctx, transforming, answer);
+  if (made.isAnswer) return made;
+  const { status, headers, body } = made;
+  transforming.room.keepOnly(body?.length ?? 0);
   const message = { headers, body, query: '' };
   const stepped = await ofDestination(() =>
     stepMessage(ctx, transforming, responseSteps, message, { broken: invalidAnswer }),
@@ -43,15 +46,20 @@ async function afterCode(
   ctx: GatewayContext,
   transforming: Transforming,
   answer: CollectedAnswer,
-): Promise<Sendable> {
+): Promise<MadeAnswer & { readonly isAnswer: boolean }> {
   const { responseTransform } = transforming.decision.proxy;
   const { status } = answer;
-  if (!responseTransform) return { ...answer, headers: [...answer.headers] };
+  if (!responseTransform) return { ...answer, headers: [...answer.headers], isAnswer: false };
   const headers = seenHeaders(withoutFraming(answer.headers));
   const body = await ofDestination(() => seenBodyOf(transforming, answer));
   const args = { ...body, headers, status };
   const made = await runTransform(ctx, transforming, 'response transform', responseTransform, args);
-  return { ...made, status: made.status ?? status };
+  if (made.isAnswer) return made;
+  return {
+    ...made,
+    status: made.status ?? status,
+    headers: withoutDigests(made.headers, answer.headers),
+  };
 }
 
 async function seenBodyOf(
@@ -61,7 +69,7 @@ async function seenBodyOf(
   if (body.length === 0) return {};
   const reading = readingOf(headers);
   const text = await textOfBody(body, reading, room.keep, invalidAnswer);
-  return room.takeApart(body, seenBody(text, reading, text));
+  return room.takeApart(text.length, seenBody(text, reading, text));
 }
 
 /** What is wrong with an answer is not the fault of who asked for it. */
@@ -83,17 +91,17 @@ const invalidAnswer = (detail: string, cause?: unknown): Problem =>
   new Problem('destination_answer_invalid', { detail, cause });
 
 /** An answer that was made here, as the answer of the call. */
-export function sendMade(
-  { status = 500, headers, body }: Sendable,
-  { res, call }: Transforming,
-): void {
+export function sendMade({ status, headers, body }: MadeAnswer, { res, call }: Transforming): void {
   if (res.destroyed) return;
   const hasNoBody = status === 204 || status === 304;
   const lines = [...headers, traceHeader, call.traceId];
   if (call.destinationStatus !== undefined) {
     lines.push(destinationStatusHeader, String(call.destinationStatus));
   }
-  if (!hasNoBody) lines.push('content-length', String(body?.length ?? 0));
+  // Of the answer to a HEAD it would be that of another one.
+  if (!hasNoBody && res.req.method !== 'HEAD') {
+    lines.push('content-length', String(body?.length ?? 0));
+  }
   res.writeHead(status, lines);
   res.end(hasNoBody ? undefined : body);
 }

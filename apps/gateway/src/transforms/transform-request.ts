@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { inSlices } from '@glovebox/expressions';
+import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { Room } from '../call-shares';
 import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
 import type { Outgoing } from '../fill-in';
-import { readingOf, textOfBody } from './content';
+import { readingOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
-import type { Sendable } from './sent-by-code';
+import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
 import { needsBody, withoutValuesAt, type Spared } from './steps';
 
@@ -38,13 +39,18 @@ export async function sparedBy(
   whole: Buffer,
   room: Room,
 ): Promise<Spared | undefined> {
+  if (whole.length === 0) return undefined;
   if (!requestSteps.some(({ type }) => type === 'detokenize')) return undefined;
   const { context, encoding } = readingOf(headers);
   // In all else no expression is looked for, or the steps refuse it.
   if (context !== 'json' || encoding !== 'identity') return undefined;
+  room.keep(whole.length * sparedCopies);
   const document = await inSlices(readExactJson(whole), room.takeTurn);
   return inSlices(withoutValuesAt(requestSteps, document), room.takeTurn);
 }
+
+/** As text, parsed, and as the text that expressions are looked for in. */
+const sparedCopies = 3;
 
 /** The request as steps and then code make it, or the answer that code gives in its place. */
 export async function transformRequest(
@@ -52,14 +58,14 @@ export async function transformRequest(
   transforming: Transforming,
   req: IncomingMessage,
   prepared: Prepared,
-): Promise<Outgoing | { readonly answer: Sendable }> {
+): Promise<Outgoing | { readonly answer: MadeAnswer }> {
   const { decision } = transforming;
   const { requestTransform, requestSteps } = decision.proxy;
   // A body may take its time to come.
   await decision.confirm();
   const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, {
     broken: unreadable,
-    ...prepared.spared,
+    putBack: prepared.spared?.putBack,
   });
   const { suffix } = prepared;
   const { query } = stepped;
@@ -76,9 +82,23 @@ export async function transformRequest(
     path: suffix,
     query: query === '' ? '' : `?${query}`,
   };
+  // Steps and turns may have taken theirs.
+  await decision.confirm();
   const made = await runTransform(ctx, transforming, 'request transform', requestTransform, args);
   if (made.isAnswer) return { answer: made };
-  return { suffix, query, headers: made.headers, body: made.body };
+  return {
+    suffix,
+    query,
+    headers: [...withoutDigests(made.headers, prepared.headers), ...hopsOf(prepared.headers)],
+    body: made.body,
+  };
+}
+
+/** Where a request has been, no transform may keep from who comes next. */
+function hopsOf(headers: readonly string[]): string[] {
+  return headers.filter(
+    (_, at) => headers[at - (at % 2)]?.toLowerCase() === hopHeader.toLowerCase(),
+  );
 }
 
 /** `received`: undefined where steps may have hidden something of what came. */
@@ -92,7 +112,7 @@ async function seenBodyOf(
   const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep, unreadable);
   const text = await textOf(body);
   const raw = body === received ? text : received && (await textOf(received));
-  return room.takeApart(body, seenBody(text, reading, raw));
+  return room.takeApart(text.length, seenBody(text, reading, raw));
 }
 
 const unreadable = (detail: string, cause?: unknown): Problem =>

@@ -221,7 +221,7 @@ const tokenMembers = [
 /** Takes what `POST /tokens` takes, without id and data. */
 function readToken(value: unknown, step: Step): StepToken | undefined {
   if (!isMembers(value)) return step.fault('options.token', 'must be an object');
-  const { type = 'token' } = value;
+  const type = value.type ?? 'token';
   const given = tokenMembers.filter((name) => Object.hasOwn(value, name) && value[name] !== null);
   const token = { type, ...Object.fromEntries(given.map((name) => [name, value[name]])) };
   if (step.json({ token }, 'token') === undefined) return undefined;
