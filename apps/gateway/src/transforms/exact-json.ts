@@ -8,8 +8,15 @@ import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/service-host
  * out byte for byte. Whoever reads it gets the number it stands for, unless digits would be lost.
  */
 class ExactNumber extends Opaque {
-  constructor(readonly literal: string) {
+  readonly #literal: string;
+
+  constructor(literal: string) {
     super();
+    this.#literal = literal;
+  }
+
+  get literal(): string {
+    return this.#literal;
   }
 
   plain(): number {
