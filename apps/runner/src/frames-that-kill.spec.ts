@@ -37,7 +37,7 @@ const bodies: Readonly<Record<string, string>> = {
   'deep nesting': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info","text":"","value":' + '{"a":'.repeat(5000) + '1' + '}'.repeat(5000) + '}'`,
   'brackets without end': `'['.repeat(1 << 22)`,
   'a body that is thrown, deep': `'{"run":1,"ok":false,"kind":"threw","error":{"name":"CustomHttpResponseError","message":"","body":' + '['.repeat(5000) + ']'.repeat(5000) + '}}'`,
-  'numbers that grow when written again': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","params":[' + '1e20,'.repeat(1 << 21) + '1],"value":{"a":[' + '1e20,'.repeat(1 << 21) + '1]}}'`,
+  'numbers that grow when written again': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","params":[' + '1e20,'.repeat(1_600_000) + '1],"value":{"a":[' + '1e20,'.repeat(1_600_000) + '1]}}'`,
   'a result of another kind': `'{"run":1,"ok":false,"kind":"no_capacity"}'`,
 };
 const writer = `const raw = (type, text) => { const t = Buffer.from(text); const h = Buffer.alloc(5); h.writeUInt32LE(t.length + 1); h[4] = type; return Buffer.concat([h, t]) };`;
