@@ -6,11 +6,15 @@ const processes = 64;
 /** Below the ports that systems give to outgoing connections and to who listens on port 0. */
 const [from, to] = [10_000, 32_000];
 
-/** A port that nobody else takes until it is listened on: not by chance, and not another test process. */
+const given = new Set<number>();
+
+/** A port that nobody else takes until it is listened on: no other test process, and none here asks twice. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port =
       from + processes * randomInt(Math.floor((to - from) / processes)) + (process.pid % processes);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
 }
