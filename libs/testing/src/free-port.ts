@@ -8,7 +8,7 @@ const [from, to] = [10_000, 32_000];
 
 const given = new Set<number>();
 
-/** A port that nobody else takes until it is listened on: no other test process, and none here asks twice. */
+/** A port that nobody else takes until it is listened on: no other test process and no other call here. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port =
