@@ -68,8 +68,8 @@ describe('what code throws costs the process that shows it little', () => {
     const before = process.cpuUsage();
     const { errors } = await problemOf(values, error);
     const { user, system } = process.cpuUsage(before);
-    // About 200 ms with all that the collector does beside; it was minutes.
-    expect((user + system) / 1_000).toBeLessThan(2_000);
+    // About 200 ms, and two seconds in a process with a large heap to collect; it was minutes.
+    expect((user + system) / 1_000).toBeLessThan(10_000);
     expect(Object.values(errors ?? {}).flat().length).toBeLessThanOrEqual(50);
   });
 
