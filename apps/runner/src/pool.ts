@@ -1,16 +1,14 @@
+import { setMaxListeners } from 'node:events';
 import { processKey, type RunOrder, type RunOutcome, type Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares, type Release } from '@glovebox/shares';
 import type { RunHooks, SandboxProcess } from './sandbox-process';
+import { SandboxStock, type StockLimits } from './sandbox-stock';
 
-export interface PoolLimits {
+export interface PoolLimits extends StockLimits {
   /** Processes that hold a customer's code: in all, shared out between tenants, and of one resource. */
   readonly processesMax: number;
   readonly processesPerKeyMax: number;
-  /** Processes that are being started, shared out between tenants and the stock of generic ones. */
-  readonly startsMax: number;
-  /** Generic processes kept ready, of each runtime. */
-  readonly warmPerRuntime: number;
   readonly idleTtlMs: number;
   /** How long a run waits for a process before it is told that there is no capacity. */
   readonly queueWaitMs: number;
@@ -61,45 +59,31 @@ const sweepIntervalMs = 2_000;
 export const restLimitMs = 500;
 /** Runs that follow each other closely are spared a frozen process. */
 const freezeAfterMs = 10;
-const refillDelayMs = 20;
-const refillRetryMs = 1_000;
-const startWaitMs = 5_000;
-/** Among the tenants, whoever keeps generic processes ready. */
-const stock = 'stock';
 
 /** Hands each run a process of its key, and never a process of another. */
 export class SandboxPool {
   private readonly groups = new Map<string, Group>();
   private readonly shares: Shares;
-  private readonly starts: Shares;
-  private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
-  /** Generic ones that wait for their turn to be started. */
-  private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
-  private readonly alive = new Set<SandboxProcess>();
+  private readonly stock: SandboxStock;
   private readonly sweeper: NodeJS.Timeout;
   private readonly stopping = new AbortController();
 
   constructor(
-    private readonly launch: (runtime: Runtime) => SandboxProcess,
+    launch: (runtime: Runtime) => SandboxProcess,
     private readonly limits: PoolLimits,
     private readonly logger: Logger,
   ) {
-    const { processesMax, startsMax } = limits;
-    this.shares = new Shares({ places: processesMax });
-    this.starts = new Shares({
-      places: startsMax,
-      waitMs: startWaitMs,
-      waitingMax: processesMax,
-    });
+    this.shares = new Shares({ places: limits.processesMax });
+    this.stock = new SandboxStock(launch, limits, logger, this.stopping.signal);
+    // As many as wait for a start listen to it.
+    setMaxListeners(0, this.stopping.signal);
     this.sweeper = setInterval(() => this.sweep(), sweepIntervalMs);
     this.sweeper.unref();
   }
 
   /** Resolves when one process of each runtime is ready: proof that runs are possible here. */
-  async warmUp(): Promise<void> {
-    const runtimes = Object.keys(this.generic) as Runtime[];
-    await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
-    runtimes.forEach((runtime) => this.refill(runtime));
+  warmUp(): Promise<void> {
+    return this.stock.warmUp();
   }
 
   private get isStopping(): boolean {
@@ -111,7 +95,7 @@ export class SandboxPool {
     return {
       loaded: this.shares.state.held,
       idle: groups.reduce((sum, group) => sum + group.idle.length, 0),
-      generic: Object.values(this.generic).reduce((sum, list) => sum + list.length, 0),
+      generic: this.stock.size,
       waiting: groups.reduce((sum, group) => sum + group.waiting.length, 0),
     };
   }
@@ -149,9 +133,7 @@ export class SandboxPool {
       clearTimeout(group.growth);
       for (const waiter of group.waiting.splice(0)) waiter.settle(undefined);
     }
-    const processes = [...this.alive];
-    for (const process of processes) process.kill('the runner stops');
-    await Promise.all(processes.map((process) => process.exited));
+    await this.stock.end();
   }
 
   // ---- handing out ----
@@ -258,41 +240,23 @@ export class SandboxPool {
     return true;
   }
 
-  /** A generic process that from now on belongs to this key, when it is its tenant's turn to start one. */
+  /** A generic process that from now on belongs to this key. */
   private async specialise(group: Group): Promise<SandboxProcess | undefined> {
-    const endStart = await this.turnToStart(group.tenantId).catch(() => undefined);
     try {
-      if (endStart === undefined) throw new Error('its turn to be started has not come');
-      const list = this.generic[group.runtime];
-      let process = list.shift();
-      while (process?.isDead) process = list.shift();
-      process ??= this.start(group.runtime);
-      setTimeout(() => this.refill(group.runtime), refillDelayMs).unref();
-      await process.ready;
-      return process;
+      return await this.stock.take(group.tenantId, group.runtime);
     } catch (error) {
       const reason = String(error);
       if (!this.isStopping) this.logger.error({ reason }, 'a sandbox could not be started');
       this.giveBackPlace(group);
       return undefined;
-    } finally {
-      endStart?.();
     }
   }
 
-  /** Nobody waits for it any more, and no code has been in it: the next one that is needed is there. */
+  /** Nobody waits for it any more. */
   private takeBack(group: Group, process: SandboxProcess): void {
     this.giveBackPlace(group);
-    const list = this.generic[group.runtime];
-    list.unshift(process);
-    this.refillWhenGone(group.runtime, process);
-    if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
+    this.stock.giveBack(group.runtime, process);
     this.serveWaiting();
-  }
-
-  /** Starting takes a processor for some tenths of a second, so few are started at once. */
-  private turnToStart(owner: string): Promise<Release> {
-    return this.starts.take(owner, { signal: this.stopping.signal });
   }
 
   // ---- taking back ----
@@ -388,48 +352,6 @@ export class SandboxPool {
   private giveBackPlace(group: Group): void {
     group.places.pop()?.();
     this.forgetIfEmpty(group);
-  }
-
-  private start(runtime: Runtime): SandboxProcess {
-    this.stopping.signal.throwIfAborted();
-    const process = this.launch(runtime);
-    this.alive.add(process);
-    void process.exited.then(() => this.alive.delete(process));
-    return process;
-  }
-
-  private refill(runtime: Runtime): void {
-    const { warmPerRuntime } = this.limits;
-    while (this.generic[runtime].length + this.ordered[runtime] < warmPerRuntime) {
-      void this.stockUp(runtime).catch(() => this.refillLater(runtime));
-    }
-  }
-
-  private refillLater(runtime: Runtime): void {
-    if (this.isStopping) return;
-    setTimeout(() => this.refill(runtime), refillRetryMs).unref();
-  }
-
-  /** One more generic process, ready. */
-  private async stockUp(runtime: Runtime): Promise<void> {
-    this.ordered[runtime] += 1;
-    const turn = this.turnToStart(stock);
-    const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
-    const process = this.start(runtime);
-    this.generic[runtime].push(process);
-    this.refillWhenGone(runtime, process);
-    await process.ready.finally(endStart);
-  }
-
-  private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
-    const list = this.generic[runtime];
-    void process.exited.then(() => {
-      const at = list.indexOf(process);
-      if (at === -1) return;
-      list.splice(at, 1);
-      if (!this.isStopping) this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
-      this.refillLater(runtime);
-    });
   }
 }
 

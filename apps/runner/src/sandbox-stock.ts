@@ -1,0 +1,130 @@
+import type { Runtime } from '@glovebox/sandbox';
+import type { Logger } from '@glovebox/service-host';
+import { Shares, type Release } from '@glovebox/shares';
+import type { SandboxProcess } from './sandbox-process';
+
+export interface StockLimits {
+  /** Processes that hold a customer's code: so many may wait to be started. */
+  readonly processesMax: number;
+  /** Processes that are being started, shared out between tenants and the stock of generic ones. */
+  readonly startsMax: number;
+  /** Generic processes kept ready, of each runtime. */
+  readonly warmPerRuntime: number;
+}
+
+const refillDelayMs = 20;
+const refillRetryMs = 1_000;
+const startWaitMs = 5_000;
+/** Among the tenants, whoever keeps generic processes ready. */
+const stock = 'stock';
+
+/** Starts processes, few at once, and keeps some of each runtime ready that belong to nobody yet. */
+export class SandboxStock {
+  private readonly starts: Shares;
+  private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
+  /** Generic ones that wait for their turn to be started. */
+  private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
+  private readonly alive = new Set<SandboxProcess>();
+
+  constructor(
+    private readonly launch: (runtime: Runtime) => SandboxProcess,
+    private readonly limits: StockLimits,
+    private readonly logger: Logger,
+    private readonly stopping: AbortSignal,
+  ) {
+    const { processesMax, startsMax } = limits;
+    this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
+  }
+
+  /** Resolves when one process of each runtime is ready: proof that runs are possible here. */
+  async warmUp(): Promise<void> {
+    const runtimes = Object.keys(this.generic) as Runtime[];
+    await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
+    runtimes.forEach((runtime) => this.refill(runtime));
+  }
+
+  get size(): number {
+    return Object.values(this.generic).reduce((sum, list) => sum + list.length, 0);
+  }
+
+  /** A generic process, ready, when it is the tenant's turn to start one. */
+  async take(tenantId: string, runtime: Runtime): Promise<SandboxProcess> {
+    const endStart = await this.turnToStart(tenantId).catch((cause: unknown) => {
+      throw new Error('its turn to be started has not come', { cause });
+    });
+    try {
+      const list = this.generic[runtime];
+      let process = list.shift();
+      while (process?.isDead) process = list.shift();
+      process ??= this.start(runtime);
+      setTimeout(() => this.refill(runtime), refillDelayMs).unref();
+      await process.ready;
+      return process;
+    } finally {
+      endStart();
+    }
+  }
+
+  /** No code has been in it: the next one that is needed is there. */
+  giveBack(runtime: Runtime, process: SandboxProcess): void {
+    const list = this.generic[runtime];
+    list.unshift(process);
+    this.refillWhenGone(runtime, process);
+    if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
+  }
+
+  /** Kills every process that was ever taken or kept here. */
+  async end(): Promise<void> {
+    const processes = [...this.alive];
+    for (const process of processes) process.kill('the runner stops');
+    await Promise.all(processes.map((process) => process.exited));
+  }
+
+  /** Starting takes a processor for some tenths of a second, so few are started at once. */
+  private turnToStart(owner: string): Promise<Release> {
+    return this.starts.take(owner, { signal: this.stopping });
+  }
+
+  private start(runtime: Runtime): SandboxProcess {
+    this.stopping.throwIfAborted();
+    const process = this.launch(runtime);
+    this.alive.add(process);
+    void process.exited.then(() => this.alive.delete(process));
+    return process;
+  }
+
+  private refill(runtime: Runtime): void {
+    const { warmPerRuntime } = this.limits;
+    while (this.generic[runtime].length + this.ordered[runtime] < warmPerRuntime) {
+      void this.stockUp(runtime).catch(() => this.refillLater(runtime));
+    }
+  }
+
+  private refillLater(runtime: Runtime): void {
+    if (this.stopping.aborted) return;
+    setTimeout(() => this.refill(runtime), refillRetryMs).unref();
+  }
+
+  /** One more generic process, ready. */
+  private async stockUp(runtime: Runtime): Promise<void> {
+    this.ordered[runtime] += 1;
+    const turn = this.turnToStart(stock);
+    const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
+    const process = this.start(runtime);
+    this.generic[runtime].push(process);
+    this.refillWhenGone(runtime, process);
+    await process.ready.finally(endStart);
+  }
+
+  private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
+    const list = this.generic[runtime];
+    void process.exited.then(() => {
+      const at = list.indexOf(process);
+      if (at === -1) return;
+      list.splice(at, 1);
+      if (!this.stopping.aborted)
+        this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
+      this.refillLater(runtime);
+    });
+  }
+}
