@@ -27,10 +27,9 @@ beforeAll(async () => {
   responding = await shop.proxy({ response: obey });
 });
 afterEach(async () => {
-  shop.answer = undefined;
-  shop.destination.received.length = 0;
+  shop.reset();
   expect(await healthy.call({ body: { still: 'there' } })).toMatchObject({ status: 200 });
-  shop.destination.received.length = 0;
+  shop.reset();
 });
 afterAll(() => shop.close());
 

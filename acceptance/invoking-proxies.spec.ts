@@ -14,17 +14,8 @@ beforeAll(async () => {
   shop = await Workshop.open(product);
   plain = await shop.proxy({});
 });
-afterEach(() => {
-  shop.answer = undefined;
-  shop.destination.received.length = 0;
-});
+afterEach(() => shop.reset());
 afterAll(() => shop.close());
-
-const forwarded = () => {
-  const [request] = shop.destination.received;
-  if (!request) throw new Error('nothing was forwarded');
-  return request;
-};
 
 async function keyOf(rule: { container: string; permissions: string[] }): Promise<string> {
   const rules = [{ priority: 1, transform: 'reveal', ...rule }];
@@ -44,7 +35,7 @@ describe('path: /proxy, optionally followed by a suffix', () => {
     ['/sub?a=1&b=%7e', '/sub?a=1&b=%7e'],
   ])('%j arrives as %j', async (path, url) => {
     expect((await plain.call({ method: 'GET', path })).status).toBe(200);
-    expect(forwarded().url).toBe(url);
+    expect(shop.forwarded.url).toBe(url);
   });
 
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])(
@@ -52,7 +43,7 @@ describe('path: /proxy, optionally followed by a suffix', () => {
     async (method) => {
       const body = method === 'GET' || method === 'HEAD' ? undefined : { a: 1 };
       expect((await plain.call({ method, body })).status).toBe(200);
-      expect([forwarded().method, forwarded().body]).toEqual([method, body ? '{"a":1}' : '']);
+      expect([shop.forwarded.method, shop.forwarded.body]).toEqual([method, body ? '{"a":1}' : '']);
     },
   );
 });
@@ -71,7 +62,7 @@ describe('the proxy key', () => {
   });
   it('is taken from the query, which is forwarded without it', async () => {
     expect(await invoke(`/x?a=1&svc-proxy-key=${plain.key}&b=2`)).toMatchObject({ status: 200 });
-    expect(forwarded().url).toBe('/x?a=1&b=2');
+    expect(shop.forwarded.url).toBe('/x?a=1&b=2');
   });
   it.each([
     ['none', {}, 400, 'proxy_key_missing'],
@@ -123,7 +114,7 @@ describe('permission: token:use', () => {
     expect(await plain.call({ headers, body: { a: `{{${mine}}}` } })).toMatchObject({
       status: 200,
     });
-    expect(forwarded().body).toBe('{"a":"plain"}');
+    expect(shop.forwarded.body).toBe('{"a":"plain"}');
     const both = { a: `{{${mine}}}`, b: `{{${other}}}` };
     expect(await plain.call({ headers, body: both })).toMatchObject({
       status: 403,
@@ -135,7 +126,7 @@ describe('permission: token:use', () => {
 
 it('headers that the caller sets for the destination are forwarded', async () => {
   await plain.call({ headers: { Authorization: 'Bearer mine', 'X-Mine': 'a' } });
-  expect(forwarded().headers).toMatchObject({ authorization: 'Bearer mine', 'x-mine': 'a' });
+  expect(shop.forwarded.headers).toMatchObject({ authorization: 'Bearer mine', 'x-mine': 'a' });
 });
 
 describe('expressions of the form {{<token_id>}} in the request are detokenized', () => {
@@ -147,8 +138,8 @@ describe('expressions of the form {{<token_id>}} in the request are detokenized'
       headers: { ...form, 'X-Mine': expression },
       body: `card=${inUrl}`,
     });
-    expect(forwarded()).toMatchObject({ url: '/plain?a=plain', body: 'card=plain' });
-    expect(forwarded().headers['x-mine']).toBe('plain');
+    expect(shop.forwarded).toMatchObject({ url: '/plain?a=plain', body: 'card=plain' });
+    expect(shop.forwarded.headers['x-mine']).toBe('plain');
   });
 });
 
@@ -188,7 +179,7 @@ describe('transforms (4.14.1)', () => {
       'async (req) => ({ headers: {}, body: { keys: Object.keys(req), node: process.version } })';
     const proxy = await shop.proxy({}, { request_transform: asIs(code) });
     await proxy.call();
-    expect(JSON.parse(forwarded().body)).toEqual({
+    expect(JSON.parse(shop.forwarded.body)).toEqual({
       keys: ['args', 'configuration', 'svc'],
       node: expect.stringMatching(/^v16\./) as string,
     });
@@ -202,7 +193,7 @@ describe('transforms (4.14.1)', () => {
       { request_transform: asIs(echo), response_transform: asIs(echo) },
     );
     const answer = await proxy.call({ headers: form, body: 'a=1' });
-    expect(forwarded().body).toBe('a=1&more=1');
+    expect(shop.forwarded.body).toBe('a=1&more=1');
     expect(answer.text).toBe('b=2&c=3&more=1');
     await proxy.call({ body: { a: 1 } });
     expect(shop.destination.received.at(-1)?.body).toBe('{"a":1,"more":1}');
@@ -212,7 +203,7 @@ describe('transforms (4.14.1)', () => {
     const code = 'async ({ args: { path, query } }) => ({ headers: {}, body: { path, query } })';
     const proxy = await shop.proxy({}, { request_transform: asIs(code) });
     await proxy.call({ path: '/a?b=%7e' });
-    expect(forwarded().body).toBe('{"path":"/a","query":"?b=%7e"}');
+    expect(shop.forwarded.body).toBe('{"path":"/a","query":"?b=%7e"}');
   });
 
   it('may tokenize with an application that may, and get its error where it may not', async () => {
@@ -231,7 +222,7 @@ describe('transforms (4.14.1)', () => {
       { request_transform: asIs(code), application: { id: shop.applicationId } },
     );
     await may.call();
-    expect(JSON.parse(forwarded().body)).toMatchObject({
+    expect(JSON.parse(shop.forwarded.body)).toMatchObject({
       type: 'token',
       id: expect.any(String) as string,
     });

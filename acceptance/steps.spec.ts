@@ -32,17 +32,8 @@ beforeAll(async () => {
   shop = await Workshop.open(product);
   application = { application: { id: shop.applicationId } };
 });
-afterEach(() => {
-  shop.answer = undefined;
-  shop.destination.received.length = 0;
-});
+afterEach(() => shop.reset());
 afterAll(() => shop.close());
-
-const forwarded = () => {
-  const [request] = shop.destination.received;
-  if (!request) throw new Error('nothing was forwarded');
-  return request;
-};
 
 describe('request steps', () => {
   it('mask, append and remove, and leave every other byte of a number as it was', async () => {
@@ -65,7 +56,7 @@ describe('request steps', () => {
       headers: { ...asJson, 'X-Theirs': 'no' },
       body: '{"id":12345678901234567890,"price":10.00,"card":{"number":"4242424242424242"},"items":[{"secret":1,"n":1}]}',
     });
-    const { url, headers, body: text } = forwarded();
+    const { url, headers, body: text } = shop.forwarded;
     expect(url).toBe('/x?kept=%7e&a%20b=c%26d');
     expect([headers['x-mine'], headers['x-theirs']]).toEqual(['yes', undefined]);
     expect(text).toMatch(
@@ -81,7 +72,7 @@ describe('request steps', () => {
       { ...application, require_auth: false, request_transforms: [tokenize] },
     );
     await proxy.call({ anonymous: true, body: { card } });
-    const { card: id } = JSON.parse(forwarded().body) as { card: string };
+    const { card: id } = JSON.parse(shop.forwarded.body) as { card: string };
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     const token = await call('GET', `${product.baseUrl}/tokens/${id}`, { key: product.privateKey });
     expect(token.body).toMatchObject({ id, type: 'card', data: { number: 'XXXXXXXXXXXX4242' } });
@@ -98,22 +89,27 @@ describe('request steps', () => {
     const spare = { type: 'detokenize', options: { path: '$.spared', enabled: false } };
     const proxy = await shop.proxy({}, { request_transforms: [spare] });
     await proxy.call({ body: { spared: { deep: expression }, filled: expression } });
-    expect(JSON.parse(forwarded().body)).toEqual({ spared: { deep: expression }, filled: 'plain' });
+    expect(JSON.parse(shop.forwarded.body)).toEqual({
+      spared: { deep: expression },
+      filled: 'plain',
+    });
   });
 
   it('take a token without a type for one of type token', async () => {
     const step = { type: 'tokenize', options: { path: '$.a', token: { type: null } } };
     const proxy = await shop.proxy({}, { ...application, request_transforms: [step] });
     await proxy.call({ body: { a: 'x' } });
-    expect(forwarded().body).toMatch(/^\{"a":"[0-9a-f-]{36}"\}$/);
+    expect(shop.forwarded.body).toMatch(/^\{"a":"[0-9a-f-]{36}"\}$/);
   });
 
   it('replace the content type that they append', async () => {
     const step = header('append', 'Content-Type', 'text/plain');
     const proxy = await shop.proxy({}, { request_transforms: [step] });
     await proxy.call({ body: {} });
-    expect(forwarded().headers['content-type']).toBe('text/plain');
-    expect(forwarded().rawHeaders.filter((name) => /^content-type$/i.test(name))).toHaveLength(1);
+    expect(shop.forwarded.headers['content-type']).toBe('text/plain');
+    expect(shop.forwarded.rawHeaders.filter((name) => /^content-type$/i.test(name))).toHaveLength(
+      1,
+    );
   });
 
   it('pass an empty body on that comes in chunks', async () => {
@@ -143,8 +139,8 @@ describe('request steps', () => {
       { request_transforms: [mask] },
     );
     await proxy.call({ body: { card: { number: card.number } } });
-    expect(forwarded().body).not.toContain('42424242');
-    expect(JSON.parse(forwarded().body)).toMatchObject({ raw: null });
+    expect(shop.forwarded.body).not.toContain('42424242');
+    expect(JSON.parse(shop.forwarded.body)).toMatchObject({ raw: null });
   });
 
   it('of headers alone let a body of any kind and length through as it comes', async () => {
@@ -152,7 +148,10 @@ describe('request steps', () => {
     const large = Buffer.alloc(11 * 1024 * 1024, 'x');
     const answer = await proxy.call({ headers: { 'content-type': 'image/png' }, body: large });
     expect(answer.status).toBe(200);
-    expect([forwarded().body.length, forwarded().headers['x-mine']]).toEqual([large.length, 'yes']);
+    expect([shop.forwarded.body.length, shop.forwarded.headers['x-mine']]).toEqual([
+      large.length,
+      'yes',
+    ]);
   });
 
   it('find what was packed, and what matches nothing is passed on', async () => {
@@ -161,8 +160,8 @@ describe('request steps', () => {
       headers: { ...asJson, 'content-encoding': 'gzip' },
       body: gzipSync('{"a":1,"b":2}'),
     });
-    expect(forwarded().body).toBe('{"b":2}');
-    expect(forwarded().headers['content-encoding']).toBeUndefined();
+    expect(shop.forwarded.body).toBe('{"b":2}');
+    expect(shop.forwarded.headers['content-encoding']).toBeUndefined();
     await proxy.call({ method: 'GET' });
     expect(shop.destination.received).toHaveLength(2);
   });

@@ -53,6 +53,18 @@ export class Workshop {
     return opened.shop;
   }
 
+  /** The first request that the destination got since the last reset. */
+  get forwarded(): Received {
+    const [request] = this.destination.received;
+    if (!request) throw new Error('nothing was forwarded');
+    return request;
+  }
+
+  reset(): void {
+    this.answer = undefined;
+    this.destination.received.length = 0;
+  }
+
   close(): Promise<void> {
     return this.destination.close();
   }

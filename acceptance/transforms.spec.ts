@@ -18,17 +18,9 @@ let shop: Workshop;
 beforeAll(async () => {
   shop = await Workshop.open(product);
 });
-afterEach(() => {
-  shop.answer = undefined;
-  shop.destination.received.length = 0;
-});
+afterEach(() => shop.reset());
 afterAll(() => shop.close());
 
-const forwarded = () => {
-  const [request] = shop.destination.received;
-  if (!request) throw new Error('nothing was forwarded');
-  return request;
-};
 const seen = (text: string) => (JSON.parse(text) as { seen: Record<string, unknown> }).seen;
 const token = async (data: unknown): Promise<string> =>
   (await create(product, '/tokens', { type: 'token', data }, privateKey)).id;
@@ -43,7 +35,7 @@ describe('a request transform', () => {
       headers: { 'X-Mine': expression },
       body: { card: expression },
     });
-    const { method, url, body } = forwarded();
+    const { method, url, body } = shop.forwarded;
     expect([method, url]).toEqual(['PATCH', '/a/b?c=plain']);
     expect(seen(body)).toMatchObject({
       body: { card: 'plain' },
@@ -60,7 +52,7 @@ describe('a request transform', () => {
       request: `return { headers: {}, body: { absent: 'body' in args, path: args.path, query: args.query } };`,
     });
     await proxy.call();
-    expect(forwarded().body).toBe('{"absent":false,"path":"","query":""}');
+    expect(shop.forwarded.body).toBe('{"absent":false,"path":"","query":""}');
   });
 
   it.each([
@@ -73,7 +65,7 @@ describe('a request transform', () => {
   ])('sees %s', async (_, type, text, body) => {
     const proxy = await shop.proxy({ request: show });
     await proxy.call({ headers: { 'content-type': type }, body: text });
-    expect(seen(forwarded().body)).toMatchObject({ body, raw_body: text });
+    expect(seen(shop.forwarded.body)).toMatchObject({ body, raw_body: text });
   });
 
   it.each([
@@ -90,9 +82,9 @@ describe('a request transform', () => {
       headers: { ...asJson, 'content-encoding': encoding },
       body: pack('{"a":1}'),
     });
-    expect(forwarded().body).toBe('{"a":1,"b":2}');
-    expect(forwarded().headers['content-encoding']).toBeUndefined();
-    expect(forwarded().headers['content-length']).toBe('13');
+    expect(shop.forwarded.body).toBe('{"a":1,"b":2}');
+    expect(shop.forwarded.headers['content-encoding']).toBeUndefined();
+    expect(shop.forwarded.headers['content-length']).toBe('13');
   });
 
   it('sees the configuration, and its application through svc', async () => {
@@ -105,8 +97,8 @@ describe('a request transform', () => {
       { configuration: { key: 'k-1' }, application: { id: shop.applicationId } },
     );
     await proxy.call({ body: { secret: 'of mine' } });
-    expect(forwarded().headers['x-key']).toBe('k-1');
-    const { token: id } = JSON.parse(forwarded().body) as { token: string };
+    expect(shop.forwarded.headers['x-key']).toBe('k-1');
+    const { token: id } = JSON.parse(shop.forwarded.body) as { token: string };
     const opened = await call('POST', `${product.baseUrl}/proxy`, {
       key: privateKey,
       headers: { 'SVC-PROXY-KEY': (await shop.proxy({})).key },
@@ -119,13 +111,13 @@ describe('a request transform', () => {
   it('has no svc without an application', async () => {
     const proxy = await shop.proxy({ request: `return { headers: {}, body: { svc } };` });
     await proxy.call();
-    expect(forwarded().body).toBe('{"svc":null}');
+    expect(shop.forwarded.body).toBe('{"svc":null}');
   });
 
   it('sees neither the API key nor the proxy key, in headers or query, nor anything of ours', async () => {
     const proxy = await shop.proxy({ request: show });
     await proxy.call({ path: `/?svc-proxy-key=${proxy.key}&a=1`, headers: { 'SVC-Other': 'x' } });
-    const { body } = forwarded();
+    const { body } = shop.forwarded;
     expect(body).not.toContain(proxy.key);
     expect(body).not.toContain(privateKey);
     expect(body.toLowerCase()).not.toContain('svc-');
@@ -145,8 +137,8 @@ describe('a request transform', () => {
   ])('sends %s', async (_, body, text, type) => {
     const proxy = await shop.proxy({ request: `return { headers: {}, body: ${body} };` });
     expect((await proxy.call({ body: { a: 1 } })).status).toBe(200);
-    expect(forwarded().body).toBe(text);
-    expect(forwarded().headers['content-type']).toBe(type);
+    expect(shop.forwarded.body).toBe(text);
+    expect(shop.forwarded.headers['content-type']).toBe(type);
   });
 
   it('sends an object as a form where its content type says so', async () => {
@@ -157,7 +149,7 @@ describe('a request transform', () => {
       };`,
     });
     await proxy.call();
-    expect(forwarded().body).toBe('a=x+y&b=1&b=true&d=%26%3D%C3%A9');
+    expect(shop.forwarded.body).toBe('a=x+y&b=1&b=true&d=%26%3D%C3%A9');
   });
 
   it('cannot set Host, headers of ours, hop-by-hop headers or the framing', async () => {
@@ -173,7 +165,7 @@ describe('a request transform', () => {
     });
     const passed = { headers: { 'CDN-Loop': 'before.example' } };
     expect((await proxy.call(passed)).status).toBe(200);
-    const { headers, body } = forwarded();
+    const { headers, body } = shop.forwarded;
     expect(body).toBe('{"a":1}');
     expect(headers).toEqual({
       host: new URL(shop.destination.url).host,
@@ -239,7 +231,7 @@ describe('a response transform', () => {
       const answer = await proxy.call({ body: {}, headers: { 'accept-encoding': 'zstd' } });
       expect([answer.status, answer.text]).toEqual([200, '{"a":1}']);
       expect(answer.headers.get('content-encoding')).toBeNull();
-      expect(forwarded().headers['accept-encoding']).toBe('gzip, deflate, br');
+      expect(shop.forwarded.headers['accept-encoding']).toBe('gzip, deflate, br');
     },
   );
 
@@ -293,7 +285,7 @@ describe('a response transform', () => {
   it('gets the whole answer, whatever part the caller asks for', async () => {
     const proxy = await shop.proxy({ response: echo });
     await proxy.call({ method: 'GET', headers: { Range: 'bytes=1-2', 'If-Range': '"a"' } });
-    const { headers } = forwarded();
+    const { headers } = shop.forwarded;
     expect([headers.range, headers['if-range']]).toEqual([undefined, undefined]);
     shop.answer = (res) =>
       res.writeHead(206, { ...asJson, 'content-range': 'bytes 0-1/9' }).end('{}');
@@ -361,8 +353,8 @@ describe('an anonymous inbound call', () => {
     const headers = { ...asJson, 'X-Signature': signatureOf(text) };
     const inbound = { anonymous: true, body: text };
     expect(await proxy.call({ ...inbound, headers })).toMatchObject({ status: 200 });
-    expect(forwarded().body).not.toContain('4242');
-    expect(JSON.parse(forwarded().body)).toMatchObject({
+    expect(shop.forwarded.body).not.toContain('4242');
+    expect(JSON.parse(shop.forwarded.body)).toMatchObject({
       event: 'added',
       note: '{{ not opened }}',
     });
@@ -384,7 +376,7 @@ describe('an anonymous inbound call', () => {
     );
     const answer = await proxy.call({ anonymous: true, body: { mine: `{{${id}}}` } });
     expect(answer.text).toBe('{"card":{"number":"4242"}}');
-    expect(forwarded().body).toBe(`{"mine":"{{${id}}}"}`);
+    expect(shop.forwarded.body).toBe(`{"mine":"{{${id}}}"}`);
   });
 });
 

@@ -16,7 +16,7 @@ const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
  */
 export function forwardedHeaders(raw: readonly string[], ours: ServiceHeaders): string[] {
   const named = namedByCaller(raw, ours);
-  return without(
+  return withoutNames(
     raw,
     (lower) => isNeverPassedOn(lower, named) || lower === 'host' || ours.isOurs(lower),
   );
@@ -28,7 +28,7 @@ export function managementHeaders(
   ours: ServiceHeaders,
 ): OutgoingHttpHeaders {
   const named = namedByCaller(raw, ours);
-  const kept = without(raw, (lower) => isNeverPassedOn(lower, named));
+  const kept = withoutNames(raw, (lower) => isNeverPassedOn(lower, named));
   const headers = new Map<string, string[]>();
   for (let at = 0; at + 1 < kept.length; at += 2) {
     const name = kept[at]?.toLowerCase() ?? '';
@@ -63,7 +63,7 @@ export function answeredHeaders(
     if (status === 204 && lower === 'content-length') continue;
     kept.push(name, latin1(raw[at + 1]));
   }
-  return named ? without(kept, (lower) => named.has(lower)) : kept;
+  return named ? withoutNames(kept, (lower) => named.has(lower)) : kept;
 }
 
 /** The trailers of an answer, without those that would say something about its head. */
@@ -94,10 +94,14 @@ function refuseUndecodable(transferEncoding: string): void {
 /** What of the management API's. */
 export function managementAnswerHeaders(raw: readonly string[]): string[] {
   const named = namedByConnection(raw);
-  return without(raw, (lower) => neverAnswered.has(lower) || named?.has(lower) === true);
+  return withoutNames(raw, (lower) => neverAnswered.has(lower) || named?.has(lower) === true);
 }
 
-function without(raw: readonly string[], isDropped: (lower: string) => boolean): string[] {
+/** Of name, value, name, value…: the lines whose lower-cased names are not dropped. */
+export function withoutNames(
+  raw: readonly string[],
+  isDropped: (lower: string) => boolean,
+): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] ?? '';

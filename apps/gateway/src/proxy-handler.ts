@@ -31,7 +31,8 @@ export const firstByteMs = 30_000;
 
 /**
  * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
- * forward. What decides it is asked anew before data is opened and before bytes leave. Hot path: without an expression nothing is parsed and no store is asked.
+ * transforms, forward. What decides it is asked anew before data is opened and before bytes leave.
+ * Hot path: without an expression and a transform nothing is parsed and no store is asked.
  */
 export async function handleProxy(
   ctx: GatewayContext,
@@ -143,8 +144,8 @@ async function prepare(
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
   const whole = await readForTransform(req, res, proxy, room);
   const isFilledIn = caller !== null && proxy.detokenize;
-  const spared = isFilledIn && whole && (await sparedBy(proxy, head.headers, whole, room));
-  const received = { whole, spared: spared || undefined };
+  const spared = isFilledIn && whole ? await sparedBy(proxy, head.headers, whole, room) : undefined;
+  const received = { whole, spared };
   const use = {
     tenantId: proxy.tenantId,
     actorId: caller?.applicationId ?? null,

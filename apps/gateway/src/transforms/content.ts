@@ -13,6 +13,7 @@ import type { BodyContext } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { Collected, readBody } from '@glovebox/service-host';
 import type { Room } from '../call-shares';
+import { withoutNames } from '../forwarded-headers';
 import { contextOfType, withoutParameters } from '../intake';
 
 /** Of a body under a transform, on its way in and out, packed or not. */
@@ -49,8 +50,9 @@ export function valueOf(headers: readonly string[], name: string): string | unde
 
 /** Of a body that has been taken apart, length and packing are no longer what they were. */
 export function withoutFraming(headers: readonly string[]): string[] {
-  return headers.filter(
-    (_, at) => !/^content-(?:encoding|length)$/i.test(headers[at - (at % 2)] ?? ''),
+  return withoutNames(
+    headers,
+    (lower) => lower === 'content-encoding' || lower === 'content-length',
   );
 }
 

@@ -1,6 +1,7 @@
 import type { TransformStep } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { isReservedHeader, type ServiceHeaders } from '@glovebox/service-host';
+import { withoutNames } from '../forwarded-headers';
 
 /** The headers of an answer whose body nobody here takes apart, after its steps. */
 export function headersAfter(
@@ -42,13 +43,8 @@ const single = new Set(['authorization', 'content-type', 'location']);
 /** Without any line of that name, however it is spelled. */
 export function withoutHeader(headers: string[], name: string, ours: ServiceHeaders): string[] {
   if (!mayChange(name, ours)) return headers;
-  const lower = name.toLowerCase();
-  const kept: string[] = [];
-  for (let at = 0; at + 1 < headers.length; at += 2) {
-    const [one = '', value = ''] = headers.slice(at, at + 2);
-    if (one.toLowerCase() !== lower) kept.push(one, value);
-  }
-  return kept;
+  const removed = name.toLowerCase();
+  return withoutNames(headers, (lower) => lower === removed);
 }
 
 /** The prefixes of our headers may have become more since the step was written. */

@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
 import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
-import { destinationStatusHeader } from '../forwarded-headers';
+import { destinationStatusHeader, withoutNames } from '../forwarded-headers';
 import type { CollectedAnswer } from './collect';
 import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
@@ -11,11 +11,11 @@ import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
 import { needsBody } from './steps';
 
-const notAskedFor = /^(?:accept-encoding|range|if-range)$/i;
+const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
 
 /** Asks for a whole answer in what can be unpacked here: of a part, nobody can say what it holds. */
 export function askForWhole(headers: readonly string[]): string[] {
-  const kept = headers.filter((_, at) => !notAskedFor.test(headers[at - (at % 2)] ?? ''));
+  const kept = withoutNames(headers, (lower) => notAskedFor.has(lower));
   return [...kept, 'accept-encoding', 'gzip, deflate, br'];
 }
 

@@ -6,6 +6,7 @@ import type { Room } from '../call-shares';
 import type { InvokedProxy } from '../caller';
 import type { GatewayContext } from '../context';
 import type { Outgoing } from '../fill-in';
+import { withoutNames } from '../forwarded-headers';
 import { readingOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
@@ -96,9 +97,7 @@ export async function transformRequest(
 
 /** Where a request has been, no transform may keep from who comes next. */
 function hopsOf(headers: readonly string[]): string[] {
-  return headers.filter(
-    (_, at) => headers[at - (at % 2)]?.toLowerCase() === hopHeader.toLowerCase(),
-  );
+  return withoutNames(headers, (lower) => lower !== hopHeader.toLowerCase());
 }
 
 /** `received`: undefined where steps may have hidden something of what came. */
