@@ -13,6 +13,7 @@ const libraries = {
   expressions: ['problems'],
   vault: ['problems', 'service-host', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
+  http1: [],
   sandbox: ['problems'],
   reactors: [
     'problems',

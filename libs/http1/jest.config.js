@@ -1,0 +1,1 @@
+module.exports = { displayName: 'http1', preset: '../../jest.preset.js' };
