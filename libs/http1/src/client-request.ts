@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { fieldText, token } from './field-lines';
 
 export interface ClientRequest {
   readonly method: string;
@@ -22,4 +23,77 @@ export interface StreamedSource {
 /** The request cannot be written as it is. */
 export class RequestInvalid extends Error {
   override readonly name = 'RequestInvalid';
+}
+
+/** RFC 9112 §3.2.1: origin-form, with the bytes above 0x7f that some servers take. */
+const originForm = /^\/[\x21-\x7e\x80-\xff]*$/;
+/** RFC 9110 §7.2: uri-host [ ":" port ]; what stands there is a name, not to be parsed here. */
+const hostText = /^[\x21-\x7e]+$/;
+/** RFC 9110 §8.6, §9.3: where it says something that there is no content. */
+const expectsContent = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Said by the client itself, or of the connection (RFC 9110 §7.6.1), or answered by it (§10.1.1). */
+const refusedNames = new Set([
+  'host',
+  'connection',
+  'transfer-encoding',
+  'content-length',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'proxy-connection',
+]);
+const refusedLengths = [...refusedNames].reduce((bits, { length }) => bits | (1 << length), 0);
+
+/** The head as it is written, or RequestInvalid. Hot path. */
+export function headOf({ method, target, host, headers, body, upgrade }: ClientRequest): string {
+  // RFC 9110 §9.3.6: CONNECT has no path, and its answer no end.
+  if (!token.test(method) || method === 'CONNECT') throw new RequestInvalid('method');
+  if (!originForm.test(target)) throw new RequestInvalid('target');
+  if (!hostText.test(host)) throw new RequestInvalid('host');
+  let head = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
+  head += upgrade === null ? 'connection: keep-alive\r\n' : upgradeLines;
+  return `${head}${fieldLines(headers)}${framing(method, body, upgrade)}\r\n`;
+}
+
+const upgradeLines = 'connection: upgrade\r\nupgrade: websocket\r\n';
+
+function fieldLines(headers: readonly string[]): string {
+  let lines = '';
+  let names = '';
+  let values = '';
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at];
+    const value = headers[at + 1];
+    if (!name || value === undefined) throw new RequestInvalid('a header without name or value');
+    if (isRefused(name)) throw new RequestInvalid(`the header ${name}`);
+    lines += `${name}: ${value}\r\n`;
+    names += name;
+    values += value;
+  }
+  // What holds for each character of all holds for each of one.
+  if (names !== '' && !token.test(names)) throw new RequestInvalid('the name of a header');
+  if (!fieldText.test(values)) throw new RequestInvalid('the value of a header');
+  return lines;
+}
+
+function isRefused(name: string): boolean {
+  const mayBe = name.length < 32 && ((refusedLengths >> name.length) & 1) === 1;
+  return mayBe && refusedNames.has(name.toLowerCase());
+}
+
+/** RFC 9112 §6.1, §6.2 */
+function framing(method: string, body: ClientRequest['body'], upgrade: string | null): string {
+  const length = Buffer.isBuffer(body) || body === null ? (body?.length ?? 0) : body.length;
+  if (length === undefined) {
+    if (upgrade !== null) throw new RequestInvalid('an upgrade with a body');
+    return 'transfer-encoding: chunked\r\n';
+  }
+  if (!Number.isSafeInteger(length) || length < 0)
+    throw new RequestInvalid('the length of the body');
+  if (length === 0 && !expectsContent.has(method)) return '';
+  if (upgrade !== null) throw new RequestInvalid('an upgrade with a body');
+  return `content-length: ${length}\r\n`;
 }

@@ -1,47 +1,200 @@
 import type { Socket } from 'node:net';
+import { AnswerFault } from './answer-fault';
+import { AnswerParser } from './answer-parser';
 import type { AnswerReceiver } from './answer-receiver';
-import type { ClientRequest } from './client-request';
+import { BodySender, write } from './body-sender';
+import { headOf, RequestInvalid, type ClientRequest, type StreamedSource } from './client-request';
 
 export interface ConnectionOwner {
   /** The exchange is over and another may begin; told before `complete`. */
   free(connection: Connection): void;
-  /** Told once, whenever it ends, before its receiver hears of it; also when an upgrade hands the socket over. */
+  /** Told once, when the connection ends or an upgrade takes its socket, before the receiver hears of it. */
   closed(connection: Connection): void;
 }
 
-/** One exchange at a time over an open TCP or TLS socket, which is the connection's from now on. */
+/** One exchange at a time over an open TCP or TLS socket, which is the connection's from then on. */
 export class Connection {
+  readonly #parser = new AnswerParser();
+  #receiver: AnswerReceiver | undefined;
+  #sender: BodySender | undefined;
+  #isSent = true;
+  #isUpgrade = false;
+  #isClosed = false;
+  #used = false;
+
   constructor(
     private readonly socket: Socket,
     private readonly owner: ConnectionOwner,
-  ) {}
+  ) {
+    socket
+      .on('data', this.#read)
+      .on('end', this.#end)
+      .on('error', this.#break)
+      .on('close', this.#break)
+      .on('drain', this.#goOn);
+    // It will tell of no end any more.
+    if (socket.destroyed || socket.readableEnded) process.nextTick(this.#break);
+  }
 
   /** Has carried a whole answer: only such a one can have gone stale. */
   get used(): boolean {
-    return false;
+    return this.#used;
   }
 
-  /** How long it may wait for its next request: less than the server says, 0: it is not kept. */
+  /** For how long it may wait for its next request. */
   get keepMs(): number {
-    return 4_000;
+    return this.#parser.keepMs;
   }
 
-  /** Throws RequestInvalid before a byte is written, and stays free then. */
-  send(_request: ClientRequest, _receiver: AnswerReceiver): void {
-    this.owner.free(this);
+  /** Throws RequestInvalid before a byte is written, and stays free then. Hot path. */
+  send(request: ClientRequest, receiver: AnswerReceiver): void {
+    if (this.#isClosed || this.#receiver) throw new Error('The connection is not free.');
+    const { body, upgrade, method } = request;
+    const head = headOf(request);
+    if (body !== null && !Buffer.isBuffer(body)) checkReadable(body);
+    this.#receiver = receiver;
+    this.#isUpgrade = upgrade !== null;
+    this.#isSent = false;
+    this.#parser.expect(receiver, method === 'HEAD', this.#isUpgrade);
+    if (body === null) this.socket.write(head, 'latin1');
+    else if (Buffer.isBuffer(body)) write(this.socket, head, body, '');
+    else return this.#stream(head, body);
+    this.#allSent();
   }
 
   resume(): void {
-    this.socket.resume();
+    if (!this.#isClosed) this.socket.resume();
   }
 
   /** Ends the call under way, whose receiver gets the error, and the connection. */
   abort(error: Error): void {
-    this.socket.destroy(error);
+    const receiver = this.#receiver;
+    this.#close();
+    receiver?.failed(error);
   }
 
   /** Of a free one. */
   close(): void {
-    this.socket.destroy();
+    this.#close();
   }
+
+  #stream(head: string, source: StreamedSource): void {
+    this.#sender ??= new BodySender(this.socket, {
+      partSent: () => this.#tell('bodySent'),
+      allSent: () => this.#allSent(),
+      failed: (error) => this.abort(error),
+    });
+    this.#sender.begin(head, source);
+  }
+
+  #allSent(): void {
+    this.#isSent = true;
+    this.#tell('requestSent');
+  }
+
+  #tell(what: 'bodySent' | 'requestSent'): void {
+    try {
+      this.#receiver?.[what]();
+    } catch (thrown) {
+      this.abort(thrown as Error);
+    }
+  }
+
+  readonly #goOn = (): void => this.#sender?.goOn();
+
+  readonly #read = (bytes: Buffer): void => {
+    const receiver = this.#receiver;
+    // RFC 9112 §9.2: nothing was asked that this could be the answer to.
+    if (receiver === undefined) return this.#close();
+    try {
+      const read = this.#parser.read(bytes);
+      if (read === 'complete') this.#complete(receiver, bytes.length > this.#parser.behind);
+      else if (read === 'paused') this.socket.pause();
+      else if (read === 'switched') this.#handOver(receiver, bytes);
+    } catch (thrown) {
+      this.#fail(receiver, thrown as Error);
+    }
+  };
+
+  readonly #end = (): void => {
+    const receiver = this.#receiver;
+    if (receiver === undefined || !this.#parser.endsByClose) return this.#break();
+    try {
+      this.#complete(receiver, false);
+    } catch (thrown) {
+      this.#fail(receiver, thrown as Error);
+    }
+  };
+
+  readonly #break = (cause?: unknown): void => {
+    if (this.#isClosed) return;
+    const options = cause instanceof Error ? { cause } : undefined;
+    this.abort(new AnswerFault('broken', 'the connection broke', options));
+  };
+
+  #complete(receiver: AnswerReceiver, isMoreThere: boolean): void {
+    const { trailers } = this.#parser;
+    const isKept = !isMoreThere && this.#mayBeKept();
+    this.#used = true;
+    if (isKept) {
+      this.#receiver = undefined;
+      this.#parser.stop();
+      this.owner.free(this);
+    } else this.#close();
+    receiver.complete(trailers);
+  }
+
+  #mayBeKept(): boolean {
+    const { keeps, keepMs } = this.#parser;
+    // RFC 9112 §9.3: a server that has answered may still read, or not, the rest of the request.
+    const isAllOut = this.#isSent && this.socket.writableLength === 0;
+    return keeps && keepMs > 0 && isAllOut && !this.#isUpgrade;
+  }
+
+  /** RFC 9110 §7.8: behind the head of a 101 begins the other protocol. */
+  #handOver(receiver: AnswerReceiver, bytes: Buffer): void {
+    const { socket } = this;
+    const { status, headers, behind } = this.#parser;
+    socket
+      .off('data', this.#read)
+      .off('end', this.#end)
+      .off('error', this.#break)
+      .off('close', this.#break)
+      .off('drain', this.#goOn)
+      .pause();
+    if (bytes.length > behind) socket.unshift(bytes.subarray(behind));
+    this.#isClosed = true;
+    this.#forget();
+    this.owner.closed(this);
+    try {
+      receiver.upgraded(status, headers, socket);
+    } catch (thrown) {
+      socket.on('error', () => undefined).destroy();
+      receiver.failed(thrown as Error);
+    }
+  }
+
+  #fail(receiver: AnswerReceiver, error: Error): void {
+    // What threw in `complete` ends no call that another has begun since.
+    if (this.#receiver === undefined || this.#receiver === receiver) this.#close();
+    receiver.failed(error);
+  }
+
+  #forget(): void {
+    this.#receiver = undefined;
+    this.#parser.stop();
+    this.#sender?.end();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#forget();
+    this.socket.destroy();
+    this.owner.closed(this);
+  }
+}
+
+function checkReadable({ stream }: StreamedSource): void {
+  if (stream.destroyed || stream.readableEnded) throw new RequestInvalid('a body that was read');
 }

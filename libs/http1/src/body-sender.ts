@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { RequestInvalid, type StreamedSource } from './client-request';
+
+/** Below it, text and bytes go out as one string; above it, as one vector of buffers. */
+export const oneStringBytes = 16 * 1024;
+
+export interface BodyEvents {
+  partSent(): void;
+  allSent(): void;
+  failed(error: Error): void;
+}
+
+/** Streamed bodies of the requests of one connection, one after the other. */
+export class BodySender {
+  #stream: Readable | undefined;
+  /** Goes out with the first part. */
+  #head = '';
+  /** undefined: chunked */
+  #left: number | undefined;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly events: BodyEvents,
+  ) {}
+
+  begin(head: string, { stream, length }: StreamedSource): void {
+    this.#stream = stream;
+    this.#head = head;
+    this.#left = length;
+    stream
+      .on('data', this.#send)
+      .on('end', this.#finish)
+      .on('error', this.#fail)
+      .on('close', this.#close);
+    stream.resume();
+  }
+
+  /** The socket takes more again. */
+  goOn(): void {
+    this.#stream?.resume();
+  }
+
+  /** The stream is left alone: what is left of it, and its faults, are its owner's. */
+  end(): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    this.#stream = undefined;
+    stream
+      .off('data', this.#send)
+      .off('end', this.#finish)
+      .off('error', this.#fail)
+      .off('close', this.#close)
+      .on('error', ignore);
+    stream.pause();
+  }
+
+  readonly #send = (part: Buffer): void => {
+    if (part.length === 0) return;
+    if (!Buffer.isBuffer(part)) return this.#fail(new RequestInvalid('a body of no bytes'));
+    if (this.#left !== undefined) {
+      this.#left -= part.length;
+      if (this.#left < 0) return this.#fail(new RequestInvalid('a body longer than said'));
+    }
+    const isChunked = this.#left === undefined;
+    const before = isChunked ? `${this.#head}${part.length.toString(16)}\r\n` : this.#head;
+    const isTaken = write(this.socket, before, part, isChunked ? '\r\n' : '');
+    this.#head = '';
+    if (!isTaken) this.#stream?.pause();
+    this.events.partSent();
+  };
+
+  readonly #finish = (): void => {
+    if ((this.#left ?? 0) > 0) return this.#fail(new RequestInvalid('a body shorter than said'));
+    // RFC 9112 §7.1: last-chunk, no trailers
+    const rest = this.#left === undefined ? `${this.#head}0\r\n\r\n` : this.#head;
+    if (rest !== '') this.socket.write(rest, 'latin1');
+    this.end();
+    this.events.allSent();
+  };
+
+  readonly #fail = (error: Error): void => {
+    this.end();
+    this.events.failed(error);
+  };
+
+  readonly #close = (): void => this.#fail(new Error('the body ended before its end'));
+}
+
+export function write(socket: Socket, before: string, bytes: Buffer, behind: string): boolean {
+  if (bytes.length < oneStringBytes) {
+    return socket.write(before + bytes.toString('latin1') + behind, 'latin1');
+  }
+  socket.cork();
+  if (before !== '') socket.write(before, 'latin1');
+  socket.write(bytes);
+  if (behind !== '') socket.write(behind, 'latin1');
+  socket.uncork();
+  return !socket.writableNeedDrain;
+}
+
+function ignore(): void {}
