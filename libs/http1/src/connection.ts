@@ -30,10 +30,10 @@ export class Connection {
       .on('data', this.#read)
       .on('end', this.#end)
       .on('error', this.#break)
-      .on('close', this.#break)
+      .on('close', this.#hungUp)
       .on('drain', this.#goOn);
     // It will tell of no end any more.
-    if (socket.destroyed || socket.readableEnded) process.nextTick(this.#break);
+    if (socket.destroyed || socket.readableEnded) process.nextTick(this.#hungUp);
   }
 
   /** Has carried a whole answer: only such a one can have gone stale. */
@@ -118,7 +118,7 @@ export class Connection {
 
   readonly #end = (): void => {
     const receiver = this.#receiver;
-    if (receiver === undefined || !this.#parser.endsByClose) return this.#break();
+    if (receiver === undefined || !this.#parser.endsByClose) return this.#hungUp();
     try {
       this.#complete(receiver, false);
     } catch (thrown) {
@@ -126,11 +126,10 @@ export class Connection {
     }
   };
 
-  readonly #break = (cause?: unknown): void => {
-    if (this.#isClosed) return;
-    const options = cause instanceof Error ? { cause } : undefined;
-    this.abort(new AnswerFault('broken', 'the connection broke', options));
-  };
+  readonly #hungUp = (): void => this.abort(new AnswerFault('broken', 'the server hung up'));
+
+  readonly #break = (cause: Error): void =>
+    this.abort(new AnswerFault('broken', 'the connection broke', { cause }));
 
   #complete(receiver: AnswerReceiver, isMoreThere: boolean): void {
     const { trailers } = this.#parser;
@@ -159,7 +158,7 @@ export class Connection {
       .off('data', this.#read)
       .off('end', this.#end)
       .off('error', this.#break)
-      .off('close', this.#break)
+      .off('close', this.#hungUp)
       .off('drain', this.#goOn)
       .pause();
     if (bytes.length > behind) socket.unshift(bytes.subarray(behind));

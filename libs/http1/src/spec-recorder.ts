@@ -7,11 +7,11 @@ export class Recorder implements AnswerReceiver {
   readonly informationals: number[] = [];
   status = 0;
   headers: string[] = [];
-  trailers: string[] | undefined;
+  trailers: string[] | undefined = undefined;
   readonly parts: Buffer[] = [];
   readonly lasts: boolean[] = [];
   socket: Socket | undefined;
-  error: Error | undefined;
+  error: Error | undefined = undefined;
   readonly over: Promise<this>;
   #isOver: (self: this) => void = () => undefined;
 
@@ -83,6 +83,7 @@ export class Recorder implements AnswerReceiver {
     this.#note('failed');
     this.error = error;
     this.#isOver(this);
+    this.does.failed?.(error);
   }
 
   #note(name: string): void {

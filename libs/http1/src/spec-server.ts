@@ -10,11 +10,10 @@ export type Behaviour = (socket: Socket, received: string) => void;
 export async function startServer() {
   let behave: Behaviour = () => undefined;
   const open = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
+  const server = createServer((socket) => {
     open.add(socket);
     socket.on('error', () => undefined).on('close', () => open.delete(socket));
     socket.on('data', (part) => behave(socket, part.toString('latin1')));
-    socket.on('end', () => behave(socket, ''));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

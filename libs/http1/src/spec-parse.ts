@@ -1,0 +1,52 @@
+import { AnswerFault } from './answer-fault';
+import { AnswerParser, type Read } from './answer-parser';
+import { Recorder } from './spec-recorder';
+
+export interface Asked {
+  readonly isHead?: boolean;
+  readonly isUpgrade?: boolean;
+  /** Sizes of the parts, the last one again and again. */
+  readonly sizes?: readonly number[];
+  /** The server closes behind it. */
+  readonly closes?: boolean;
+}
+
+/** What a parser makes of bytes; 'more' is an answer that has no end yet. */
+export interface Parsed {
+  readonly read: Read | 'invalid';
+  readonly recorder: Recorder;
+  readonly keeps: boolean;
+  readonly keepMs: number;
+  /** Bytes that are no part of the answer. */
+  readonly left: number;
+}
+
+export function parse(text: string | Buffer, asked: Asked = {}): Parsed {
+  const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = asked;
+  const bytes = Buffer.from(text as string, 'latin1');
+  const parser = new AnswerParser();
+  const recorder = new Recorder();
+  parser.expect(recorder, isHead, isUpgrade);
+  let read: Parsed['read'] = 'more';
+  let left = 0;
+  try {
+    for (let at = 0, n = 0; at < bytes.length; n += 1) {
+      const size = sizes[Math.min(n, sizes.length - 1)] ?? 1;
+      // A copy: the parser joins chunks where they lie.
+      const part = Buffer.from(bytes.subarray(at, at + size));
+      at += part.length;
+      read = parser.read(part);
+      if (read === 'complete' || read === 'switched') {
+        left = bytes.length - at + part.length - parser.behind;
+        break;
+      }
+    }
+    if (closes && read === 'more' && parser.endsByClose) read = 'complete';
+  } catch (thrown) {
+    if (!(thrown instanceof AnswerFault) || thrown.code !== 'invalid') throw thrown;
+    read = 'invalid';
+  }
+  if (read === 'complete') recorder.complete(parser.trailers);
+  if (read === 'switched') recorder.upgraded(parser.status, parser.headers, undefined as never);
+  return { read, recorder, keeps: parser.keeps, keepMs: parser.keepMs, left };
+}
