@@ -106,10 +106,17 @@ describe('The parser takes', () => {
   });
 
   it('101 as the answer to an upgrade, and leaves what comes behind it', () => {
-    const text = 'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nContent-Length: 3\r\n\r\nabc';
+    const text =
+      'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: a, upgrade\r\nContent-Length: 3\r\n\r\nabc';
     const { read, left, recorder } = parsed(text, { isUpgrade: true });
     expect([read, left, recorder.status]).toEqual(['switched', 3, 101]);
     expect(parsed(ok('x'), { isUpgrade: true }).read).toBe('complete');
+  });
+
+  it('101 only with what it switches to (RFC 9110 §7.8)', () => {
+    for (const line of ['', 'Upgrade: websocket\r\n', 'Connection: upgrade\r\n']) {
+      expect(parsed(`HTTP/1.1 101 X\r\n${line}\r\n`, { isUpgrade: true }).read).toBe('invalid');
+    }
   });
 
   it('trailers, and drops nothing of them', () => {
@@ -205,6 +212,7 @@ describe('The parser refuses', () => {
     ['an exponent', 'Content-Length: 1e1\r\n'],
     ['a point', 'Content-Length: 1.0\r\n'],
     ['a list', 'Content-Length: 1, 1\r\n'],
+    ['a number and a tab, which llhttp refuses', 'Content-Length: 1\t\r\n'],
     ['a blank between digits', 'Content-Length: 1 1\r\n'],
     ['obs-text', 'Content-Length: \xa01\r\n'],
     ['more than a number can hold', 'Content-Length: 9007199254740993\r\n'],
@@ -228,6 +236,7 @@ describe('The parser refuses', () => {
     ['chunks and a comma', 'Transfer-Encoding: chunked,\r\n'],
     ['chunks with a parameter', 'Transfer-Encoding: chunked;q=1\r\n'],
     ['chunks in quotes', 'Transfer-Encoding: "chunked"\r\n'],
+    ['chunks and a tab, which llhttp takes for another coding', 'Transfer-Encoding: chunked\t\r\n'],
     ['chunks and VT', 'Transfer-Encoding: \x0bchunked\r\n'],
   ])('%s', (_, lines) => {
     expect(parsed(head(lines, '1\r\nx\r\n0\r\n\r\n')).read).toBe('invalid');
@@ -246,6 +255,13 @@ describe('The parser refuses', () => {
     }
     const nothing = `HTTP/1.1 100 Continue\r\nContent-Length: 0\r\n\r\n${ok('x')}`;
     expect(parsed(nothing).read).toBe('complete');
+  });
+
+  it('an interim answer that ends the connection (RFC 9110 §15.2, RFC 9112 §9.6)', () => {
+    const closing = 'HTTP/1.1 100 X\r\nConnection: close\r\n\r\n';
+    for (const interim of [closing, 'HTTP/1.0 100 X\r\n\r\n']) {
+      expect(parsed(interim + ok('x')).read).toBe('invalid');
+    }
   });
 
   it.each<[string, string]>([
@@ -295,7 +311,6 @@ describe('The parser tells of a connection', () => {
     [false, ok('x').replace('1.1', '1.0')],
     [false, ok('x', 'Connection: keep-alive\r\n').replace('1.1', '1.0')],
     [false, chunked('0\r\nConnection: close\r\n\r\n')],
-    [true, `HTTP/1.1 100 X\r\nConnection: close\r\n\r\n${ok('x')}`],
   ])('whether it stays: %s for %j', (keeps, text) => {
     expect(parsed(text)).toMatchObject({ read: 'complete', keeps });
   });

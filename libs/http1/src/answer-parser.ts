@@ -15,10 +15,13 @@ type Stage = 'idle' | 'head' | 'counted' | 'until-close' | 'chunked' | 'trailers
 /** RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ] */
 const statusLine = /^HTTP\/1\.[01] [1-9]\d\d /;
 const statusLineEnd = '\r\n';
-/** RFC 9112 §6.2, RFC 9110 §8.6: 1*DIGIT */
-const digits = /^\d+$/;
+/** RFC 9110 §8.6: 1*DIGIT. OWS around it, but no HTAB behind it: llhttp reads that otherwise. */
+const oneNumber = /^[\t ]*\d+ *$/;
+/** RFC 9112 §6.1, §7: the one coding that needs no offer by TE; the same of OWS. */
+const chunkedAlone = /^[\t ]*chunked *$/i;
 /** RFC 9110 §7.6.1: a list of tokens in any case */
 const listsClose = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const listsUpgrade = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 /** RFC 9112 §9.3 leaves it to others; the parameter that servers send (RFC 2068 §19.7.1.1) */
 const keepAliveTimeout = /(?:^|[,;])[\t ]*timeout[\t ]*=[\t ]*"?(\d{1,9})/i;
 
@@ -50,6 +53,8 @@ export class AnswerParser {
   /** -1: none */
   #length = -1;
   #isChunked = false;
+  #upgradeSaid = false;
+  #upgradeListed = false;
   #left = 0;
   readonly #block = new LineBlock();
   #chunks: ChunkedBody | undefined;
@@ -108,6 +113,8 @@ export class AnswerParser {
     this.status = Number(lines.slice(9, 12));
     this.#length = -1;
     this.#isChunked = false;
+    this.#upgradeSaid = false;
+    this.#upgradeListed = false;
     this.keepMs = keepUnsaidMs;
     // RFC 9112 §9.3: what 1.0 keeps, it keeps by a private understanding.
     this.keeps = !isHttp10;
@@ -127,11 +134,15 @@ export class AnswerParser {
     if (status === 101) {
       // RFC 9110 §15.2.2: it answers an Upgrade.
       if (!this.#isUpgrade) throw invalid('101 that nobody asked for');
+      // RFC 9110 §7.8, §15.2.2: it names the protocol, and says that it is of this connection.
+      if (!this.#upgradeSaid || !this.#upgradeListed) throw invalid('101 without Upgrade');
       return 'idle';
     }
     if (status < 200) {
       // RFC 9112 §6.1, RFC 9110 §8.6: must not name a body; others would read one here.
       if (this.#isChunked || this.#length > 0) throw invalid('an interim answer with a body');
+      // RFC 9112 §9.6, RFC 9110 §15.2: closes come behind final answers, and 1.0 has no 1xx.
+      if (!this.keeps) throw invalid('an interim answer that ends the connection');
       return 'head';
     }
     if (this.#isHead || status === 204 || status === 304) return this.#counted(0);
@@ -161,23 +172,20 @@ export class AnswerParser {
       const name = lines.slice(at, colon);
       const value = trimmed(lines, colon + 1, end);
       fields.push(name, value);
-      this.#note(name, value, isTrailers);
+      if (isNotable(name)) this.#note(name, value, lines.slice(colon + 1, end), isTrailers);
       at = end + 2;
     }
     return fields;
   }
 
-  #note(name: string, value: string, isTrailers: boolean): void {
-    const isNotable = name.length === 10 || name.length === 14 || name.length >= 16;
-    if (!isNotable || name.length > 17) return;
+  #note(name: string, value: string, untrimmed: string, isTrailers: boolean): void {
     switch (name.toLowerCase()) {
       case 'content-length':
         if (isTrailers) throw framingInTrailers();
-        return this.#noteLength(value);
+        return this.#noteLength(untrimmed);
       case 'transfer-encoding':
         if (isTrailers) throw framingInTrailers();
-        // RFC 9112 §6.1, §7: chunked once, and no other coding was offered by TE.
-        if (this.#isChunked || value.toLowerCase() !== 'chunked') {
+        if (this.#isChunked || !chunkedAlone.test(untrimmed)) {
           throw invalid('Transfer-Encoding that is not chunked');
         }
         this.#isChunked = true;
@@ -185,6 +193,10 @@ export class AnswerParser {
       case 'connection':
       case 'proxy-connection':
         if (listsClose.test(value)) this.keeps = false;
+        if (listsUpgrade.test(value)) this.#upgradeListed = true;
+        return;
+      case 'upgrade':
+        this.#upgradeSaid = true;
         return;
       case 'keep-alive':
         return this.#noteKeepAlive(value);
@@ -194,7 +206,7 @@ export class AnswerParser {
   /** RFC 9112 §6.3 rule 5: a list of the same number could be taken; nobody needs to send one. */
   #noteLength(value: string): void {
     const length = Number(value);
-    if (this.#length >= 0 || !digits.test(value) || !Number.isSafeInteger(length)) {
+    if (this.#length >= 0 || !oneNumber.test(value) || !Number.isSafeInteger(length)) {
       throw invalid('Content-Length that is not one number');
     }
     this.#length = length;
@@ -260,6 +272,21 @@ export class AnswerParser {
     if (this.#stage !== 'trailers') this.trailers = [];
     return read;
   }
+}
+
+/** By bit: of the names that say something to the client itself. */
+const notableLengths = [
+  'upgrade',
+  'connection',
+  'keep-alive',
+  'content-length',
+  'proxy-connection',
+  'transfer-encoding',
+].reduce((bits, { length }) => bits | (1 << length), 0);
+
+/** It may be: most are not, and need not be compared. */
+function isNotable(name: string): boolean {
+  return name.length < 32 && ((notableLengths >> name.length) & 1) === 1;
 }
 
 /** RFC 9110 §6.5.1 */

@@ -709,7 +709,8 @@ describe('A receiver', () => {
 });
 
 describe('An upgrade', () => {
-  const switches = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n';
+  const switches =
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
   it('hands over the socket, without listeners, and what came behind the head', async () => {
     let received = '';
@@ -722,7 +723,10 @@ describe('An upgrade', () => {
     const recorder = new Recorder({ upgraded: () => owned.events.push('upgraded') });
     const answer = await owned.ask({ upgrade: 'websocket', headers: ['A', 'b'] }, recorder);
     expect(answer.told).toEqual(['requestSent', 'begun', 'upgraded']);
-    expect(answer).toMatchObject({ status: 101, headers: ['Upgrade', 'websocket'] });
+    expect(answer).toMatchObject({
+      status: 101,
+      headers: ['Connection', 'Upgrade', 'Upgrade', 'websocket'],
+    });
     expect(owned.events).toEqual(['closed', 'upgraded']);
     expect(received).toBe(
       'GET / HTTP/1.1\r\nhost: example.test\r\nconnection: upgrade\r\nupgrade: websocket\r\nA: b\r\n\r\n',

@@ -1,0 +1,77 @@
+import { parse, type Parsed } from '../spec-parse';
+import { makeCase, randomFrom, type Case } from './answers';
+import { understoodByNode, type Understood } from './llhttp';
+
+export interface Counts {
+  accepted: number;
+  refused: number;
+}
+
+const atOnce = 64;
+
+/**
+ * Holds our parser against llhttp. What we take as an answer, to its last byte, llhttp takes for the same
+ * answer, and without that byte for none yet; and in what parts it comes makes no difference.
+ */
+export async function checkCases(seed: number, count: number): Promise<Counts> {
+  const random = randomFrom(seed);
+  const counts: Counts = { accepted: 0, refused: 0 };
+  for (let from = 0; from < count; from += atOnce) {
+    const cases = Array.from({ length: Math.min(atOnce, count - from) }, () => makeCase(random));
+    await Promise.all(
+      cases.map(async (one, n) => {
+        const fault = await checkCase(one, counts);
+        if (fault !== undefined) {
+          throw new Error(`seed ${seed}, case ${from + n}: ${JSON.stringify(one)}: ${fault}`);
+        }
+      }),
+    );
+  }
+  return counts;
+}
+
+async function checkCase(one: Case, counts: Counts): Promise<string | undefined> {
+  const asked = { isHead: one.method === 'HEAD', isUpgrade: one.isUpgrade, closes: true };
+  const whole = parse(one.text, asked);
+  const inParts = parse(one.text, { ...asked, sizes: one.sizes });
+  const difference = differs(ours(whole), ours(inParts));
+  if (difference !== undefined) return `in parts, ${difference}`;
+  const understood = ours(whole);
+  if (understood === undefined) {
+    counts.refused += 1;
+    return undefined;
+  }
+  counts.accepted += 1;
+  const answer = one.text.slice(0, one.text.length - whole.left);
+  const theirs = await understoodByNode(one, answer);
+  // Node asks llhttp at the end of the head, without telling it that there is no body.
+  const isAskedInTime = !asked.isHead && understood.trailers.length === 0;
+  const keeps = isAskedInTime ? theirs?.keeps : understood.keeps;
+  const unlike = differs(understood, theirs && { ...theirs, keeps: keeps === true });
+  if (unlike !== undefined) return `llhttp: ${unlike}`;
+  // One that the close ends is whole with every byte.
+  if (!understood.keeps && parse(answer.slice(0, -1), asked).read === 'complete') return undefined;
+  const early = await understoodByNode(one, answer.slice(0, -1));
+  return early === undefined ? undefined : 'llhttp takes it for whole before its last byte';
+}
+
+function ours({ read, recorder, keeps }: Parsed): Understood | undefined {
+  if (read !== 'complete' && read !== 'switched') return undefined;
+  const trailers = recorder.trailers ?? [];
+  const isSwitched = read === 'switched';
+  const { status, headers, body, informationals } = recorder;
+  return {
+    status,
+    headers,
+    body,
+    trailers,
+    informationals,
+    keeps: keeps && !isSwitched,
+    isSwitched,
+  };
+}
+
+function differs(one: Understood | undefined, other: Understood | undefined): string | undefined {
+  const [a, b] = [one, other].map((understood) => JSON.stringify(understood));
+  return a === b ? undefined : `${String(a)} against ${String(b)}`;
+}
