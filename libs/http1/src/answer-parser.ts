@@ -1,7 +1,7 @@
 import { invalid } from './answer-fault';
 import type { AnswerReceiver } from './answer-receiver';
 import { ChunkedBody } from './chunked-body';
-import { checkLines, trimmed } from './field-lines';
+import { headLines, trailerLines, trimmed } from './field-lines';
 import { LineBlock } from './line-block';
 
 /**
@@ -12,9 +12,6 @@ export type Read = 'more' | 'paused' | 'stopped' | 'complete' | 'switched';
 
 type Stage = 'idle' | 'head' | 'counted' | 'until-close' | 'chunked' | 'trailers';
 
-/** RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ] */
-const statusLine = /^HTTP\/1\.[01] [1-9]\d\d /;
-const statusLineEnd = '\r\n';
 /** RFC 9110 §8.6: 1*DIGIT. OWS around it, but no HTAB behind it: llhttp reads that otherwise. */
 const oneNumber = /^[\t ]*\d+ *$/;
 /** RFC 9112 §6.1, §7: the one coding that needs no offer by TE; the same of OWS. */
@@ -107,9 +104,8 @@ export class AnswerParser {
   }
 
   #readHead(lines: string): void {
-    checkLines(lines);
-    if (!statusLine.test(lines)) throw invalid('no status line of HTTP/1.1');
-    const isHttp10 = lines.charAt(7) === '0';
+    if (!headLines.test(lines)) throw invalid('not the head of an answer of HTTP/1.1');
+    const isHttp10 = lines.charAt('HTTP/1.'.length) === '0';
     this.status = Number(lines.slice(9, 12));
     this.#length = -1;
     this.#isChunked = false;
@@ -118,7 +114,7 @@ export class AnswerParser {
     this.keepMs = keepUnsaidMs;
     // RFC 9112 §9.3: what 1.0 keeps, it keeps by a private understanding.
     this.keeps = !isHttp10;
-    this.headers = this.#fieldsOf(lines, lines.indexOf(statusLineEnd) + 2, false);
+    this.headers = this.#fieldsOf(lines, lines.indexOf('\n') + 1, false);
     if (this.#isChunked) {
       // RFC 9112 §6.1: 1.0 knows no chunks.
       if (isHttp10) throw invalid('Transfer-Encoding in an answer of HTTP/1.0');
@@ -192,6 +188,7 @@ export class AnswerParser {
         return;
       case 'connection':
       case 'proxy-connection':
+        if (value === 'keep-alive') return;
         if (listsClose.test(value)) this.keeps = false;
         if (listsUpgrade.test(value)) this.#upgradeListed = true;
         return;
@@ -262,7 +259,7 @@ export class AnswerParser {
     if (end < 0) return 'more';
     const { lines } = this.#block;
     this.#block.clear();
-    checkLines(statusLineEnd + lines);
+    if (!trailerLines.test(lines)) throw invalid('trailers that are no field lines');
     this.trailers = this.#fieldsOf(lines, 0, true);
     return this.#endsAt(end, 'complete');
   }

@@ -1,5 +1,5 @@
 import { chunkExtensionBytesMax, chunkSizeDigitsMax, invalid } from './answer-fault';
-import { token } from './field-lines';
+import { noTokenChar } from './field-lines';
 
 /** Where in `chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF` (RFC 9112 §7.1) the next byte stands. */
 type Place =
@@ -33,7 +33,7 @@ const hexValues = Uint8Array.from({ length: 256 }, (_, byte) => {
   return Number.isNaN(value) ? 255 : value;
 });
 const isTokenByte = Uint8Array.from({ length: 256 }, (_, byte) =>
-  token.test(String.fromCharCode(byte)) ? 1 : 0,
+  noTokenChar.test(String.fromCharCode(byte)) ? 0 : 1,
 );
 
 /** Moving so few bytes by hand is faster than asking for it. */

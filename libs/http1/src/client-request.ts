@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { fieldText, token } from './field-lines';
+import { noFieldChar, noTokenChar } from './field-lines';
 
 export interface ClientRequest {
   readonly method: string;
@@ -50,33 +50,28 @@ const refusedLengths = [...refusedNames].reduce((bits, { length }) => bits | (1 
 /** The head as it is written, or RequestInvalid. Hot path. */
 export function headOf({ method, target, host, headers, body, upgrade }: ClientRequest): string {
   // RFC 9110 §9.3.6: CONNECT has no path, and its answer no end.
-  if (!token.test(method) || method === 'CONNECT') throw new RequestInvalid('method');
+  if (!isToken(method) || method === 'CONNECT') throw new RequestInvalid('method');
   if (!originForm.test(target)) throw new RequestInvalid('target');
   if (!hostText.test(host)) throw new RequestInvalid('host');
-  let head = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
-  head += upgrade === null ? 'connection: keep-alive\r\n' : upgradeLines;
-  return `${head}${fieldLines(headers)}${framing(method, body, upgrade)}\r\n`;
+  const connection = upgrade === null ? 'connection: keep-alive\r\n' : upgradeLines;
+  let head = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${connection}`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] ?? '';
+    const value = headers[at + 1];
+    if (!isToken(name) || isRefused(name))
+      throw new RequestInvalid('a header that is no token or is not to be sent');
+    if (value === undefined || noFieldChar.test(value)) {
+      throw new RequestInvalid('the value of a header');
+    }
+    head += name + ': ' + value + '\r\n';
+  }
+  return head + framing(method, body, upgrade) + '\r\n';
 }
 
 const upgradeLines = 'connection: upgrade\r\nupgrade: websocket\r\n';
 
-function fieldLines(headers: readonly string[]): string {
-  let lines = '';
-  let names = '';
-  let values = '';
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at];
-    const value = headers[at + 1];
-    if (!name || value === undefined) throw new RequestInvalid('a header without name or value');
-    if (isRefused(name)) throw new RequestInvalid(`the header ${name}`);
-    lines += `${name}: ${value}\r\n`;
-    names += name;
-    values += value;
-  }
-  // What holds for each character of all holds for each of one.
-  if (names !== '' && !token.test(names)) throw new RequestInvalid('the name of a header');
-  if (!fieldText.test(values)) throw new RequestInvalid('the value of a header');
-  return lines;
+function isToken(text: string): boolean {
+  return text !== '' && !noTokenChar.test(text);
 }
 
 function isRefused(name: string): boolean {

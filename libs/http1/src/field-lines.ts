@@ -1,21 +1,21 @@
-import { invalid } from './answer-fault';
+/** RFC 9110 §5.6.2: a tchar is anything but these. */
+export const noTokenChar = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]/;
 
-/** RFC 9110 §5.6.2: token */
-export const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** RFC 9110 §5.5: field-vchar, SP and HTAB are anything but these. */
+export const noFieldChar = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** RFC 9110 §5.5: field-vchar, SP and HTAB, nothing else */
-export const fieldText = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]; §2.3: of 1.1 or 1.0 */
+const statusLine = /HTTP\/1\.[01] [1-9]\d\d [\t\x20-\x7e\x80-\xff]*\r\n/;
 
 /**
- * Finds what no head and no trailer section may have: controls; CR or LF alone (RFC 9112 §2.2); a line,
- * but for the first, that is not `token ":" …`: obs-fold and blanks before the colon are not (§5.1, §5.2).
+ * RFC 9112 §5, RFC 9110 §5.5: token ":" and text. No obs-fold (§5.2), no blank before the colon (§5.1),
+ * no CR or LF alone (§2.2).
  */
-const fault = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|[^\r]\n|\n(?![!#$%&'*+\-.^_`|~0-9A-Za-z]+:|$)/;
+const fieldLines = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*/;
 
-/** `lines` each end with CRLF; the first is not a field line. */
-export function checkLines(lines: string): void {
-  if (fault.test(lines)) throw invalid('a line of the head or the trailers is no field line');
-}
+/** Each line with its CRLF; both take time in proportion to the text. */
+export const headLines = new RegExp(`^${statusLine.source}${fieldLines.source}$`);
+export const trailerLines = new RegExp(`^${fieldLines.source}$`);
 
 const SP = 0x20;
 const HTAB = 0x09;
