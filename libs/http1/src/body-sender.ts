@@ -24,6 +24,11 @@ export class BodySender {
     private readonly events: BodyEvents,
   ) {}
 
+  /** Not a byte of the request is out. */
+  get isWaiting(): boolean {
+    return this.#head !== '';
+  }
+
   begin(head: string, { stream, length }: StreamedSource): void {
     this.#stream = stream;
     this.#head = head;
@@ -46,6 +51,7 @@ export class BodySender {
     const stream = this.#stream;
     if (stream === undefined) return;
     this.#stream = undefined;
+    this.#head = '';
     stream
       .off('data', this.#send)
       .off('end', this.#finish)

@@ -411,6 +411,18 @@ describe('A connection is not used again', () => {
     await waitFor(() => server.open.size === 0);
   });
 
+  it('once a request has begun of which no byte is out, and bytes come', async () => {
+    const stream = source();
+    const { owned } = await ask(says(ok('x')));
+    const recorder = new Recorder();
+    const over = owned.ask({ method: 'PUT', body: { stream, length: undefined } }, recorder);
+    for (const socket of server.open) socket.write(ok('stolen'));
+    expect((await over).error).toMatchObject(isBroken);
+    expect(recorder.told).toEqual(['failed']);
+    expect(owned.events).toEqual(['free', 'closed']);
+    expect(stream.destroyed).toBe(false);
+  });
+
   it('so that the second of two answers is never told to the next request', async () => {
     const { owned, answer } = await ask(says(ok('mine') + ok('stolen')));
     expect(answer.body).toBe('mine');
@@ -592,6 +604,25 @@ describe('A receiver', () => {
     expect(recorder.told.at(-1)).toBe('data');
     owned.connection.resume();
     expect((await over).trailers).toEqual(['A', 'b']);
+  });
+
+  it('whose connection is closed hears that it is broken', async () => {
+    server.does(() => undefined);
+    const owned = await server.connect();
+    const over = owned.ask();
+    owned.connection.close();
+    expect((await over).error).toMatchObject(isBroken);
+    expect(owned.events).toEqual(['closed']);
+  });
+
+  it('of a connection whose socket has ended by then hears of it', async () => {
+    const { owned: first } = await ask(says(ok('x')));
+    first.socket.destroy();
+    await once(first.socket, 'close');
+    const owned = new Owned(first.socket);
+    const { error } = await owned.ask();
+    expect(error).toMatchObject(isBroken);
+    expect(owned.events).toEqual(['closed']);
   });
 
   it('that aborts gets its error at once, and nothing else', async () => {

@@ -46,7 +46,10 @@ export class Connection {
     return this.#parser.keepMs;
   }
 
-  /** Throws RequestInvalid before a byte is written, and stays free then. Hot path. */
+  /**
+   * Throws RequestInvalid before a byte is written, and stays free then. The receiver is told of it
+   * at once where the request goes out at once. Hot path.
+   */
   send(request: ClientRequest, receiver: AnswerReceiver): void {
     if (this.#isClosed || this.#receiver) throw new Error('The connection is not free.');
     const { body, upgrade, method } = request;
@@ -73,9 +76,9 @@ export class Connection {
     receiver?.failed(error);
   }
 
-  /** Of a free one. */
+  /** Of a free one; of any other, its call ends as if the server had hung up. */
   close(): void {
-    this.#close();
+    this.#hungUp();
   }
 
   #stream(head: string, source: StreamedSource): void {
@@ -104,8 +107,8 @@ export class Connection {
 
   readonly #read = (bytes: Buffer): void => {
     const receiver = this.#receiver;
-    // RFC 9112 §9.2: nothing was asked that this could be the answer to.
-    if (receiver === undefined) return this.#close();
+    // RFC 9112 §9.2: nothing was asked yet that this could be the answer to.
+    if (receiver === undefined || this.#sender?.isWaiting) return this.#hungUp();
     try {
       const read = this.#parser.read(bytes);
       if (read === 'complete') this.#complete(receiver, bytes.length > this.#parser.behind);
@@ -126,7 +129,10 @@ export class Connection {
     }
   };
 
-  readonly #hungUp = (): void => this.abort(new AnswerFault('broken', 'the server hung up'));
+  readonly #hungUp = (): void => {
+    if (this.#receiver === undefined) this.#close();
+    else this.abort(new AnswerFault('broken', 'the connection ended within a call'));
+  };
 
   readonly #break = (cause: Error): void =>
     this.abort(new AnswerFault('broken', 'the connection broke', { cause }));
