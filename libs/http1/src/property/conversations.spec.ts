@@ -67,7 +67,7 @@ async function echo(random: Random, req: IncomingMessage, res: ServerResponse): 
 }
 
 function bytesOf(random: Random): Buffer {
-  const bytes = Buffer.alloc(random(random(3) === 0 ? 300_000 : 5_000));
+  const bytes = Buffer.alloc(random(random(3) === 0 ? 120_000 : 5_000));
   for (let at = 0; at < bytes.length; at += 4) bytes[at] = random(256);
   return bytes;
 }
