@@ -24,9 +24,9 @@ const keepAliveTimeout = /(?:^|[,;])[\t ]*timeout[\t ]*=[\t ]*"?(\d{1,9})/i;
 
 /** Below the 5 s after which many servers hang up, so that it is seldom they who do. */
 const keepUnsaidMs = 4_000;
-/** As long as a connection waits whatever the server says. */
+/** No connection waits longer, whatever the server says. */
 const keepMostMs = 60_000;
-/** As much earlier than the server says, for the way to it. */
+/** Ends the wait earlier than the server says: requests take their time to it. */
 const keepMarginMs = 1_000;
 
 /**

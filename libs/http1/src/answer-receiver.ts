@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /**
- * Whom a connection tells of the answer. Any of these but `failed` may throw: the connection then ends
+ * Is told of an answer by its connection. Any of these but `failed` may throw: the connection then ends
  * and `failed` gets what was thrown. Nothing is told after `complete`, `upgraded` and `failed`.
  */
 export interface AnswerReceiver {

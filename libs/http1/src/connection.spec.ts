@@ -136,7 +136,7 @@ describe('An exchange', () => {
 });
 
 describe('A request', () => {
-  /** What the server gets; it answers when `end` is there. */
+  /** Gives all that the server gets; it answers when `end` is there. */
   async function written(request: Partial<ClientRequest>, end = ''): Promise<string> {
     let received = '';
     const { owned, answer } = await ask((socket, part) => {
@@ -280,7 +280,6 @@ describe('A request', () => {
     expect(error?.message).toMatch(message);
     expect(owned.events).toEqual(['closed']);
     await waitFor(() => server.open.size === 0);
-    expect(received).not.toContain('onetwo'.slice(0, 6).padEnd(length, 'x'));
     expect(received.split('\r\n\r\n')[1]?.length ?? 0).toBeLessThanOrEqual(6);
     expect(stream.listenerCount('data')).toBe(0);
   });

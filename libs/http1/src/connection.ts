@@ -76,7 +76,7 @@ export class Connection {
     receiver?.failed(error);
   }
 
-  /** Of a free one; of any other, its call ends as if the server had hung up. */
+  /** Ends a free connection; on any other, the call ends as if the server had hung up. */
   close(): void {
     this.#hungUp();
   }
@@ -180,7 +180,7 @@ export class Connection {
   }
 
   #fail(receiver: AnswerReceiver, error: Error): void {
-    // What threw in `complete` ends no call that another has begun since.
+    // A throw in `complete` ends no call that has begun since.
     if (this.#receiver === undefined || this.#receiver === receiver) this.#close();
     receiver.failed(error);
   }

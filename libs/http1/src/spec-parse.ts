@@ -11,7 +11,7 @@ export interface Asked {
   readonly closes?: boolean;
 }
 
-/** What a parser makes of bytes; 'more' is an answer that has no end yet. */
+/** The parser's verdict; 'more' is an answer that has no end yet. */
 export interface Parsed {
   readonly read: Read | 'invalid';
   readonly recorder: Recorder;

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { answerHeadBytesMax } from '../answer-fault';
 import type { Case } from './answers';
 
-/** What another client makes of the same bytes; undefined: it refuses them, or waits for more. */
+/** An answer as another client reads it; undefined: it refuses the bytes, or waits for more. */
 export interface Understood {
   readonly status: number;
   readonly headers: readonly string[];
