@@ -571,13 +571,16 @@ describe('A receiver', () => {
     expect(owned.socket.isPaused()).toBe(false);
   });
 
-  it('that takes no more holds the server back', async () => {
-    const whole = 50_000_000;
+  it.each([
+    ['a body of a known length', 'Content-Length: 50000000\r\n\r\n'],
+    ['a body that the close ends', '\r\n'],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n2faf080\r\n'],
+  ])('that takes no more of %s holds the server back', async (_, framing) => {
     let accepted: Socket | undefined;
     server.does((socket) => {
       accepted = socket;
-      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${whole}\r\n\r\n`);
-      socket.write(Buffer.alloc(whole));
+      socket.write(`HTTP/1.1 200 OK\r\n${framing}`);
+      socket.write(Buffer.alloc(50_000_000));
     });
     const owned = await server.connect();
     const recorder = new Recorder({ data: () => false });
