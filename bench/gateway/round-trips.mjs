@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { check } from './checks.mjs';
+import { check } from '../lib/checks.mjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy, createTokens } from './setting.mjs';
 

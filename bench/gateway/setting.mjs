@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { pin } from '../lib/compare.mjs';
+import { pin } from '../lib/processes.mjs';
 import { endOnSignal, withProduct } from '../lib/product.mjs';
 import { Children } from '../lib/programs.mjs';
 import { Destination } from './destination.mjs';
@@ -66,10 +65,4 @@ async function create({ managementUrl }, path, document, key) {
     throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
   }
   return answer.json();
-}
-
-/** Whether the gateway of this version has the setting. */
-export function knowsSetting(name) {
-  const file = fileURLToPath(new URL('../../apps/gateway/src/config.ts', import.meta.url));
-  return readFileSync(file, 'utf8').includes(`${name}:`);
 }
