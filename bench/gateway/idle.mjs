@@ -3,6 +3,7 @@ import { check, notRun } from '../lib/checks.mjs';
 import { bandOf, median } from '../lib/figures.cjs';
 import { pin } from '../lib/processes.mjs';
 import { findProgram } from '../lib/programs.mjs';
+import { whole } from '../lib/turns.mjs';
 import { loadOnce } from '../lib/wrk.mjs';
 import { startGateway, startsWith } from './gateways.mjs';
 import { startUpstream } from './peers.mjs';
@@ -28,10 +29,17 @@ export async function measureIdle(setting) {
   for (const given of [false, true]) {
     const gateway = await startGateway(setting, { flag: { name: flag, given } });
     pin(gateway.pid, 0);
-    gateways.push({ ...gateway, given, url: `${gateway.url}/proxy/small`, headers, ratios: [] });
+    gateways.push({
+      ...gateway,
+      name: whatOf(given),
+      given,
+      url: `${gateway.url}/proxy/small`,
+      headers,
+      ratios: [],
+    });
   }
   try {
-    for (let turn = 0; turn < setting.timing.warmUpTurns; turn += 1) await costsOf(gateways);
+    for (let turn = 0; turn < whole.warmUpTurns; turn += 1) await costsOf(gateways);
     for (let round = 0; round < idleRounds; round += 1) {
       await sleep(idleSeconds * 1_000);
       await oneRound(round % 2 === 0 ? gateways : gateways.toReversed());
