@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { notRun } from './lib/checks.mjs';
+import { orVoid } from './lib/checks.mjs';
 import { findProgram } from './lib/programs.mjs';
 import { runBench } from './lib/results.mjs';
 import { measureDefinitions } from './gateway/definitions.mjs';
@@ -52,23 +52,11 @@ export const run = (args) =>
       measured.details = loads.details;
       measured.checks.push(...loads.checks);
       for (const [goal, measure] of others.filter(([name]) => wants(name))) {
-        measured.checks.push(...(await orVoid(goal, () => measure(setting))));
+        measured.checks.push(...(await orVoid(goal, '', () => measure(setting))));
       }
     });
     return measured;
   });
-
-/** What fails for one goal says nothing of the others. */
-async function orVoid(goal, measure) {
-  console.log(`\n${goal}`);
-  try {
-    return await measure();
-  } catch (error) {
-    console.error(error);
-    process.exitCode = 1;
-    return [notRun(goal, goal, 'the run is void')];
-  }
-}
 
 function programVersions() {
   const found = ['nginx', 'wrk'].flatMap((name) => {
@@ -84,7 +72,7 @@ function versionOf(program) {
   return /\d+(\.\d+)+/.exec(output)?.[0] ?? 'unknown';
 }
 
-/** Of the servers that the product runs with, which need not be those on the path. */
+/** The servers that the product runs with need not be those on the path. */
 async function storeVersions({ databaseUrl, redisUrl }) {
   const postgres = new pg.Client(databaseUrl);
   const redis = new Redis(redisUrl);

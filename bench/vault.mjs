@@ -124,7 +124,7 @@ function bareOf(pool, tenantId, ids) {
   };
 }
 
-/** Of a value as long as a sealed card, under a key that needs no look-up. */
+/** Decrypts a value as long as a sealed card, under a key that needs no look-up. */
 function decryptionAtHand() {
   const [key, nonce, place] = [randomBytes(32), randomBytes(12), randomBytes(100)];
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(place);
@@ -137,7 +137,7 @@ function decryptionAtHand() {
   };
 }
 
-/** As many calls as one turn takes, per second and per second of this process's own time. */
+/** One turn: calls per second, and per second of this process's own time. */
 async function callOnce(call) {
   const usedBefore = processorSeconds(process.pid);
   const startedAt = performance.now();

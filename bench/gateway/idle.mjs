@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { check, notRun } from '../lib/checks.mjs';
 import { bandOf, median } from '../lib/figures.cjs';
 import { pin } from '../lib/processes.mjs';
-import { findProgram } from '../lib/programs.mjs';
 import { whole } from '../lib/turns.mjs';
 import { loadOnce } from '../lib/wrk.mjs';
 import { startGateway, startsWith } from './gateways.mjs';
-import { startUpstream } from './peers.mjs';
 import { createProxy } from './setting.mjs';
 
 const flag = '--no-memory-reducer';
@@ -22,7 +20,7 @@ export async function measureIdle(setting) {
   const { idleSeconds, idleRounds } = setting.idle;
   const whatOf = (given) =>
     `first second after ${idleSeconds} s idle / warm, ${given ? 'with' : 'without'} ${flag}`;
-  const upstreamUrl = findProgram('wrk') && (await startUpstream(setting));
+  const { upstreamUrl } = setting;
   if (!upstreamUrl) return [notRun('P19', whatOf(false), 'wrk or a C compiler is missing')];
   const { headers } = await createProxy(setting, { destination_url: upstreamUrl });
   const gateways = [];

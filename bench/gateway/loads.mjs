@@ -1,10 +1,9 @@
-import { check, notRun } from '../lib/checks.mjs';
+import { check, notRun, orVoid } from '../lib/checks.mjs';
 import { pin } from '../lib/processes.mjs';
-import { findProgram } from '../lib/programs.mjs';
 import { ratioOf, takeTurns, tell } from '../lib/turns.mjs';
 import { loadOnce } from '../lib/wrk.mjs';
 import { prepareScripts } from './bodies.mjs';
-import { startTlsUpstream, startUpstream } from './peers.mjs';
+import { startTlsUpstream } from './peers.mjs';
 import { openSites } from './sites.mjs';
 
 const agent = 'http-proxy + agent';
@@ -19,13 +18,13 @@ const loads = {
   'POST, tokens: 1': { body: '1-tokens' },
   'POST, tokens: 10': { body: '10-tokens' },
   'POST, tokens: 100': { body: '100-tokens' },
-  // As many as there are sandboxes for: a call that waits for one says nothing of the gateway.
+  // One for each sandbox: a call that waits for one says nothing of the gateway.
   'POST 1 KB, two connections': { body: '1k', connections: 2 },
 };
 
 /**
  * Goal, load, target, peer, bound, and the figure if it is not requests per second of processor time.
- * Of nginx that alone counts: it gets no more requests per second than one core of load can make.
+ * nginx is compared by that alone: it gets no more requests per second than one core of load can make.
  */
 const pairs = [
   ['P1', 'GET small', 'gateway', agent, ['≥', 1.7]],
@@ -56,13 +55,12 @@ const pairs = [
 export async function measureLoads(setting, wants) {
   const wanted = pairs.filter(([goal]) => wants(goal)).map(pairOf);
   if (wanted.length === 0) return { checks: [], details: {} };
-  const upstreamUrl = findProgram('wrk') && (await startUpstream(setting));
-  if (!upstreamUrl) {
+  if (!setting.upstreamUrl) {
     const why = 'wrk or a C compiler is missing';
     return { checks: wanted.map(({ goal, what }) => notRun(goal, what, why)), details: {} };
   }
   const tlsUpstream = wants('TLS') ? await startTlsUpstream(setting) : undefined;
-  const sites = openSites({ ...setting, upstreamUrl, tlsUpstream });
+  const sites = openSites({ ...setting, tlsUpstream });
   const scripts = await prepareScripts(
     setting,
     wanted.map(({ load }) => load.body),
@@ -70,7 +68,8 @@ export async function measureLoads(setting, wants) {
   const checks = [];
   const details = {};
   for (const pair of wanted) {
-    checks.push(await orVoid(pair, () => measure(pair, { setting, sites, scripts, details })));
+    const measured = () => measure(pair, { setting, sites, scripts, details });
+    checks.push(...(await orVoid(pair.goal, pair.what, measured)));
   }
   await sites.end();
   return { checks, details };
@@ -81,25 +80,13 @@ function pairOf([goal, loadName, target, peer, bound, figure]) {
   return { goal, what, load: loads[loadName], target, peer, bound, figure };
 }
 
-/** A pair that is void must not take the others with it. */
-async function orVoid({ goal, what }, work) {
-  console.log(`\n${goal} ${what}`);
-  try {
-    return await work();
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-    return notRun(goal, what, 'the run is void');
-  }
-}
-
 async function measure(pair, { setting, sites, scripts, details }) {
   const { goal, what, load, bound, figure } = pair;
   const { connections = 64, path = '/small', body } = load;
   const both = {};
   for (const side of ['target', 'peer']) {
     const site = await sites.of(pair[side]);
-    if (!site) return notRun(goal, what, `there is no "${pair[side]}"`);
+    if (!site) return [notRun(goal, what, `there is no "${pair[side]}"`)];
     pin(site.pid, 0);
     both[side] = { ...site, name: pair[side], url: site.url + path, script: scripts[body] };
   }
@@ -109,5 +96,5 @@ async function measure(pair, { setting, sites, scripts, details }) {
   await sites.verify();
   tell(rounds, { target: pair.target, peer: pair.peer });
   details[`${goal} ${what}`] = rounds;
-  return check(goal, what, ratioOf(rounds, figure), bound, ' ×');
+  return [check(goal, what, ratioOf(rounds, figure), bound, ' ×')];
 }

@@ -8,8 +8,9 @@ import { findProgram, untilAnswers } from '../lib/programs.mjs';
 
 const near = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The destination: small, so that the proxies are what is measured. Undefined without a compiler. */
+/** The destination of wrk's calls, small beside the proxies. Undefined without wrk or a compiler. */
 export async function startUpstream({ children, folder }) {
+  if (!findProgram('wrk')) return undefined;
   const compiler = findProgram('cc') ?? findProgram('gcc');
   if (!compiler) {
     console.log('a C compiler is missing; loads need it: apt-get install gcc libc6-dev');
@@ -117,7 +118,7 @@ const passing = (port, destination) => `
     }
   }`;
 
-/** As many bytes as the destination without TLS answers. */
+/** Answers as many bytes as the destination without TLS. */
 const answeringOverTls = (port, file) => `
   server {
     listen 127.0.0.1:${port} ssl backlog=4096;

@@ -8,7 +8,7 @@ export const loadSealing = () =>
     '@glovebox/seal': 'parseKeyRing',
   });
 
-/** Of ten: seven proxies, two applications, one reactor. */
+/** Seven proxies, two applications and one reactor of ten. */
 export function sampleDefinition(tenantId, at) {
   const place = at % 10;
   const kind = place < 7 ? 'proxy' : place < 9 ? 'application' : 'reactor';

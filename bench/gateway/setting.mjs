@@ -5,11 +5,12 @@ import { pin } from '../lib/processes.mjs';
 import { endOnSignal, withProduct } from '../lib/product.mjs';
 import { Children } from '../lib/programs.mjs';
 import { Destination } from './destination.mjs';
+import { startUpstream } from './peers.mjs';
 
 /** The real product on core 1, its gateway on core 0, and a destination that does as it is told. */
 export async function withSetting(options, work) {
   endOnSignal();
-  // What is started inherits it: Postgres's later sessions, too.
+  // Everything started from here inherits it: Postgres's later sessions, too.
   pin(process.pid, 1);
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-gateway-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +28,7 @@ export async function withSetting(options, work) {
       pin(dev.pids.gateway, 0);
       const setting = { ...options, dev, folder, children, destination };
       try {
-        await work(setting);
+        await work({ ...setting, upstreamUrl: await startUpstream(setting) });
       } finally {
         await children.endAll();
       }

@@ -15,7 +15,7 @@ const masking = {
 };
 const appending = { location: 'header', name: 'X-Bench', value: 'yes' };
 
-/** What a proxy has besides its destination. */
+/** The members of a proxy besides its destination. */
 const proxies = {
   gateway: {},
   'detokenize off': { detokenize: false },
@@ -39,7 +39,7 @@ const recording = {
   'metrics off': () => ({ preload: 'no-metrics.cjs' }),
 };
 
-/** What wrk loads, by name; each is started when a pair wants it first. Undefined: it cannot run here. */
+/** Targets and peers by name; each is started when a pair wants it first. Undefined: it cannot run here. */
 export function openSites(setting) {
   const started = new Map();
   const gateways = [];

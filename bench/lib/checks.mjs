@@ -26,6 +26,18 @@ export const notRun = (goal, what, why) => ({
   held: '',
 });
 
+/** A failure of one measurement says nothing of the others. */
+export async function orVoid(goal, what, measure) {
+  console.log(`\n${goal} ${what}`);
+  try {
+    return await measure();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+    return [notRun(goal, what, 'the run is void')];
+  }
+}
+
 function short(value) {
   if (Number.isInteger(value)) return String(value);
   return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);

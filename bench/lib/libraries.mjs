@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { aliases } from '../../tools/build.mjs';
 import { repoRoot } from '../../tools/lib/repo.mjs';
 
-/** What this version's libraries export, bundled as the apps have them; `exported` is `{module: names}`. */
+/** Exports of this version's libraries, bundled as the apps have them; `exported` is `{module: names}`. */
 export async function loadLibraries(name, exported) {
   const outfile = join(repoRoot, 'dist', 'bench', `${name}.cjs`);
   const lines = Object.entries(exported).map(

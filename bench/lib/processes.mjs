@@ -19,7 +19,7 @@ export function processorSeconds(pid) {
   return sum(own) / nanosecondsPerSecond + sum(childrenOf(pid).map(processorSeconds));
 }
 
-/** Of the process and of those that it started. */
+/** The memory of the process and of those that it started. */
 export function residentMebibytes(pid) {
   const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(kibibytes) / kibibytesPerMebibyte + sum(childrenOf(pid).map(residentMebibytes));

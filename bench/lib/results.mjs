@@ -59,7 +59,7 @@ function refuse(message) {
   process.exit(1);
 }
 
-/** What the figures belong to: they say nothing without it. */
+/** The figures say nothing without it. */
 function circumstances(command, versions) {
   return {
     command,
