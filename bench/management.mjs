@@ -1,57 +1,71 @@
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../tools/lib/ports.mjs';
-import { compare, pin, ratio, report } from './lib/compare.mjs';
-import { withProduct } from './lib/product.mjs';
+import { check } from './lib/checks.mjs';
+import { pin } from './lib/processes.mjs';
+import { endOnSignal, withProduct } from './lib/product.mjs';
+import { Children, untilAnswers } from './lib/programs.mjs';
+import { runBench } from './lib/results.mjs';
+import { ratioOf, takeTurns, tell } from './lib/turns.mjs';
+import { loadOnce } from './lib/wrk.mjs';
 
-export const about = 'the management API against a bare Nest (P14)';
+export const about = 'the management API against a bare Nest (P14) [--quick] [--write]';
 
-export async function run() {
-  await withProduct({}, async (dev) => {
-    for (const pid of Object.values(dev.pids)) pin(pid, 1);
-    const pid = dev.pids['management-api'];
-    const headers = { 'SVC-API-KEY': dev.adminKey };
-    const measured = {
-      'without the database': `${dev.managementUrl}/permissions`,
-      'by id': `${dev.managementUrl}/reactor-formulas/${await createFormula(dev)}`,
-    };
-    const peers = [];
-    try {
-      const targets = [];
-      for (const [name, url] of Object.entries(measured)) {
-        const document = await (await fetch(url, { headers })).text();
-        const bare = await startBareNest(document);
-        peers.push(bare.child);
-        targets.push({ name, pid, url, headers });
-        targets.push({ name: `bare Nest, the same document: ${name}`, ...bare });
+const bench = {
+  name: 'management',
+  heading: 'The management API against a bare Nest',
+  goals: ['P14'],
+  placement:
+    'The peer is Nest on Express that answers the same document and does nothing else: no key, no permission, ' +
+    'no validation, no metrics. Target on core 0; load generator, Postgres and Redis on core 1. Ratios are of ' +
+    "requests per second of the target's processor time; median [min..max] of the rounds.",
+};
+
+export const run = (args) =>
+  runBench(bench, args, async ({ timing }) => {
+    endOnSignal();
+    pin(process.pid, 1);
+    const children = new Children();
+    const measured = { checks: [], details: {} };
+    await withProduct({}, async (dev) => {
+      try {
+        const formula = `/reactor-formulas/${await createFormula(dev)}`;
+        for (const [what, path, bound] of [
+          ['GET /permissions, without the database', '/permissions', ['≥', 0.8]],
+          ['GET /reactor-formulas/{id}, under row-level security', formula, ['≥', 0.35]],
+        ]) {
+          console.log(`\n${what}`);
+          const rounds = await measure(dev, path, { timing, children });
+          measured.details[what] = rounds;
+          measured.checks.push(check('P14', what, ratioOf(rounds), bound, ' ×'));
+        }
+      } finally {
+        await children.endAll();
       }
-      const results = await compare(targets);
-      report(results);
-      for (const [name, goal] of [
-        ['without the database', '≥ 0.9'],
-        ['by id', '≥ 0.35'],
-      ]) {
-        const times = ratio(results, name, `bare Nest, the same document: ${name}`);
-        console.log(`GET ${name}: ${times} × bare Nest, goal ${goal}`);
-      }
-      console.log('target on core 0; load generator, Postgres and Redis on core 1');
-    } finally {
-      for (const child of peers) child.kill();
-    }
+    });
+    return measured;
   });
+
+async function measure({ managementUrl, adminKey, pids }, path, { timing, children }) {
+  const name = 'management API';
+  const headers = { 'SVC-API-KEY': adminKey };
+  const target = { name, pid: pids['management-api'], url: managementUrl + path, headers };
+  const document = await (await fetch(target.url, { headers })).text();
+  const peer = await startBareNest(children, document);
+  pin(target.pid, 0);
+  pin(peer.pid, 0);
+  const rounds = await takeTurns({ target, peer }, timing, (each) => loadOnce(each));
+  tell(rounds, { target: name, peer: peer.name });
+  return rounds;
 }
 
 /** Nest without anything of ours, answering the same bytes. */
-async function startBareNest(document) {
+async function startBareNest(children, document) {
   const port = await freePort();
-  const peer = fileURLToPath(new URL('./peers/bare-nest.cjs', import.meta.url));
-  const child = spawn(process.execPath, [peer, String(port), document], { stdio: 'inherit' });
+  const program = fileURLToPath(new URL('./peers/bare-nest.cjs', import.meta.url));
+  const child = children.start(process.execPath, [program, String(port), document]);
   const url = `http://127.0.0.1:${port}/answer`;
-  while (!(await fetch(url).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error('the peer did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return { child, pid: child.pid, url };
+  await untilAnswers(child, url, { ok: true });
+  return { name: 'bare Nest', pid: child.pid, url };
 }
 
 async function createFormula({ managementUrl, adminKey }) {

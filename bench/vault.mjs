@@ -1,73 +1,78 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { repoRoot } from '../tools/lib/repo.mjs';
-import { pin } from './lib/compare.mjs';
-import { withProduct } from './lib/product.mjs';
+import { check } from './lib/checks.mjs';
+import { loadLibraries } from './lib/libraries.mjs';
+import { pin, processorSeconds } from './lib/processes.mjs';
+import { endOnSignal, withProduct } from './lib/product.mjs';
+import { runBench } from './lib/results.mjs';
+import { ratioOf, takeTurns, tell } from './lib/turns.mjs';
 
-export const about = 'detokenize in process, against a bare statement and GCM (P17)';
+export const about =
+  'detokenize in process, against a bare statement and GCM (P17) [--quick] [--write]';
 
 const counts = [1, 10, 100];
-const rounds = 7;
-const roundMs = 2_000;
+const turnMs = 1_000;
 const callers = 16;
 
-export async function run() {
-  await withProduct({}, async (dev) => {
-    for (const pid of Object.values(dev.pids)) pin(pid, 1);
-    pin(process.pid, 0);
-    const libraries = await loadLibraries();
-    const ring = libraries.parseKeyRing(readFileSync(dev.keyRingFile, 'utf8'));
-    const url = dev.databaseUrls.data;
-    const database = libraries.connectDatabase({ url, app: 'bench', connectionsMax: callers });
-    const pool = new pg.Pool({ connectionString: url, max: callers });
-    const vault = new libraries.Vault(new libraries.Sealer(ring, libraries.dataKeyTable(database)));
-    const { tenantId, ids } = await createTokens(dev, Math.max(...counts));
-    try {
-      for (const count of counts) {
-        const wanted = ids.slice(0, count);
-        const targets = {
-          vault: () => detokenize(vault, database, tenantId, wanted),
-          bare: bareOf(pool, tenantId, wanted),
-        };
-        print(count, await compare(targets));
-      }
-      console.log('goal ≥ 0.8; this process on core 0, Postgres and everything else on core 1');
-    } finally {
-      await Promise.all([database.close(), pool.end()]);
-    }
-  });
-}
+const bench = {
+  name: 'vault',
+  heading: 'Tokens in process',
+  goals: ['P17'],
+  placement:
+    'The peer is one prepared statement that reads by `= ANY` and inserts the same line of the audit log, and ' +
+    'AES-256-GCM of as many values under one key at hand: no authorisation, no verdict, no place that each ' +
+    `value is bound to, no data keys. ${callers} callers, values of 74 bytes. One process makes all calls, on ` +
+    'core 0; Postgres and all else on core 1. Median [min..max] of the rounds.',
+};
 
-/** The libraries as the apps have them: bundled by esbuild, packages left outside. */
-async function loadLibraries() {
-  const folder = mkdtempSync(join(repoRoot, 'dist', 'bench-'));
-  const outfile = join(folder, 'libraries.cjs');
-  const from = (name, what) => `export { ${what} } from './libs/${name}/src/index.ts';`;
-  try {
-    await build({
-      stdin: {
-        contents: [
-          from('vault', 'Vault'),
-          from('seal', 'parseKeyRing, Sealer'),
-          from('database', 'connectDatabase, dataKeyTable'),
-        ].join('\n'),
-        resolveDir: repoRoot,
-      },
-      tsconfig: join(repoRoot, 'tsconfig.base.json'),
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      external: ['pg', 'pino', 'prom-client'],
-      logLevel: 'warning',
+export const run = (args) =>
+  runBench(bench, args, async ({ timing }) => {
+    endOnSignal();
+    const measured = { checks: [], details: {} };
+    await withProduct({}, async (dev) => {
+      for (const pid of Object.values(dev.pids)) pin(pid, 1);
+      pin(process.pid, 0);
+      await withTargets(dev, async (targetsOf) => {
+        for (const count of counts) {
+          console.log(`\nP17, tokens of a use: ${count}`);
+          const rounds = await takeTurns(targetsOf(count), timing, callOnce);
+          tell(rounds, { target: 'vault', peer: 'bare statement' });
+          measured.details[count] = rounds;
+          measured.checks.push(...checksOf(count, rounds));
+        }
+      });
     });
-    return createRequire(outfile)(outfile);
+    return measured;
+  });
+
+const checksOf = (count, rounds) =>
+  [
+    ['calls per second', 'perSecond'],
+    ['calls per second of processor time', 'perCpuSecond'],
+  ].map(([what, figure]) =>
+    check('P17', `tokens: ${count}, ${what}`, ratioOf(rounds, figure), ['≥', 0.8], ' ×'),
+  );
+
+async function withTargets(dev, work) {
+  const libraries = await loadLibraries('vault', {
+    '@glovebox/vault': 'Vault',
+    '@glovebox/seal': 'parseKeyRing, Sealer',
+    '@glovebox/database': 'connectDatabase, dataKeyTable',
+  });
+  const ring = libraries.parseKeyRing(readFileSync(dev.keyRingFile, 'utf8'));
+  const url = dev.databaseUrls.data;
+  const database = libraries.connectDatabase({ url, app: 'bench', connectionsMax: callers });
+  const pool = new pg.Pool({ connectionString: url, max: callers });
+  const vault = new libraries.Vault(new libraries.Sealer(ring, libraries.dataKeyTable(database)));
+  const { tenantId, ids } = await createTokens(dev, Math.max(...counts));
+  try {
+    await work((count) => ({
+      target: () => detokenize(vault, database, tenantId, ids.slice(0, count)),
+      peer: bareOf(pool, tenantId, ids.slice(0, count)),
+    }));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all([database.close(), pool.end()]);
   }
 }
 
@@ -119,7 +124,7 @@ function bareOf(pool, tenantId, ids) {
   };
 }
 
-/** Of a value as long as a sealed card, under a key that needs no look-up. */
+/** Decrypts a value as long as a sealed card, under a key that needs no look-up. */
 function decryptionAtHand() {
   const [key, nonce, place] = [randomBytes(32), randomBytes(12), randomBytes(100)];
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(place);
@@ -132,46 +137,19 @@ function decryptionAtHand() {
   };
 }
 
-/** Calls of each per second and per second of this process's own time, in turns. */
-async function compare(targets) {
-  const names = Object.keys(targets);
-  const results = Object.fromEntries(names.map((name) => [name, []]));
-  for (const name of names) await load(targets[name], 500);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      results[name].push(await load(targets[name], roundMs));
-    }
-  }
-  return results;
-}
-
-async function load(call, durationMs) {
-  const usedBefore = process.cpuUsage();
+/** One turn: calls per second, and per second of this process's own time. */
+async function callOnce(call) {
+  const usedBefore = processorSeconds(process.pid);
   const startedAt = performance.now();
   let calls = 0;
   const caller = async () => {
-    while (performance.now() - startedAt < durationMs) {
+    while (performance.now() - startedAt < turnMs) {
       await call();
       calls += 1;
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  const { user, system } = process.cpuUsage(usedBefore);
+  const used = processorSeconds(process.pid) - usedBefore;
   const seconds = (performance.now() - startedAt) / 1_000;
-  return { perSecond: calls / seconds, perCpuSecond: calls / ((user + system) / 1e6) };
-}
-
-function print(count, { vault, bare }) {
-  const figure = (name) => {
-    const ratios = vault
-      .map((result, round) => result[name] / bare[round][name])
-      .sort((a, b) => a - b);
-    const at = (position) => ratios[position].toFixed(2);
-    return `${at(Math.floor(ratios.length / 2))} [${at(0)}..${at(ratios.length - 1)}]`;
-  };
-  const calls = Math.round(vault.reduce((sum, { perSecond }) => sum + perSecond, 0) / rounds);
-  console.log(
-    `${count} tokens: ${figure('perSecond')} × the calls per second (${calls}), ` +
-      `${figure('perCpuSecond')} × per CPU second`,
-  );
+  return { perSecond: calls / seconds, perCpuSecond: calls / used };
 }

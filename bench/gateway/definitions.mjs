@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { pin } from '../lib/compare.mjs';
-import { check, until } from './checks.mjs';
+import { pin } from '../lib/processes.mjs';
+import { check } from '../lib/checks.mjs';
+import { until } from './waiting.mjs';
 import { startGateway } from './gateways.mjs';
 import { loadSealing, sampleDefinition } from './sample-definitions.mjs';
 import { createProxy } from './setting.mjs';

@@ -13,7 +13,7 @@ const pauseMs = 1_000;
  */
 export class Destination {
   #server = createServer((req, res) => void this.#answer(req, res));
-  /** Of the calls that hang now. */
+  /** The answers that calls hang on now. */
   #waiting = new Set();
   /** When calls that hung were given up by the proxy. */
   givenUpAt = [];

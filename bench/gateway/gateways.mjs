@@ -6,12 +6,14 @@ import { untilAnswers } from '../lib/programs.mjs';
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * One more gateway of the running product, with the environment that `npm start` gave to the first
- * one. With `probe` it answers questions about its memory and its pauses.
+ * One more gateway of the running product, with the command line and the environment that `npm start`
+ * gave to the first one; `flag` is given to or taken from Node. With `probe` it answers questions about
+ * its memory and its pauses.
  */
 export async function startGateway({ dev, children }, options = {}) {
-  const { env = {}, preload, probe = false, output = '/dev/null' } = options;
-  const [command, ...args] = partsOf(dev.pids.gateway, 'cmdline');
+  const { env = {}, preload, flag, probe = false, output = '/dev/null' } = options;
+  const [command, ...own] = partsOf(dev.pids.gateway, 'cmdline');
+  const args = flag ? withFlag(own, flag) : own;
   const ports = { PORT: await freePort(), OPS_PORT: await freePort() };
   const loaded = [...(preload ? [preload] : []), ...(probe ? ['probe.cjs'] : [])].map(beside);
   const flags = [...(probe ? ['--expose-gc'] : []), ...loaded.flatMap((file) => ['-r', file])];
@@ -31,6 +33,13 @@ export async function startGateway({ dev, children }, options = {}) {
     end: () => children.end(child),
   };
 }
+
+export const startsWith = ({ dev }, flag) => partsOf(dev.pids.gateway, 'cmdline').includes(flag);
+
+const withFlag = (args, { name, given }) => [
+  ...(given ? [name] : []),
+  ...args.filter((arg) => arg !== name),
+];
 
 let lastId = 0;
 

@@ -1,4 +1,5 @@
-import { check, until } from './checks.mjs';
+import { check } from '../lib/checks.mjs';
+import { until } from './waiting.mjs';
 import { beginCall, statusOf } from './calls.mjs';
 import { createProxy } from './setting.mjs';
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pin, residentMebibytes } from '../lib/compare.mjs';
+import { pin, residentMebibytes } from '../lib/processes.mjs';
 import { beginCall, statusOf } from './calls.mjs';
-import { check, until } from './checks.mjs';
+import { check } from '../lib/checks.mjs';
+import { until } from './waiting.mjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 

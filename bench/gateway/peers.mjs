@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/lib/ports.mjs';
+import { loadLibraries } from '../lib/libraries.mjs';
 import { findProgram, untilAnswers } from '../lib/programs.mjs';
 
 const near = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The destination: small, so that the proxies are what is measured. Undefined without a compiler. */
+/** The destination of wrk's calls, small beside the proxies. Undefined without wrk or a compiler. */
 export async function startUpstream({ children, folder }) {
+  if (!findProgram('wrk')) return undefined;
   const compiler = findProgram('cc') ?? findProgram('gcc');
   if (!compiler) {
     console.log('a C compiler is missing; loads need it: apt-get install gcc libc6-dev');
@@ -22,32 +24,56 @@ export async function startUpstream({ children, folder }) {
   return url;
 }
 
-/** Each peer by name, with its process and URL; those that cannot run are missing. */
-export async function startPeers({ children, folder, upstreamUrl }) {
-  const peers = {};
-  const names = ['http-proxy + agent', 'http-proxy', 'http-proxy in Nest', 'undici dispatch'];
-  if (existsSync(near('../peers/node_modules/@fastify/http-proxy'))) {
-    names.push('@fastify/http-proxy');
-  } else {
-    console.log('@fastify/http-proxy is missing: npm ci --prefix bench/peers --ignore-scripts');
+export const peerNames = [
+  'http-proxy + agent',
+  'http-proxy',
+  'http-proxy in Nest',
+  'undici dispatch',
+  '@fastify/http-proxy',
+];
+
+/** With its process and URL; undefined when it is not installed. */
+export async function startPeer({ children }, name, destinationUrl, caFile = '') {
+  if (name.startsWith('@') && !existsSync(near(`../peers/node_modules/${name}`))) {
+    console.log(`${name} is missing: npm ci --prefix bench/peers --ignore-scripts`);
+    return undefined;
   }
-  for (const name of names) {
-    const port = await freePort();
-    const args = [near('../peers/proxies.cjs'), name, String(port), upstreamUrl];
-    peers[name] = await answering(children.start(process.execPath, args), port);
-  }
-  const nginx = findProgram('nginx');
-  if (nginx) peers.nginx = await startNginx(nginx, { children, folder, upstreamUrl });
-  return peers;
+  const port = await freePort();
+  const args = [near('../peers/proxies.cjs'), name, String(port), destinationUrl, caFile];
+  return answering(children.start(process.execPath, args), port);
 }
 
-async function startNginx(program, { children, folder, upstreamUrl }) {
+export async function startNginx(setting) {
+  const { host } = new URL(setting.upstreamUrl);
+  return runNginx(setting, 'proxy', (port) => passing(port, host));
+}
+
+/** A destination over TLS, with a certificate of an authority of its own. */
+export async function startTlsUpstream(setting) {
+  const { createAuthority } = await loadLibraries('authority', {
+    './libs/testing/src/authority.ts': 'createAuthority',
+  });
+  const authority = createAuthority();
+  const { cert, key } = authority.issue('IP:127.0.0.1');
+  const file = (name) => join(setting.folder, name);
+  writeFileSync(file('tls.crt'), cert);
+  writeFileSync(file('tls.key'), key, { mode: 0o600 });
+  writeFileSync(file('tls-ca.crt'), authority.ca);
+  const started = await runNginx(setting, 'tls', (port) => answeringOverTls(port, file));
+  if (!started) return undefined;
+  const url = started.url.replace('http:', 'https:');
+  return { url, ca: authority.ca, caFile: file('tls-ca.crt') };
+}
+
+async function runNginx({ children, folder }, name, serverOn) {
+  const program = findProgram('nginx');
+  if (!program) return undefined;
   const port = await freePort();
-  const config = join(folder, 'nginx.conf');
-  writeFileSync(config, nginxConfig({ folder, port, upstream: new URL(upstreamUrl).host }));
-  const errors = join(folder, 'nginx.log');
-  const child = children.start(program, ['-p', folder, '-c', config, '-e', errors]);
-  return answering(child, port);
+  const own = join(folder, `nginx-${name}`);
+  mkdirSync(own);
+  writeFileSync(join(own, 'nginx.conf'), nginxConfig(own, serverOn(port)));
+  const args = ['-p', own, '-c', join(own, 'nginx.conf'), '-e', join(own, 'error.log')];
+  return answering(children.start(program, args), port);
 }
 
 async function answering(child, port) {
@@ -57,7 +83,7 @@ async function answering(child, port) {
 }
 
 /** One worker on one core; bodies stay in memory, connections to both sides stay open. */
-const nginxConfig = ({ folder, port, upstream }) => `
+const nginxConfig = (folder, server) => `
 daemon off;
 worker_processes 1;
 pid ${folder}/nginx.pid;
@@ -67,13 +93,18 @@ http {
   keepalive_requests 1000000000;
   client_max_body_size 0;
   client_body_buffer_size 256k;
-  client_body_temp_path ${folder}/nginx-body;
-  proxy_temp_path ${folder}/nginx-proxy;
-  fastcgi_temp_path ${folder}/nginx-fastcgi;
-  uwsgi_temp_path ${folder}/nginx-uwsgi;
-  scgi_temp_path ${folder}/nginx-scgi;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  ${server}
+}
+`;
+
+const passing = (port, destination) => `
   upstream destination {
-    server ${upstream};
+    server ${destination};
     keepalive 256;
     keepalive_requests 1000000000;
   }
@@ -85,6 +116,17 @@ http {
       proxy_set_header Connection "";
       proxy_max_temp_file_size 0;
     }
-  }
-}
-`;
+  }`;
+
+/** Answers as many bytes as the destination without TLS. */
+const answeringOverTls = (port, file) => `
+  server {
+    listen 127.0.0.1:${port} ssl backlog=4096;
+    ssl_certificate ${file('tls.crt')};
+    ssl_certificate_key ${file('tls.key')};
+    keepalive_timeout 120s;
+    default_type application/json;
+    location / {
+      return 200 '{"id":"7e0f6f2c-1b1d-4f0a-9d0e-0d4a6f4f9b11","status":"ok","amount":1234}';
+    }
+  }`;

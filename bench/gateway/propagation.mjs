@@ -1,5 +1,6 @@
 import { Agent, get } from 'node:http';
-import { check, percentile } from './checks.mjs';
+import { check } from '../lib/checks.mjs';
+import { percentile } from '../lib/figures.cjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 

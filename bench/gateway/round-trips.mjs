@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { check } from './checks.mjs';
+import { check } from '../lib/checks.mjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy, createTokens } from './setting.mjs';
 
 const calls = 500;
-/** What the gateway asks by itself meanwhile differs by a question or two from window to window. */
+/** The gateway's own questions meanwhile differ by one or two from window to window. */
 const negligible = 0.01;
 
 /** P6: a warm call without tokens asks Redis nothing. */

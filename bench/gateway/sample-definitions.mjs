@@ -1,31 +1,14 @@
-import { build } from 'esbuild';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { aliases } from '../../tools/build.mjs';
-import { repoRoot } from '../../tools/lib/repo.mjs';
+import { loadLibraries } from '../lib/libraries.mjs';
 
 /** How this version seals what it writes into the definition log. */
-export async function loadSealing() {
-  const outfile = join(repoRoot, 'dist', 'bench', 'sealing.cjs');
-  await build({
-    stdin: {
-      contents: `export { sealDefinition } from '@glovebox/definitions';
-        export { parseKeyRing } from '@glovebox/seal';`,
-      resolveDir: repoRoot,
-      loader: 'ts',
-    },
-    alias: aliases(),
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'cjs',
-    outfile,
+export const loadSealing = () =>
+  loadLibraries('sealing', {
+    '@glovebox/definitions': 'sealDefinition',
+    '@glovebox/seal': 'parseKeyRing',
   });
-  return createRequire(import.meta.url)(outfile);
-}
 
-/** Of ten: seven proxies, two applications, one reactor. */
+/** Seven proxies, two applications and one reactor of ten. */
 export function sampleDefinition(tenantId, at) {
   const place = at % 10;
   const kind = place < 7 ? 'proxy' : place < 9 ? 'application' : 'reactor';

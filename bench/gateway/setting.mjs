@@ -1,16 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { pin } from '../lib/compare.mjs';
+import { pin } from '../lib/processes.mjs';
 import { endOnSignal, withProduct } from '../lib/product.mjs';
 import { Children } from '../lib/programs.mjs';
 import { Destination } from './destination.mjs';
+import { startUpstream } from './peers.mjs';
 
 /** The real product on core 1, its gateway on core 0, and a destination that does as it is told. */
 export async function withSetting(options, work) {
   endOnSignal();
-  // What is started inherits it: Postgres's later sessions, too.
+  // Everything started from here inherits it: Postgres's later sessions, too.
   pin(process.pid, 1);
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-gateway-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ export async function withSetting(options, work) {
       pin(dev.pids.gateway, 0);
       const setting = { ...options, dev, folder, children, destination };
       try {
-        await work(setting);
+        await work({ ...setting, upstreamUrl: await startUpstream(setting) });
       } finally {
         await children.endAll();
       }
@@ -66,10 +66,4 @@ async function create({ managementUrl }, path, document, key) {
     throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
   }
   return answer.json();
-}
-
-/** Whether the gateway of this version has the setting. */
-export function knowsSetting(name) {
-  const file = fileURLToPath(new URL('../../apps/gateway/src/config.ts', import.meta.url));
-  return readFileSync(file, 'utf8').includes(`${name}:`);
 }

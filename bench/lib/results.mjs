@@ -1,13 +1,66 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
+import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as timings from './turns.mjs';
 
 const repoRoot = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the figures belong to: they say nothing without it. */
-export function circumstances(command, versions) {
+const rough =
+  'Rough: --quick warms up for 2 s instead of 10 and takes 3 rounds instead of 11. It finds faults of ' +
+  'the bench; it says nothing of a goal.';
+
+/**
+ * The frame of a bench: its options, the table, the JSON, the page. `measure` gets `{timing, quick,
+ * wants}` and resolves with `{checks, versions, details}`.
+ */
+export async function runBench({ name, heading, goals, placement }, args, measure) {
+  const { only, quick, write } = parse(args, goals);
+  const command = ['npm run bench --', name, ...args].join(' ');
+  const begunAt = performance.now();
+  if (quick) console.log(rough);
+  const measured = await measure({
+    quick,
+    timing: quick ? timings.quick : timings.whole,
+    wants: (goal) => only.includes(goal),
+  });
+  measured.checks.sort((a, b) => goals.indexOf(a.goal) - goals.indexOf(b.goal));
+  const results = {
+    ...circumstances(command, measured.versions),
+    seconds: Math.round((performance.now() - begunAt) / 1_000),
+    ...(quick ? { rough } : {}),
+    checks: measured.checks,
+    details: measured.details,
+  };
+  const notes = `${placement}${quick ? `\n${rough}` : ''}`;
+  console.log(`\n${tableOf(results.checks)}\n\n${notes}`);
+  console.log(`${results.seconds} s. JSON: ${writeJson(name, results)}`);
+  if (write) console.log(`Written: ${writeSection(name, pageOf(results, { heading, placement }))}`);
+}
+
+function parse(args, goals) {
+  const at = args.indexOf('--only');
+  const only = at < 0 ? goals : (args[at + 1] ?? '').split(',');
+  const rest = args.filter((_, place) => at < 0 || (place !== at && place !== at + 1));
+  const unknown = [
+    ...rest.filter((arg) => !['--quick', '--write'].includes(arg)),
+    ...only.filter((goal) => !goals.includes(goal)),
+  ];
+  if (unknown.length > 0) refuse(`Unknown: ${unknown.join(', ')}. Goals: ${goals.join()}`);
+  const write = rest.includes('--write');
+  if (write && args.length > 1) refuse('--write keeps full runs: no other option');
+  if (availableParallelism() < 2) refuse('The target needs a core of its own: 2 cores');
+  return { only, write, quick: rest.includes('--quick') };
+}
+
+function refuse(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+/** The figures say nothing without it. */
+function circumstances(command, versions) {
   return {
     command,
     date: new Date().toISOString().slice(0, 10),
@@ -19,7 +72,36 @@ export function circumstances(command, versions) {
   };
 }
 
-export function writeJson(name, document) {
+function pageOf(results, { heading, placement }) {
+  const { command, date, commit, machine, versions, seconds, checks } = results;
+  const listed = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return `## ${heading}
+
+\`${command}\`, ${date}, commit ${commit}, ${seconds} s. ${machine}; ${listed.join(', ')}.
+
+${placement}
+
+${tableOf(checks)}`;
+}
+
+function tableOf(checks) {
+  const columns = ['goal', 'what', 'reached', 'wanted', 'met', 'held'];
+  return markdownTable(
+    ['Goal', 'What', 'Reached', 'Wanted', 'Met', 'Held back by'],
+    checks.map((row) => columns.map((column) => row[column])),
+  );
+}
+
+/** A table as prettier would write it. */
+function markdownTable(columns, rows) {
+  const cells = [columns, ...rows].map((row) => row.map(String));
+  const widths = columns.map((_, at) => Math.max(3, ...cells.map((row) => row[at].length)));
+  const line = (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at])).join(' | ')} |`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
+}
+
+function writeJson(name, document) {
   const file = join(repoRoot, 'dist', 'bench', `${name}.json`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
@@ -27,7 +109,7 @@ export function writeJson(name, document) {
 }
 
 /** Replaces what stands between the markers of the section, or adds the section at the end. */
-export function writeSection(name, markdown) {
+function writeSection(name, markdown) {
   const file = join(repoRoot, 'docs', 'benchmarks.md');
   const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
   const section = `${begin}\n\n${markdown.trim()}\n\n${end}`;
@@ -40,13 +122,4 @@ export function writeSection(name, markdown) {
     : `${before.trimEnd()}\n\n${section}\n`;
   writeFileSync(file, after);
   return file;
-}
-
-/** A table as prettier would write it. */
-export function markdownTable(columns, rows) {
-  const cells = [columns, ...rows].map((row) => row.map(String));
-  const widths = columns.map((_, at) => Math.max(3, ...cells.map((row) => row[at].length)));
-  const line = (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at])).join(' | ')} |`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
 }

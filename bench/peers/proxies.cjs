@@ -1,7 +1,10 @@
 // Other ways to be a proxy, each as its users would set it up: node bench/peers/proxies.cjs NAME PORT ORIGIN
+// [FILE OF THE AUTHORITY]
+const { readFileSync } = require('node:fs');
 const http = require('node:http');
+const https = require('node:https');
 
-const [, , name, port, origin] = process.argv;
+const [, , name, port, origin, caFile] = process.argv;
 
 const listen = (server) => server.listen(Number(port), '127.0.0.1');
 
@@ -16,9 +19,18 @@ function httpProxy(options) {
   return (req, res) => proxy.web(req, res);
 }
 
-const keepAlive = () => ({
-  agent: new http.Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 1024 }),
-});
+/** Its buffers are those of the gateway and of undici. */
+function keepAlive() {
+  const options = {
+    keepAlive: true,
+    noDelay: true,
+    highWaterMark: 64 * 1024,
+    maxSockets: 1024,
+    maxFreeSockets: 1024,
+  };
+  if (!caFile) return { agent: new http.Agent(options) };
+  return { agent: new https.Agent({ ...options, ca: readFileSync(caFile) }) };
+}
 
 /** The least that undici's fastest call needs: no key, no filter of headers but the framing. */
 function undiciDispatch() {

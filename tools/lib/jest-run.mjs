@@ -7,7 +7,8 @@ export function jestProjects() {
   const nested = ['libs', 'apps'].flatMap((area) =>
     readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
   );
-  const all = [...nested, { name: 'acceptance', folder: 'acceptance' }];
+  const whole = ['acceptance', 'bench'].map((name) => ({ name, folder: name }));
+  const all = [...nested, ...whole];
   return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
 }
 

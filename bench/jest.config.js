@@ -1,0 +1,1 @@
+module.exports = { displayName: 'bench', testMatch: ['**/*.spec.js'], transform: {} };

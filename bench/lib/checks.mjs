@@ -1,0 +1,44 @@
+import { heldBack } from './held-back.mjs';
+import { verdictOn } from './figures.cjs';
+
+/** One line of the result: what was reached of a goal. No bound: a figure to know, not to reach. */
+export function check(goal, what, figure, bound = undefined, unit = '') {
+  const band = typeof figure === 'number' ? { median: figure } : figure;
+  const range = band.min === undefined ? '' : ` [${short(band.min)}..${short(band.max)}]`;
+  const met = bound ? verdictOn(band, bound) : '–';
+  return {
+    goal,
+    what,
+    reached: `${short(band.median)}${range}${unit}`,
+    wanted: bound ? `${bound[0]} ${bound[1]}${unit}` : '–',
+    met,
+    held: met.startsWith('no') ? (heldBack[goal] ?? 'not looked into') : '',
+    figure: band,
+  };
+}
+
+export const notRun = (goal, what, why) => ({
+  goal,
+  what,
+  reached: `not run: ${why}`,
+  wanted: '–',
+  met: '–',
+  held: '',
+});
+
+/** A failure of one measurement says nothing of the others. */
+export async function orVoid(goal, what, measure) {
+  console.log(`\n${goal} ${what}`);
+  try {
+    return await measure();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+    return [notRun(goal, what, 'the run is void')];
+  }
+}
+
+function short(value) {
+  if (Number.isInteger(value)) return String(value);
+  return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);
+}

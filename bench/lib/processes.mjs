@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { nanosecondsOf } from './figures.cjs';
+
+const nanosecondsPerSecond = 1e9;
+const kibibytesPerMebibyte = 1024;
+
+/** Every thread of the process and of those that it started runs on one core from now on. */
+export function pin(pid, core) {
+  execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
+  for (const child of childrenOf(pid)) pin(child, core);
+}
+
+/** The time that the process and those that it started have had on a processor. */
+export function processorSeconds(pid) {
+  const own = tasksOf(pid).map((task) =>
+    nanosecondsOf(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8')),
+  );
+  return sum(own) / nanosecondsPerSecond + sum(childrenOf(pid).map(processorSeconds));
+}
+
+/** The memory of the process and of those that it started. */
+export function residentMebibytes(pid) {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(kibibytes) / kibibytesPerMebibyte + sum(childrenOf(pid).map(residentMebibytes));
+}
+
+const tasksOf = (pid) => readdirSync(`/proc/${pid}/task`);
+
+const childrenOf = (pid) =>
+  tasksOf(pid).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,40 @@
+import { bandOf, median, ratiosOf } from './figures.cjs';
+
+/** Turns last a second. Less than this says little: V8 goes on optimising for many seconds. */
+export const whole = { warmUpTurns: 10, rounds: 11 };
+export const quick = { warmUpTurns: 2, rounds: 3 };
+
+/**
+ * The target and one peer in turns, so that neither idles longer than the other's turn. `turn` measures
+ * one of them once; resolves with the rounds, `{target, peer}` each.
+ */
+export async function takeTurns({ target, peer }, { warmUpTurns, rounds }, turn) {
+  const measured = [];
+  for (let round = -warmUpTurns; round < rounds; round += 1) {
+    const both = { target: await turn(target), peer: await turn(peer) };
+    if (round >= 0) measured.push(both);
+  }
+  return measured;
+}
+
+export const ratioOf = (rounds, figure = 'perCpuSecond') => bandOf(ratiosOf(rounds, figure));
+
+/** The medians of both, for who wants to see more than the ratio. */
+export function tell(rounds, names) {
+  const rows = Object.entries(names).map(([side, name]) => {
+    const of = (figure) => median(rounds.map((round) => round[side][figure]));
+    return {
+      name,
+      'k / CPU s': (of('perCpuSecond') / 1000).toFixed(1),
+      'per second': Math.round(of('perSecond')),
+      ...(rounds[0][side].p50 === undefined
+        ? {}
+        : {
+            'p50 ms': of('p50').toFixed(2),
+            'p99 ms': of('p99').toFixed(2),
+            'RSS MiB': Math.round(of('rss')),
+          }),
+    };
+  });
+  console.table(rows);
+}
