@@ -1,22 +1,15 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, NestFactory } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { ApplicationKeysController } from './applications/application-keys.controller';
 import { ApplicationKeysService } from './applications/application-keys.service';
 import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { provideContext, type ManagementContext } from './context';
-import { BodyInterceptor } from './http/body.interceptor';
-import { CallerInterceptor } from './http/caller.interceptor';
-import { IdempotencyInterceptor } from './http/idempotency.interceptor';
-import { KeyGuard } from './http/key.guard';
-import { MediaTypeGuard } from './http/media-type.guard';
+import { readBodies } from './http/body-steps';
+import { ChecksGuard } from './http/checks.guard';
 import { observe } from './http/observe';
-import { PermissionGuard } from './http/permission.guard';
 import { ProblemFilter } from './http/problem.filter';
-import { RateLimitGuard } from './http/rate-limit.guard';
-import { ResourceGuard } from './http/resource.guard';
-import { securityHeaders } from './http/security-headers';
 import { openApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { LogsController } from './logs/logs.controller';
@@ -37,9 +30,6 @@ import { TokensController } from './tokens/tokens.controller';
 import { TokensService } from './tokens/tokens.service';
 import { BodyPipe } from './validation/body.pipe';
 
-/** The order of the contract: 401 (and then 429), 403, 415, 404, and only then the body. */
-const guards: Type[] = [KeyGuard, RateLimitGuard, PermissionGuard, MediaTypeGuard, ResourceGuard];
-
 export const controllers: Type[] = [
   ApplicationsController,
   ApplicationKeysController,
@@ -52,6 +42,7 @@ export const controllers: Type[] = [
   TokensController,
   TokenizeController,
 ];
+readBodies(controllers);
 
 @Module({})
 export class AppModule {
@@ -61,10 +52,7 @@ export class AppModule {
       controllers,
       providers: [
         provideContext(ctx),
-        ...guards.map((guard) => ({ provide: APP_GUARD, useClass: guard })),
-        { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: CallerInterceptor },
-        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        { provide: APP_GUARD, useClass: ChecksGuard },
         { provide: APP_PIPE, useClass: BodyPipe },
         { provide: APP_FILTER, useValue: new ProblemFilter(ctx.logger) },
         ApplicationsService,
@@ -91,7 +79,6 @@ export async function createApp(ctx: ManagementContext): Promise<NestExpressAppl
   });
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(securityHeaders);
   app.use(observe(ctx));
   serveDocs(app, openApiDocument(controllers));
   return app;

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
+import { queryAsTenant, tenantEntry } from './as-tenant';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -24,6 +25,8 @@ export interface SqlPool extends Sql {
 export interface Database extends SqlPool {
   /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
   of(tenantId: string): SqlPool;
+  /** A transaction in which row-level security shows and takes the tenant's rows alone. */
+  transactionAs<Result>(tenantId: string, work: (sql: Sql) => Promise<Result>): Promise<Result>;
   readonly shares: Shares;
   close(): Promise<void>;
 }
@@ -71,7 +74,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     });
   const whole: SqlPool = {
     query: (statement, values) => run(rowsOf(pool, statement, values)),
-    transaction: (work) => run(inTransaction(pool, work)),
+    transaction: (work) => run(inTransaction(pool, (client) => client.query('BEGIN'), work)),
   };
   const shares = connectionShares(options.connectionsMax);
   return {
@@ -81,6 +84,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
       query: (statement, values) => shares.hold(tenantId, () => whole.query(statement, values)),
       transaction: (work) => shares.hold(tenantId, () => whole.transaction(work)),
     }),
+    transactionAs: (tenantId, work) =>
+      run(inTransaction(pool, (client) => queryAsTenant(client, tenantId, 'BEGIN'), work)),
     close: () => pool.end(),
   };
 }
@@ -96,6 +101,7 @@ async function rowsOf<Row>(
 
 async function inTransaction<Result>(
   pool: Pool,
+  begin: (client: PoolClient) => Promise<unknown>,
   work: (sql: Sql) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
@@ -104,7 +110,7 @@ async function inTransaction<Result>(
   const onError = (error: Error): void => void (broken = error);
   client.on('error', onError);
   try {
-    await client.query('BEGIN');
+    await begin(client);
     const result = await work(sqlOf(client));
     await client.query('COMMIT');
     return result;
@@ -123,7 +129,7 @@ function sqlOf(client: PoolClient): Sql {
   return { query: (statement, values) => rowsOf(client, statement, values) };
 }
 
-/** From here to the end of the transaction, row-level security shows this tenant's rows alone. */
+/** For a transaction that is under way: one that a tenant begins is `transactionAs`. */
 export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
-  await sql.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [tenantId]);
+  await sql.query(tenantEntry, [tenantId]);
 }

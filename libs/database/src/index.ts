@@ -1,3 +1,4 @@
+export { queryAsTenant } from './as-tenant';
 export { record, recorded, recordEach } from './audit';
 export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
 export {

@@ -1,8 +1,8 @@
 import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
-import { OfResource } from '../http/resource.guard';
+import { OfResource } from '../http/check-resource';
 import type { ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKeysService } from './application-keys.service';
 import { Application } from './application.entity';

@@ -4,7 +4,7 @@ import { Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
 import { authorOf, change } from '../change';
 import { Context, type ManagementContext } from '../context';
-import { inTenant } from '../database/in-tenant';
+import { statementsInTenant } from '../database/in-tenant';
 import { lockRow } from '../database/lock-row';
 import { modifiedNow } from '../stamps';
 import { isUuid } from '../validation/fields';
@@ -60,14 +60,14 @@ export class ApplicationKeysService {
   }
 
   async list(application: OfApplication): Promise<ApplicationKeyResponse[]> {
-    const rows = await inTenant(this.ctx.dataSource, application.tenantId, (manager) =>
+    const rows = await statementsInTenant(this.ctx.dataSource, application.tenantId, (manager) =>
       keysOf(manager, application),
     );
     return rows.map(toApplicationKeyResponse);
   }
 
   async get(application: OfApplication, keyId: string): Promise<ApplicationKeyResponse> {
-    const row = await inTenant(this.ctx.dataSource, application.tenantId, (manager) =>
+    const row = await statementsInTenant(this.ctx.dataSource, application.tenantId, (manager) =>
       findKey(manager, application, keyId),
     );
     return toApplicationKeyResponse(row);

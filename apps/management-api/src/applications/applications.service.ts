@@ -6,6 +6,7 @@ import type { Actor } from '@glovebox/vault';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
+import { readRow } from '../database/read-row';
 import { lockRow } from '../database/lock-row';
 import { listRows, toPage, type Page } from '../listing';
 import { modifiedNow } from '../stamps';
@@ -51,9 +52,7 @@ export class ApplicationsService {
 
   /** The application whose key the call came with. */
   async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
-    const found = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
-      manager.findOneBy(Application, { tenantId, id: applicationId }),
-    );
+    const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: applicationId });
     // Deleted while the call was under way, and its keys with it.
     if (!found) throw new Problem('invalid_api_key');
     return toApplicationResponse(found, 'read');

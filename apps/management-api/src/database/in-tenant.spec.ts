@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { asSql, inTenant } from './in-tenant';
+import type { Pool, PoolClient } from 'pg';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { toProblem } from '@glovebox/problems';
+import { asUnavailable } from '@glovebox/database';
 import {
   createTestDatabase,
   startRedis,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
+import { Application } from '../applications/application.entity';
+import { Proxy } from '../proxies/proxy.entity';
+import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
+import { Reactor } from '../reactors/reactor.entity';
 import { startTestApi, type TestApi } from '../test-api';
+import { createDataSource, type SharedDataSource } from './data-source';
+import { asSql, eachInTenant, inTenant, statementsInTenant } from './in-tenant';
+import { readRow } from './read-row';
 
 let database: TestDatabase;
 let redis: PrivateRedis;
@@ -101,4 +111,103 @@ it('gives the rows of each statement in one shape', async () => {
     asSql(manager).query('UPDATE tenants SET name = name RETURNING id'),
   );
   expect(rows).toEqual([{ id: api.tenant.tenant_id }]);
+});
+
+it.each([Application, ReactorFormula, Reactor, Proxy])(
+  'reads a row by its id as TypeORM does, and for the tenant alone: %p',
+  async (entity) => {
+    const { dataSource } = api.ctx;
+    const { tenant_id: tenantId } = api.tenant;
+    const known = await statementsInTenant(dataSource, tenantId, (manager) =>
+      manager.findOneByOrFail(entity, { tenantId }),
+    );
+    const { id } = known;
+    expect(await readRow(dataSource, entity, { tenantId, id })).toStrictEqual(known);
+    const foreign = api.foreign.tenant_id;
+    expect(await readRow(dataSource, entity, { tenantId: foreign, id })).toBeUndefined();
+  },
+);
+
+describe('one connection that tenants use in turn', () => {
+  let single: SharedDataSource;
+  let roundTrips = 0;
+  const tenants = (): string[] => [api.tenant.tenant_id, api.foreign.tenant_id];
+  const own = `SELECT id AS tenant, pg_backend_pid() AS pid FROM tenants`;
+
+  beforeEach(async () => {
+    single = createDataSource({
+      url: database.managementUrl,
+      connectionsMax: 1,
+      onIdleError: () => undefined,
+    });
+    await single.initialize();
+    const master = (single.driver as PostgresDriver).master as Pool;
+    const seen = new Set<PoolClient>();
+    master.on('acquire', (client) => {
+      if (seen.has(client)) return;
+      seen.add(client);
+      const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+      connection.on('readyForQuery', () => (roundTrips += 1));
+    });
+    await single.query('SELECT 1');
+  });
+  afterEach(() => single.destroy());
+
+  it('shows each its own row, whatever the others do on it meanwhile', async () => {
+    const turns = Array.from({ length: 20 }, () => tenants()).flat();
+    const read = async (tenant: string, nth: number): Promise<void> => {
+      const rows =
+        nth % 3 === 0
+          ? await inTenant(single, tenant, (manager) => asSql(manager).query(own))
+          : await eachInTenant(single, tenant).query(own);
+      expect(rows).toMatchObject([{ tenant }]);
+    };
+    await Promise.all(turns.map(read));
+    expect(await single.query(own)).toEqual([]);
+  });
+
+  it('takes one round trip to read a row, and two beside those of a transaction', async () => {
+    const [tenantId = ''] = tenants();
+    const tripsOf = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = roundTrips;
+      await work();
+      return roundTrips - before;
+    };
+    const id = randomUUID();
+    expect(await tripsOf(() => readRow(single, Proxy, { tenantId, id }))).toBe(1);
+    const three = (): Promise<unknown> =>
+      inTenant(single, tenantId, async (manager) => {
+        for (let nth = 0; nth < 3; nth += 1) await asSql(manager).query(own);
+      });
+    expect(await tripsOf(three)).toBe(3 + 2);
+  });
+
+  it('goes on to serve after a statement that failed, alone or in a transaction', async () => {
+    const [tenant = '', other = ''] = tenants();
+    const [{ pid } = { pid: 0 }] = await eachInTenant(single, tenant).query<{ pid: number }>(own);
+    const failing = 'SELECT 1 / count(*) FROM tenants WHERE name IS NULL';
+    const works = [
+      () => eachInTenant(single, tenant).query(failing),
+      () => inTenant(single, tenant, (manager) => asSql(manager).query(failing)),
+    ];
+    for (const work of works) {
+      await expect(work()).rejects.toMatchObject({ driverError: { code: '22012' } });
+      expect(await eachInTenant(single, other).query(own)).toEqual([{ tenant: other, pid }]);
+      expect(await single.query(own)).toEqual([]);
+    }
+  });
+
+  it('is replaced where it breaks: 503, and the next tenant sees its own row', async () => {
+    const [tenant = '', other = ''] = tenants();
+    const ending = 'SELECT pg_terminate_backend(pg_backend_pid())';
+    const works = [
+      () => eachInTenant(single, tenant).query(ending),
+      () => inTenant(single, tenant, (manager) => asSql(manager).query(ending)),
+    ];
+    for (const work of works) {
+      const failure: unknown = await work().catch(asUnavailable);
+      expect(toProblem(failure)).toMatchObject({ status: 503, code: 'service_unavailable' });
+      expect(await eachInTenant(single, other).query(own)).toMatchObject([{ tenant: other }]);
+    }
+  });
 });

@@ -29,9 +29,7 @@ export const FreeMembers = (...names: string[]): CustomDecorator =>
 /** For handlers whose whole body is the customer's own. */
 export const FreeBody = (): CustomDecorator => SetMetadata(freeMetadata, 'all');
 
-const withBody = new Set(['POST', 'PUT', 'PATCH']);
-
-/** Reads the body once all guards have let the caller pass: nobody else makes us hold one. */
+/** Reads the body once all checks have let the caller pass: nobody else makes us hold one. */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
   constructor(
@@ -41,7 +39,6 @@ export class BodyInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = requestOf(context);
-    if (!withBody.has(request.method)) return next.handle();
     const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
     const free = this.reflector.get<Free | undefined>(freeMetadata, context.getHandler());
     const room = new BodyRoom(this.ctx.bodies, actorOf(request).principal.tenantId);

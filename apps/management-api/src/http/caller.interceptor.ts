@@ -6,8 +6,8 @@ import {
 } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { Context, type ManagementContext } from '../context';
-import { identify } from './key.guard';
-import { requireHandler } from './permission.guard';
+import { checkKey } from './check-key';
+import { checkPermission } from './check-permission';
 import { requestOf } from './request';
 
 /** A body may take minutes to come: behind it, who calls and what they may is looked up again. */
@@ -17,8 +17,8 @@ export class CallerInterceptor implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = requestOf(context);
-    request.principal = await identify(this.ctx, request);
-    requireHandler(request.principal, context.getHandler());
+    request.principal = await checkKey(this.ctx, request);
+    checkPermission(request.principal, context.getHandler());
     return next.handle();
   }
 }

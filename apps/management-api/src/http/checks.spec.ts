@@ -70,6 +70,16 @@ describe('the order of checks', () => {
     expect(refused.body).toMatchObject({ status: 415, code: 'unsupported_media_type' });
   });
 
+  it('415 before 404, and 404 before 413 and 400', async () => {
+    const path = `/reactor-formulas/${randomUUID()}`;
+    const huge = 'x'.repeat(2 * 1024 * 1024);
+    expect((await api.put(path, huge).set('Content-Type', 'text/plain')).status).toBe(415);
+    expect((await api.put(path, huge)).status).toBe(404);
+    expect((await api.put(path, '{')).status).toBe(404);
+    expect((await api.put(path, '{', api.tenant.private_key)).status).toBe(403);
+    expect((await api.put(path, '{', 'key_x')).status).toBe(401);
+  });
+
   it('415: an encoded body', async () => {
     const refused = await api.post('/reactor-formulas', formula).set('Content-Encoding', 'gzip');
     expect(refused.status).toBe(415);
@@ -244,10 +254,16 @@ describe('every answer', () => {
     const { headers } = await api.get(`/applications/${randomUUID()}`);
     expect(headers).toMatchObject({
       'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
+      'origin-agent-cluster': '?1',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-dns-prefetch-control': 'off',
+      'x-download-options': 'noopen',
+      'x-frame-options': 'DENY',
+      'x-permitted-cross-domain-policies': 'none',
+      'x-xss-protection': '0',
     });
     expect(headers).not.toHaveProperty('strict-transport-security');
   });

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
+import { Client } from 'pg';
 import {
   createTestDatabase,
   startRedis,
+  waitFor,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
@@ -179,5 +181,44 @@ describe('while a body came', () => {
   ])('%d: %s', async (status, _, meanwhile) => {
     const caller = await application([rule('/pci/', 'reveal')]);
     expect(await slowly(caller.key, () => meanwhile(caller))).toBe(status);
+  });
+});
+
+describe('while a row was read', () => {
+  it.each<[number, string, (caller: Application) => Promise<void>]>([
+    [
+      401,
+      'the application was deleted',
+      async ({ id }) => void (await api.delete(`/applications/${id}`)),
+    ],
+    [
+      403,
+      'it may read nothing any more',
+      (caller) => change(caller, { permissions: ['proxy:read'] }),
+    ],
+    [200, 'nothing of it changed', () => Promise.resolve()],
+  ])('%d: %s', async (status, _, meanwhile) => {
+    const body = { name: 'key', type: 'management', permissions: ['reactor:read'] };
+    const caller = (await api.post('/applications', body)).body as Application;
+    const formula = { name: 'F', code: 'module.exports = () => ({})' };
+    const { id } = (await api.post('/reactor-formulas', formula)).body as { id: string };
+    const owner = new Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    try {
+      await owner.query('BEGIN');
+      await owner.query('LOCK TABLE reactor_formulas IN ACCESS EXCLUSIVE MODE');
+      const reading = api
+        .get(`/reactor-formulas/${id}`, caller.key)
+        .then((answer) => answer.status);
+      await waitFor(async () => {
+        const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'reactor_formulas'::regclass`;
+        return (await owner.query(waiting)).rows.length > 0;
+      });
+      await meanwhile(caller);
+      await owner.query('COMMIT');
+      expect(await reading).toBe(status);
+    } finally {
+      await owner.end();
+    }
   });
 });

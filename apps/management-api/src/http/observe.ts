@@ -1,16 +1,16 @@
 import type { NextFunction, RequestHandler, Response } from 'express';
 import type { ManagementContext } from '../context';
 import type { ApiRequest } from './request';
+import { setSecurityHeaders } from './security-headers';
 
-/** Before all else: a trace id for the answer, and a clock for the metrics. */
+/** Before all else: a trace id and what all answers say, and a clock for the metrics. */
 export function observe({ headers, duration }: ManagementContext): RequestHandler {
   return (req, res: Response, next: NextFunction) => {
     const request = req as ApiRequest;
     const startedAt = performance.now();
     request.traceId = headers.traceIdOf(request);
     res.setHeader('SVC-TRACE-ID', request.traceId);
-    // Answers hold keys and what was sealed.
-    res.setHeader('cache-control', 'no-store');
+    setSecurityHeaders(res);
     res.once('close', () => {
       const { path: route = 'none' } = (request.route ?? {}) as { path?: string };
       const labels = { method: request.method, route, status: res.statusCode };

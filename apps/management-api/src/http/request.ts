@@ -6,9 +6,10 @@ import type { Actor } from '@glovebox/vault';
 /** A request, with what the steps before the handler have found out about it. */
 export interface ApiRequest extends Request {
   traceId: string;
-  /** Set by the KeyGuard. */
+  /** Set by checkKey, as is the hash of the key, by which the caller is looked up again. */
+  keyHash?: string;
   principal?: Principal;
-  /** Set by the ResourceGuard: the row that the path names. */
+  /** Set by checkResource: the row that the path names. */
   resource?: object;
 }
 
@@ -16,7 +17,7 @@ export const requestOf = (context: ExecutionContext): ApiRequest =>
   context.switchToHttp().getRequest<ApiRequest>();
 
 export function actorOf({ principal, traceId }: ApiRequest): Actor {
-  if (!principal) throw new Error('The request has not passed the KeyGuard');
+  if (!principal) throw new Error('The request has not passed checkKey');
   return { principal, traceId };
 }
 

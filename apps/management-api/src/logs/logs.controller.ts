@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import type { Page } from '../listing';
 import { LogListing, type LogLine, type LogQuery } from './logs.dto';

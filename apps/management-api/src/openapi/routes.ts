@@ -6,7 +6,7 @@ import {
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
-import { permissionOf } from '../http/permission.guard';
+import { permissionOf } from '../http/check-permission';
 import { fieldsOf, type Dto } from '../validation/fields';
 
 /** An operation as the controllers declare it. */

@@ -5,7 +5,7 @@ import {
   type ApplicationType,
   type Permission,
 } from '@glovebox/access';
-import { AnyCaller } from '../http/permission.guard';
+import { AnyCaller } from '../http/check-permission';
 
 export interface PermissionResponse {
   type: Permission;
@@ -13,14 +13,17 @@ export interface PermissionResponse {
   application_types: ApplicationType[];
 }
 
+/** The same for every caller, and made once. */
+const listed: readonly PermissionResponse[] = permissions.map((type) => {
+  const { description, applicationTypes } = permissionCatalogue[type];
+  return { type, description, application_types: [...applicationTypes] };
+});
+
 @Controller('permissions')
 export class PermissionsController {
   @Get()
   @AnyCaller()
-  list(): PermissionResponse[] {
-    return permissions.map((type) => {
-      const { description, applicationTypes } = permissionCatalogue[type];
-      return { type, description, application_types: [...applicationTypes] };
-    });
+  list(): readonly PermissionResponse[] {
+    return listed;
   }
 }

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { FreeMembers } from '../http/body.interceptor';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
-import { OfResource } from '../http/resource.guard';
+import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery, type Page } from '../listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { ProxyInput, type ProxyResponse } from './proxies.dto';

@@ -16,7 +16,7 @@ import {
   type Configuration,
 } from '../configuration';
 import { Context, type ManagementContext } from '../context';
-import { inTenant } from '../database/in-tenant';
+import { inTenant, statementsInTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { modifiedNow } from '../stamps';
@@ -74,7 +74,7 @@ export class ReactorsService {
 
   async show(reactor: Reactor): Promise<ReactorResponse> {
     const { tenantId } = reactor;
-    const formulas = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
+    const formulas = await statementsInTenant(this.ctx.dataSource, tenantId, (manager) =>
       formulasOf(manager, tenantId, [reactor]),
     );
     const [shown] = await this.#show([reactor], formulas);

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import { UpdateTenant, type TenantResponse, type WebhookSecretResponse } from './tenants.dto';
 import { TenantsService } from './tenants.service';

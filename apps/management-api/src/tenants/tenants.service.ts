@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import type { Actor } from '@glovebox/vault';
 import { authorOf, change } from '../change';
 import { Context, type ManagementContext } from '../context';
-import { asSql, inTenant } from '../database/in-tenant';
+import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../stamps';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from './tenant.entity';
@@ -27,7 +27,7 @@ export class TenantsService {
   ) {}
 
   get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
-    return inTenant(this.ctx.dataSource, tenantId, async (manager) =>
+    return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) =>
       toTenantResponse(await findTenant(manager, tenantId)),
     );
   }

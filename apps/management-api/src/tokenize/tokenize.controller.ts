@@ -1,7 +1,7 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import type { Actor } from '@glovebox/vault';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 

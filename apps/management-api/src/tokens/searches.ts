@@ -1,4 +1,4 @@
-import { connectDatabase, enterTenant, type Sql } from '@glovebox/database';
+import { connectDatabase, type Sql } from '@glovebox/database';
 import { Shares } from '@glovebox/shares';
 
 /** Connections for searches of tokens, and for lists of them; each one under way holds one. */
@@ -46,12 +46,7 @@ export function connectSearches(options: {
   const inTurn =
     (shares: Shares) =>
     <Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found> =>
-      shares.hold(tenantId, () =>
-        database.transaction(async (sql) => {
-          await enterTenant(sql, tenantId);
-          return work(sql);
-        }),
-      );
+      shares.hold(tenantId, () => database.transactionAs(tenantId, work));
   return {
     shares: { lists, searches },
     list: inTurn(lists),

@@ -6,7 +6,7 @@ import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { actorOf, requestOf } from '../http/request';
 
-/** As ResourceGuard for what is a row: may the caller change the token, before the body is read. */
+/** As checkResource for what is a row: may the caller change the token, before the body is read. */
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(@Context() private readonly ctx: ManagementContext) {}

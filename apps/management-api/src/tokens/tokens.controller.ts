@@ -13,7 +13,7 @@ import {
 import type { Response } from 'express';
 import type { Actor, TokenView } from '@glovebox/vault';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
-import { RequirePermission } from '../http/permission.guard';
+import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import type { Page } from '../listing';
 import type { MergePatch } from '../validation/merge-patch';

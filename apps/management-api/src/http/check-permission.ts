@@ -1,13 +1,6 @@
-import {
-  Injectable,
-  SetMetadata,
-  type CanActivate,
-  type CustomDecorator,
-  type ExecutionContext,
-} from '@nestjs/common';
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 import { requirePermission, type Permission, type Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import { actorOf, requestOf } from './request';
 
 const metadata = 'permission';
 
@@ -24,15 +17,7 @@ export const permissionOf = (handler: object): Permission | undefined =>
   Reflect.getMetadata(metadata, handler) as Permission | undefined;
 
 /** Second: may the caller. A handler that names no permission is nobody's. */
-@Injectable()
-export class PermissionGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    requireHandler(actorOf(requestOf(context)).principal, context.getHandler());
-    return true;
-  }
-}
-
-export function requireHandler(principal: Principal, handler: object): void {
+export function checkPermission(principal: Principal, handler: object): void {
   if (Reflect.getMetadata(open, handler) === true) return;
   const permission = permissionOf(handler);
   if (permission === undefined) throw new Problem('permission_denied');

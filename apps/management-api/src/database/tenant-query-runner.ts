@@ -1,0 +1,34 @@
+import type { ClientBase } from 'pg';
+import { QueryFailedError, QueryResult } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { queryAsTenant } from '@glovebox/database';
+
+/**
+ * TypeORM's use of one connection, of which no statement runs outside of the tenant: each is a
+ * transaction of its own, until one of them begins a longer one.
+ */
+export class TenantQueryRunner extends PostgresQueryRunner {
+  constructor(
+    driver: PostgresDriver,
+    private readonly tenantId: string,
+  ) {
+    super(driver, 'master');
+  }
+
+  override async query(
+    text: string,
+    values?: unknown[],
+    structured?: boolean,
+  ): ReturnType<PostgresQueryRunner['query']> {
+    if (this.transactionDepth > 0) return super.query(text, values, structured) as unknown;
+    const client = (await this.connect()) as ClientBase;
+    try {
+      const { rows, rowCount } = await queryAsTenant(client, this.tenantId, text, values);
+      if (!structured) return rows;
+      return Object.assign(new QueryResult(), { raw: rows, records: rows, affected: rowCount });
+    } catch (error) {
+      throw new QueryFailedError(text, values, error instanceof Error ? error : new Error());
+    }
+  }
+}

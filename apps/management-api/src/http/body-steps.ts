@@ -1,0 +1,19 @@
+import { RequestMethod, UseInterceptors, type Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
+import { BodyInterceptor } from './body.interceptor';
+import { CallerInterceptor } from './caller.interceptor';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
+
+const withBody = new Set([RequestMethod.POST, RequestMethod.PUT, RequestMethod.PATCH]);
+
+const addBodySteps = UseInterceptors(BodyInterceptor, CallerInterceptor, IdempotencyInterceptor);
+
+/** For every handler that a body may come to, and no other: each step costs each of its calls. */
+export function readBodies(controllers: readonly Type[]): void {
+  for (const { prototype } of controllers as readonly { prototype: object }[]) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      const method: unknown = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object);
+      if (withBody.has(method as RequestMethod)) addBodySteps(prototype, name, descriptor);
+    }
+  }
+}
