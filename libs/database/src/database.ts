@@ -1,5 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
+import { TokenUses } from './token-uses';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -13,6 +14,8 @@ export type Statement = string | Prepared;
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  /** Where uses of tokens may share a statement with others: in no transaction. */
+  readonly uses?: TokenUses;
 }
 
 /** A pool of connections, or the part of it that one tenant gets. */
@@ -25,6 +28,7 @@ export interface Database extends SqlPool {
   /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
   of(tenantId: string): SqlPool;
   readonly shares: Shares;
+  readonly uses: TokenUses;
   close(): Promise<void>;
 }
 
@@ -74,13 +78,16 @@ export function connectDatabase(options: DatabaseOptions): Database {
     transaction: (work) => run(inTransaction(pool, work)),
   };
   const shares = connectionShares(options.connectionsMax);
+  const partOf = (owner: string): SqlPool => ({
+    query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
+    transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
+  });
+  const uses = new TokenUses(partOf('uses of tokens'), partOf);
   return {
     ...whole,
     shares,
-    of: (tenantId) => ({
-      query: (statement, values) => shares.hold(tenantId, () => whole.query(statement, values)),
-      transaction: (work) => shares.hold(tenantId, () => whole.transaction(work)),
-    }),
+    uses,
+    of: (tenantId) => ({ ...partOf(tenantId), uses }),
     close: () => pool.end(),
   };
 }

@@ -157,7 +157,8 @@ export class Vault {
     const grants = grantsFor(principal, permission);
     const bytesMax = opening.bytesLeft;
     const read = async (atOnceMax: number): Promise<SealedToken[]> => {
-      const found = await readAndRecord(sql, use, grants, tokenIds, { bytesMax, atOnceMax });
+      const limits = { bytesMax, atOnceMax };
+      const found = await readAndRecord(sql, { use, grants, tokenIds, limits });
       refuseUnknown(tokenIds, found);
       return found;
     };

@@ -1,0 +1,161 @@
+import { Problem } from '@glovebox/problems';
+import { Shares } from '@glovebox/shares';
+import type { Sql } from './database';
+import { readAlone, readTogether, type AskedUse, type SealedToken } from './tokens';
+
+/** Uses that wait or are under way in one process. */
+export const usesMax = 512;
+/** How long a use may wait for its statement. */
+export const useWaitMs = 2_000;
+/** Statements of uses at once, in one process. */
+export const statementsMax = 4;
+/** Of one statement: uses, their tokens, their grants. */
+export const usesTogetherMax = 64;
+export const tokensTogetherMax = 200;
+export const grantsTogetherMax = 500;
+/** Sealed bytes of one of them: one that would get more asks again by itself, and makes nobody wait. */
+export const bytesTogetherMax = 32 * 1024;
+/** One that is by itself is quicker in the statement for one up to so many tokens. */
+const tokensAloneMax = 16;
+
+const lookMs = 500;
+
+interface Waiting {
+  readonly asked: AskedUse;
+  readonly since: number;
+  /** Undefined: it has to ask alone. */
+  resolve(tokens: SealedToken[] | undefined): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Uses of tokens that come in one turn of the event loop, or while all statements are under way, go to
+ * Postgres together: a statement, its transaction and the wait for the disk cost as much for many as
+ * for one. Tenants take turns; each has its share of those that may wait.
+ */
+export class TokenUses {
+  readonly places = new Shares({ places: usesMax });
+  /** By tenant, the one whose turn is next first. */
+  readonly #lines = new Map<string, Waiting[]>();
+  #statements = 0;
+  #isDue = false;
+  #look: NodeJS.Timeout | undefined;
+
+  /** Statements of several tenants have connections of their own share. */
+  constructor(
+    private readonly shared: Sql,
+    private readonly of: (tenantId: string) => Sql,
+  ) {}
+
+  async read(asked: AskedUse): Promise<SealedToken[]> {
+    const { tenantId } = asked.use;
+    const { bytesMax, atOnceMax } = asked.limits;
+    // It may be large, and has waited for its turn with what is.
+    if (atOnceMax >= bytesMax) return readAlone(this.of(tenantId), asked);
+    const release = this.places.takeNow(tenantId);
+    try {
+      return (await this.#readSoon(asked)) ?? (await readAlone(this.of(tenantId), asked));
+    } finally {
+      release();
+    }
+  }
+
+  #readSoon(asked: AskedUse): Promise<SealedToken[] | undefined> {
+    return new Promise((resolve, reject) => {
+      const waiting = { asked, since: performance.now(), resolve, reject };
+      const line = this.#lines.get(asked.use.tenantId);
+      if (line) line.push(waiting);
+      else this.#lines.set(asked.use.tenantId, [waiting]);
+      this.#look ??= this.#lookLater();
+      this.#sendSoon();
+    });
+  }
+
+  /** After all that this turn of the event loop brings. */
+  #sendSoon(): void {
+    if (this.#isDue || this.#lines.size === 0 || this.#statements === statementsMax) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      while (this.#lines.size > 0 && this.#statements < statementsMax) {
+        this.#statements += 1;
+        void this.#serve(this.#takeTogether()).finally(() => {
+          this.#statements -= 1;
+          this.#sendSoon();
+        });
+      }
+    });
+  }
+
+  /** One use of each tenant in turn, until the statement is full. */
+  #takeTogether(): Waiting[] {
+    const together: Waiting[] = [];
+    let tokens = 0;
+    let grants = 0;
+    // A tenant with more goes to the end, where this loop comes by again.
+    for (const [tenantId, line] of this.#lines) {
+      const [first] = line;
+      tokens += first?.asked.tokenIds.length ?? 0;
+      grants += first?.asked.grants.length ?? 0;
+      const isFull = tokens > tokensTogetherMax || grants > grantsTogetherMax;
+      if (!first || (together.length > 0 && isFull)) break;
+      together.push(first);
+      line.shift();
+      this.#lines.delete(tenantId);
+      if (line.length > 0) this.#lines.set(tenantId, line);
+      if (together.length === usesTogetherMax) break;
+    }
+    return together;
+  }
+
+  async #serve(together: readonly Waiting[]): Promise<void> {
+    const [only] = together;
+    if (only && together.length === 1 && only.asked.tokenIds.length <= tokensAloneMax) {
+      const reading = readAlone(this.shared, only.asked).catch(refuse);
+      return reading.then(only.resolve, only.reject);
+    }
+    const small = together.map(({ asked }) => ({
+      ...asked,
+      limits: {
+        ...asked.limits,
+        atOnceMax: Math.min(asked.limits.atOnceMax, bytesTogetherMax),
+      },
+    }));
+    try {
+      const answers = await readTogether(this.shared, small).catch(refuse);
+      together.forEach(({ resolve }, at) => resolve(answers[at]));
+    } catch (error) {
+      // Only where Postgres has said that it did nothing: an outage may have come after the record.
+      if (isRefused(error)) together.forEach(({ resolve }) => resolve(undefined));
+      else together.forEach(({ reject }) => reject(error));
+    }
+  }
+
+  #lookLater(): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#look = undefined;
+      const before = performance.now() - useWaitMs;
+      for (const [tenantId, line] of this.#lines) {
+        while (line[0] && line[0].since <= before) line.shift()?.reject(unavailable());
+        if (line.length === 0) this.#lines.delete(tenantId);
+      }
+      if (this.#lines.size > 0) this.#look = this.#lookLater();
+    }, lookMs).unref();
+  }
+}
+
+/** That all connections are taken is nothing that the tenant of one of these uses has done. */
+function refuse(error: unknown): never {
+  if (error instanceof Problem && error.code === 'share_exhausted') throw unavailable(error);
+  throw error;
+}
+
+function unavailable(cause?: unknown): Problem {
+  return new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
+}
+
+/** By an SQLSTATE: the transaction is rolled back, and nothing is recorded. */
+function isRefused(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || error instanceof Problem) return false;
+  return 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code);
+}
