@@ -82,7 +82,11 @@ export function connectDatabase(options: DatabaseOptions): Database {
     query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
     transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
   });
-  const uses = new TokenUses(partOf('uses of tokens'), partOf);
+  const uses = new TokenUses({
+    shared: partOf('uses of tokens'),
+    of: partOf,
+    hasRoom: (tenantId) => shares.hasRoom(tenantId),
+  });
   return {
     ...whole,
     shares,

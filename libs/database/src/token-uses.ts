@@ -28,6 +28,15 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** Connections of a pool that tenants share. */
+export interface UseConnections {
+  /** For statements of several tenants: the part of the pool that none of them owns. */
+  readonly shared: Sql;
+  of(tenantId: string): Sql;
+  /** Whether a statement of the tenant would get a connection at once. */
+  hasRoom(tenantId: string): boolean;
+}
+
 /**
  * Uses of tokens that come in one turn of the event loop, or while all statements are under way, go to
  * Postgres together: a statement, its transaction and the wait for the disk cost as much for many as
@@ -41,23 +50,24 @@ export class TokenUses {
   #isDue = false;
   #look: NodeJS.Timeout | undefined;
 
-  /** Statements of several tenants have connections of their own share. */
-  constructor(
-    private readonly shared: Sql,
-    private readonly of: (tenantId: string) => Sql,
-  ) {}
+  constructor(private readonly connections: UseConnections) {}
 
   async read(asked: AskedUse): Promise<SealedToken[]> {
     const { tenantId } = asked.use;
     const { bytesMax, atOnceMax } = asked.limits;
-    // It may be large, and has waited for its turn with what is.
-    if (atOnceMax >= bytesMax) return readAlone(this.of(tenantId), asked);
+    // One that may be large has waited for its place already. A tenant that has taken its share of the
+    // connections waits in its own line, here as with any other statement.
+    if (atOnceMax >= bytesMax || !this.connections.hasRoom(tenantId)) return this.#readAlone(asked);
     const release = this.places.takeNow(tenantId);
     try {
-      return (await this.#readSoon(asked)) ?? (await readAlone(this.of(tenantId), asked));
+      return (await this.#readSoon(asked)) ?? (await this.#readAlone(asked));
     } finally {
       release();
     }
+  }
+
+  #readAlone(asked: AskedUse): Promise<SealedToken[]> {
+    return readAlone(this.connections.of(asked.use.tenantId), asked);
   }
 
   #readSoon(asked: AskedUse): Promise<SealedToken[] | undefined> {
@@ -111,7 +121,7 @@ export class TokenUses {
   async #serve(together: readonly Waiting[]): Promise<void> {
     const [only] = together;
     if (only && together.length === 1 && only.asked.tokenIds.length <= tokensAloneMax) {
-      const reading = readAlone(this.shared, only.asked).catch(refuse);
+      const reading = readAlone(this.connections.shared, only.asked).catch(refuse);
       return reading.then(only.resolve, only.reject);
     }
     const small = together.map(({ asked }) => ({
@@ -122,7 +132,7 @@ export class TokenUses {
       },
     }));
     try {
-      const answers = await readTogether(this.shared, small).catch(refuse);
+      const answers = await readTogether(this.connections.shared, small).catch(refuse);
       together.forEach(({ resolve }, at) => resolve(answers[at]));
     } catch (error) {
       // Only where Postgres has said that it did nothing: an outage may have come after the record.
