@@ -4,6 +4,7 @@ import { createTestDatabase, testSeed, waitFor, type TestDatabase } from '@glove
 import { connectDatabase, enterTenant, readAndRecord, type Database, type Sql } from './index';
 import {
   statementsMax,
+  tenantStatementsMax,
   TokenUses,
   tokensTogetherMax,
   usesMax,
@@ -85,19 +86,29 @@ const linesNow = async (): Promise<number> =>
 function watched(database = data) {
   const together: number[][] = [];
   const alone: unknown[] = [];
-  let atOnce = 0;
-  let atOnceMost = 0;
+  const underWay: string[][] = [];
+  let most = 0;
+  let mostOfOne = 0;
   const shared: Sql = {
     query: async (statement, values = []) => {
-      atOnce += 1;
-      atOnceMost = Math.max(atOnceMost, atOnce);
       const [first] = values;
-      const uses = typeof statement === 'object' && statement.name.endsWith('together');
-      if (uses) {
-        const asked = JSON.parse(String(first)) as { token_ids: string[] }[];
-        together.push(asked.map(({ token_ids }) => token_ids.length));
-      } else alone.push(first);
-      return database.query<never>(statement, values).finally(() => (atOnce -= 1));
+      const isShared = typeof statement === 'object' && statement.name.endsWith('together');
+      const asked = (isShared ? JSON.parse(String(first)) : [{ tenant_id: first }]) as {
+        tenant_id: string;
+        token_ids: string[];
+      }[];
+      if (isShared) together.push(asked.map(({ token_ids }) => token_ids.length));
+      else alone.push(first);
+      const tenantIds = [...new Set(asked.map(({ tenant_id }) => tenant_id))];
+      underWay.push(tenantIds);
+      most = Math.max(most, underWay.length);
+      for (const tenantId of tenantIds) {
+        const own = underWay.filter((others) => others.includes(tenantId));
+        mostOfOne = Math.max(mostOfOne, own.length);
+      }
+      return database
+        .query<never>(statement, values)
+        .finally(() => underWay.splice(underWay.indexOf(tenantIds), 1));
     },
   };
   const of = (tenantId: string): Sql => ({
@@ -107,7 +118,7 @@ function watched(database = data) {
     },
   });
   const uses = new TokenUses({ shared, of, hasRoom: () => true });
-  return { uses, together, alone, atOnceMost: () => atOnceMost };
+  return { uses, together, alone, most: () => ({ atOnce: most, ofOneTenant: mostOfOne }) };
 }
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
@@ -250,22 +261,26 @@ describe('uses of tokens in one statement', () => {
     expect(uses.places.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('are at most 64 with 200 tokens, in at most 4 statements at once; tenants take turns', async () => {
-    const [flood, other] = [randomUUID(), randomUUID()];
+  it('are at most 64 with 200 tokens, in at most 4 statements at once and 2 of one tenant; tenants take turns', async () => {
+    const floods = [randomUUID(), randomUUID(), randomUUID()];
+    const other = randomUUID();
     const ids = Array.from({ length: 100 }, (_, n) => `token-${n}`);
-    const { uses, together, atOnceMost } = watched();
+    const { uses, together, most } = watched();
     const order: string[] = [];
     const ask = async (tenantId: string, tokens: number): Promise<void> => {
       await uses.read(useOf(tenantId, ids.slice(0, tokens)));
       order.push(tenantId);
     };
-    const all = Array.from({ length: 200 }, (_, n) => ask(flood, n < 100 ? 1 : 100));
+    const all = Array.from({ length: 100 }, (_, n) =>
+      floods.map((tenantId) => ask(tenantId, n < 50 ? 1 : 100)),
+    ).flat();
     await Promise.all([...all, ask(other, 1)]);
-    expect(order.indexOf(other)).toBeLessThanOrEqual(usesTogetherMax);
+    expect(order.indexOf(other)).toBeLessThanOrEqual(tenantStatementsMax * usesTogetherMax);
     expect(together[0]).toHaveLength(usesTogetherMax);
     const tokens = together.map((statement) => statement.reduce((sum, n) => sum + n, 0));
     expect(Math.max(...tokens)).toBeLessThanOrEqual(tokensTogetherMax);
-    expect(atOnceMost()).toBe(statementsMax);
+    expect(most().atOnce).toBeLessThanOrEqual(statementsMax);
+    expect(most()).toMatchObject({ ofOneTenant: tenantStatementsMax });
   });
 
   it('of which one would get more than 32 KiB make nobody wait for it, and record it once', async () => {
@@ -357,25 +372,31 @@ describe('uses of tokens, when Postgres', () => {
     expect(alone).toEqual([]);
   });
 
-  it('stands still, wait up to a number and a time; a tenant has half of the places, and its refusal is its own', async () => {
-    const [flood, other] = [randomUUID(), randomUUID()];
-    await store([{ tenantId: other, id: 'one' }]);
+  it('stands still, wait up to a number and a time; each tenant has its share of places and statements', async () => {
+    const [flood, ...others] = Array.from({ length: 4 }, () => randomUUID());
     const { uses } = watched();
+    const ask = (tenantId = '') => codeOf(uses.read(useOf(tenantId, ['one'])));
+    const inStatements = tenantStatementsMax * usesTogetherMax;
     let asked: Promise<string>[] = [];
+    const ofOthers: Promise<string>[] = [];
     await whileNothingIsRecorded(async () => {
-      const ask = (tenantId: string) => codeOf(uses.read(useOf(tenantId, ['one'])));
       asked = Array.from({ length: 1_000 }, () => ask(flood));
-      expect(uses.places.heldBy(flood)).toBe(usesMax / 2);
+      expect(uses.places.heldBy(flood ?? '')).toBe(usesMax / 2);
       const refused = await Promise.all(asked.slice(usesMax / 2));
       expect(new Set(refused)).toEqual(new Set(['share_exhausted']));
-      await waitFor(async () => (await backendsThatWait()).length === statementsMax);
-      const late = await Promise.all([ask(other), ask(other)]);
-      expect(late).toEqual(['service_unavailable', 'service_unavailable']);
+      await waitFor(async () => (await backendsThatWait()).length === tenantStatementsMax);
+      for (const [nth, other] of others.slice(0, 2).entries()) {
+        ofOthers.push(ask(other));
+        const sent = tenantStatementsMax + nth + 1;
+        await waitFor(async () => (await backendsThatWait()).length === sent);
+      }
+      expect(await ask(others[2])).toBe('service_unavailable');
+      const late = await Promise.all(asked.slice(inStatements, usesMax / 2));
+      expect(new Set(late)).toEqual(new Set(['share_exhausted']));
     });
-    expect(new Set(await Promise.all(asked.slice(0, usesMax / 2)))).toEqual(new Set(['answered']));
+    asked = asked.slice(0, inStatements);
+    expect(new Set(await Promise.all([...asked, ...ofOthers]))).toEqual(new Set(['answered']));
     expect(uses.places.state).toMatchObject({ held: 0, waiting: 0 });
-    const [token] = await uses.read(useOf(other, ['one']));
-    expect(token?.sealed?.toString()).toBe(`data of ${other} one`);
   });
 });
 
@@ -395,7 +416,7 @@ it('a tenant that keeps as many uses of 100 tokens under way as it may slows no 
   const quiet = await nearlyAll();
   const ending = new AbortController();
   const held = Array.from({ length: usesMax / 2 }, async () => {
-    while (!ending.signal.aborted) await readAndRecord(data.of(flood), useOf(flood, ids));
+    while (!ending.signal.aborted) await codeOf(readAndRecord(data.of(flood), useOf(flood, ids)));
   });
   await waitFor(() => data.uses.places.heldBy(flood) === usesMax / 2);
   const beside = await nearlyAll();

@@ -7,8 +7,10 @@ import { readAlone, readTogether, type AskedUse, type SealedToken } from './toke
 export const usesMax = 512;
 /** How long a use may wait for its statement. */
 export const useWaitMs = 2_000;
-/** Statements of uses at once, in one process. */
+/** Statements of uses at once, in one process; the last one is left to tenants that have no use in any. */
 export const statementsMax = 4;
+/** Of those, statements with uses of one tenant. */
+export const tenantStatementsMax = 2;
 /** Of one statement: uses, their tokens, their grants. */
 export const usesTogetherMax = 64;
 export const tokensTogetherMax = 200;
@@ -17,8 +19,6 @@ export const grantsTogetherMax = 500;
 export const bytesTogetherMax = 32 * 1024;
 /** One that is by itself is quicker in the statement for one up to so many tokens. */
 const tokensAloneMax = 16;
-
-const lookMs = 500;
 
 interface Waiting {
   readonly asked: AskedUse;
@@ -40,13 +40,15 @@ export interface UseConnections {
 /**
  * Uses of tokens that come in one turn of the event loop, or while all statements are under way, go to
  * Postgres together: a statement, its transaction and the wait for the disk cost as much for many as
- * for one. Tenants take turns; each has its share of those that may wait.
+ * for one. Tenants take turns; each has its share of those that may wait, and of the statements.
  */
 export class TokenUses {
   readonly places = new Shares({ places: usesMax });
   /** By tenant, the one whose turn is next first. */
   readonly #lines = new Map<string, Waiting[]>();
   #statements = 0;
+  /** By tenant, statements with uses of it. */
+  readonly #statementsOf = new Map<string, number>();
   #isDue = false;
   #look: NodeJS.Timeout | undefined;
 
@@ -87,14 +89,34 @@ export class TokenUses {
     this.#isDue = true;
     setImmediate(() => {
       this.#isDue = false;
-      while (this.#lines.size > 0 && this.#statements < statementsMax) {
-        this.#statements += 1;
-        void this.#serve(this.#takeTogether()).finally(() => {
-          this.#statements -= 1;
-          this.#sendSoon();
-        });
+      while (this.#statements < statementsMax) {
+        const together = this.#takeTogether();
+        if (together.length === 0) break;
+        void this.#send(together);
       }
     });
+  }
+
+  async #send(together: readonly Waiting[]): Promise<void> {
+    const tenantIds = new Set(together.map(({ asked }) => asked.use.tenantId));
+    for (const tenantId of tenantIds) this.#count(tenantId, 1);
+    this.#statements += 1;
+    await this.#serve(together);
+    this.#statements -= 1;
+    for (const tenantId of tenantIds) this.#count(tenantId, -1);
+    this.#sendSoon();
+  }
+
+  #count(tenantId: string, change: number): void {
+    const statements = (this.#statementsOf.get(tenantId) ?? 0) + change;
+    if (statements === 0) this.#statementsOf.delete(tenantId);
+    else this.#statementsOf.set(tenantId, statements);
+  }
+
+  /** However slow what a tenant asks for is, others find a statement that it has no part in. */
+  #mayTake(tenantId: string): boolean {
+    const own = this.#statementsOf.get(tenantId) ?? 0;
+    return own === 0 || (own < tenantStatementsMax && this.#statements < statementsMax - 1);
   }
 
   /** One use of each tenant in turn, until the statement is full. */
@@ -105,10 +127,11 @@ export class TokenUses {
     // A tenant with more goes to the end, where this loop comes by again.
     for (const [tenantId, line] of this.#lines) {
       const [first] = line;
-      tokens += first?.asked.tokenIds.length ?? 0;
-      grants += first?.asked.grants.length ?? 0;
+      if (!first || !this.#mayTake(tenantId)) continue;
+      tokens += first.asked.tokenIds.length;
+      grants += first.asked.grants.length;
       const isFull = tokens > tokensTogetherMax || grants > grantsTogetherMax;
-      if (!first || (together.length > 0 && isFull)) break;
+      if (isFull && together.length > 0) break;
       together.push(first);
       line.shift();
       this.#lines.delete(tenantId);
@@ -146,11 +169,14 @@ export class TokenUses {
       this.#look = undefined;
       const before = performance.now() - useWaitMs;
       for (const [tenantId, line] of this.#lines) {
-        while (line[0] && line[0].since <= before) line.shift()?.reject(unavailable());
+        const isOwn = this.#statementsOf.has(tenantId);
+        while (line[0] && line[0].since <= before) {
+          line.shift()?.reject(isOwn ? tooMany() : unavailable());
+        }
         if (line.length === 0) this.#lines.delete(tenantId);
       }
       if (this.#lines.size > 0) this.#look = this.#lookLater();
-    }, lookMs).unref();
+    }, useWaitMs / 4).unref();
   }
 }
 
@@ -158,6 +184,11 @@ export class TokenUses {
 function refuse(error: unknown): never {
   if (error instanceof Problem && error.code === 'share_exhausted') throw unavailable(error);
   throw error;
+}
+
+/** It waits for what it has asked for itself. */
+function tooMany(): Problem {
+  return new Problem('share_exhausted', { retryAfterSeconds: 1 });
 }
 
 function unavailable(cause?: unknown): Problem {
