@@ -261,7 +261,7 @@ describe('uses of tokens in one statement', () => {
     expect(uses.places.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('are at most 64 with 200 tokens, in at most 4 statements at once and 2 of one tenant; tenants take turns', async () => {
+  it('are at most 64 with 400 tokens, in at most 4 statements at once and 2 of one tenant; tenants take turns', async () => {
     const floods = [randomUUID(), randomUUID(), randomUUID()];
     const other = randomUUID();
     const ids = Array.from({ length: 100 }, (_, n) => `token-${n}`);

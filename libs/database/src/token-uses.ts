@@ -13,7 +13,7 @@ export const statementsMax = 4;
 export const tenantStatementsMax = 2;
 /** Of one statement: uses, their tokens, their grants. */
 export const usesTogetherMax = 64;
-export const tokensTogetherMax = 200;
+export const tokensTogetherMax = 400;
 export const grantsTogetherMax = 500;
 /** Sealed bytes of one of them: one that would get more asks again by itself, and makes nobody wait. */
 export const bytesTogetherMax = 32 * 1024;

@@ -169,7 +169,9 @@ export class Vault {
         return { place: placeOf(use.tenantId, id, column), sealed };
       });
       const values = await opening.openAll(this.sealer, all);
-      return new Map(found.map(({ id }, at) => [id, values[at]]));
+      const byId = new Map<string, unknown>();
+      found.forEach(({ id }, at) => byId.set(id, values[at]));
+      return byId;
     };
     const found = await read(openedAtOnceMax);
     if (!isDeferred(found, bytesMax)) return openEach(found);
