@@ -298,6 +298,16 @@ describe('uses of tokens in one statement', () => {
     expect(await linesOf(asked.use.traceId)).toHaveLength(1);
   });
 
+  it('are recorded though their callers have left, and keep no place', async () => {
+    const tenantId = randomUUID();
+    await store([{ tenantId, id: 'one' }]);
+    const { uses } = watched();
+    const all = Array.from({ length: 5 }, () => useOf(tenantId, ['one']));
+    for (const asked of all) void uses.read(asked);
+    await waitFor(() => uses.places.state.held === 0);
+    for (const { use } of all) expect(await linesOf(use.traceId)).toHaveLength(1);
+  });
+
   it('that is alone is the statement for one', async () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
