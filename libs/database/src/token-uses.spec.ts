@@ -250,7 +250,7 @@ describe('uses of tokens in one statement', () => {
       return { tokens: byId(tokens), lines: await linesOf(use.traceId) };
     };
     const { uses, together } = watched();
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const all = Array.from({ length: 120 }, anyUse);
       const shared = await Promise.all(all.map((asked) => outcomeOf({ ...alone, uses }, asked)));
       for (const [n, asked] of all.entries()) {
