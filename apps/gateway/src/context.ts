@@ -150,6 +150,7 @@ export async function createGatewayContext(
   const vault = new Vault(sealer);
   observeShares(registry, {
     connections: database.shares,
+    token_uses: database.uses.places,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,

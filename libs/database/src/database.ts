@@ -1,6 +1,7 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
 import { queryAsTenant, tenantEntry } from './as-tenant';
+import { TokenUses } from './token-uses';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -14,6 +15,8 @@ export type Statement = string | Prepared;
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+  /** Where uses of tokens may share a statement with others: in no transaction. */
+  readonly uses?: TokenUses;
 }
 
 /** A pool of connections, or the part of it that one tenant gets. */
@@ -28,6 +31,7 @@ export interface Database extends SqlPool {
   /** A transaction in which row-level security shows and takes the tenant's rows alone. */
   transactionAs<Result>(tenantId: string, work: (sql: Sql) => Promise<Result>): Promise<Result>;
   readonly shares: Shares;
+  readonly uses: TokenUses;
   close(): Promise<void>;
 }
 
@@ -77,13 +81,20 @@ export function connectDatabase(options: DatabaseOptions): Database {
     transaction: (work) => run(inTransaction(pool, (client) => client.query('BEGIN'), work)),
   };
   const shares = connectionShares(options.connectionsMax);
+  const partOf = (owner: string): SqlPool => ({
+    query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
+    transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
+  });
+  const uses = new TokenUses({
+    shared: partOf('uses of tokens'),
+    of: partOf,
+    hasRoom: (tenantId) => shares.hasRoom(tenantId),
+  });
   return {
     ...whole,
     shares,
-    of: (tenantId) => ({
-      query: (statement, values) => shares.hold(tenantId, () => whole.query(statement, values)),
-      transaction: (work) => shares.hold(tenantId, () => whole.transaction(work)),
-    }),
+    uses,
+    of: (tenantId) => ({ ...partOf(tenantId), uses }),
     transactionAs: (tenantId, work) =>
       run(inTransaction(pool, (client) => queryAsTenant(client, tenantId, 'BEGIN'), work)),
     close: () => pool.end(),

@@ -17,11 +17,14 @@ export class SealBroken extends Error {
 
 const nonceBytes = 12;
 const tagBytes = 16;
+const gcmOptions = { authTagLength: tagBytes };
 
 /** AES-256-GCM: header | nonce | tag | ciphertext, bound to its place and to its header (the key). */
 export function encrypt(key: Buffer, header: Buffer, place: Place, plaintext: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(header, place));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(
+    boundTo(header, header.length, place),
+  );
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
   return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
 }
@@ -29,11 +32,10 @@ export function encrypt(key: Buffer, header: Buffer, place: Place, plaintext: Ui
 export function decrypt(key: Buffer, headerBytes: number, place: Place, sealed: Buffer): Buffer {
   const bodyAt = headerBytes + nonceBytes + tagBytes;
   if (sealed.length < bodyAt) throw new SealBroken();
-  const header = sealed.subarray(0, headerBytes);
   const nonce = sealed.subarray(headerBytes, headerBytes + nonceBytes);
   const tag = sealed.subarray(headerBytes + nonceBytes, bodyAt);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
-    .setAAD(boundTo(header, place))
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, gcmOptions)
+    .setAAD(boundTo(sealed, headerBytes, place))
     .setAuthTag(tag);
   try {
     const plaintext = decipher.update(sealed.subarray(bodyAt));
@@ -46,12 +48,23 @@ export function decrypt(key: Buffer, headerBytes: number, place: Place, sealed: 
 }
 
 /** Unambiguous: each part carries its length, so that no two places share one text. */
-function boundTo(header: Buffer, { table, column, tenantId, record }: Place): Buffer {
-  const place =
-    `${table.length}:${table}${column.length}:${column}` +
-    `${tenantId.length}:${tenantId}${record.length}:${record}`;
-  const bound = Buffer.allocUnsafe(header.length + Buffer.byteLength(place));
-  header.copy(bound);
-  bound.write(place, header.length);
+function boundTo(sealed: Buffer, headerBytes: number, at: Place): Buffer {
+  const place = `${columnOf(at)}${at.record.length}:${at.record}`;
+  const bound = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(place));
+  sealed.copy(bound, 0, 0, headerBytes);
+  bound.write(place, headerBytes);
   return bound;
+}
+
+let lastColumn = { table: '', column: '', tenantId: '', text: '0:0:0:' };
+
+/** Values are opened many at a time, of one column and tenant: their text is made once. */
+function columnOf({ table, column, tenantId }: Place): string {
+  const last = lastColumn;
+  if (last.tenantId === tenantId && last.column === column && last.table === table) {
+    return last.text;
+  }
+  const text = `${table.length}:${table}${column.length}:${column}${tenantId.length}:${tenantId}`;
+  lastColumn = { table, column, tenantId, text };
+  return text;
 }

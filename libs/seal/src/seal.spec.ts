@@ -51,6 +51,48 @@ describe('a sealed value', () => {
     expect((await new Sealer(ring, store).open(place, sealed)).toString()).toBe(card);
   });
 
+  it('opens at once where its data key is at hand, which one look-up of the key sees to', async () => {
+    let lookUps = 0;
+    const byId = (id: string) => {
+      lookUps += 1;
+      return store.byId(id);
+    };
+    const reader = new Sealer(ring, { ...store, byId });
+    const sealed = await sealer.seal(place, card);
+    expect(reader.openNow(place, sealed)).toBeUndefined();
+    await Promise.all(Array.from({ length: 50 }, () => reader.open(place, sealed)));
+    expect(reader.openNow(place, sealed)?.toString()).toBe(card);
+    expect(lookUps).toBe(1);
+    expect(() => reader.openNow({ ...place, record: 'b' }, sealed)).toThrow(SealBroken);
+    expect(() => reader.openNow(place, sealed.subarray(0, 16))).toThrow(SealBroken);
+  });
+
+  it('opens in its own place alone, whichever other places were opened in between', async () => {
+    const places = ['tokens', 'token', ''].flatMap((table) =>
+      ['data', 'mask', 'sdata'].flatMap((column) =>
+        ['a', 'aa', 'é'].map((record) => ({ table, column, tenantId: place.tenantId, record })),
+      ),
+    );
+    const all = await Promise.all(places.map((at) => sealer.seal(at, JSON.stringify(at))));
+    for (const [n, sealed] of all.entries()) {
+      for (const [m, at] of places.entries()) {
+        const opened = sealer.open(at, sealed);
+        if (m === n) expect((await opened).toString()).toBe(JSON.stringify(at));
+        else await expect(opened).rejects.toThrow(SealBroken);
+      }
+    }
+  });
+
+  it('asks for its data key again after a look-up that failed', async () => {
+    const sealed = await sealer.seal(place, card);
+    let isAway = true;
+    const byId = (id: string) => (isAway ? Promise.reject(new Error('away')) : store.byId(id));
+    const reader = new Sealer(ring, { ...store, byId });
+    await expect(reader.open(place, sealed)).rejects.toThrow('away');
+    isAway = false;
+    expect((await reader.open(place, sealed)).toString()).toBe(card);
+  });
+
   it('does not show what it holds', async () => {
     const sealed = await sealer.seal(place, card);
     expect(sealed.includes('4242')).toBe(false);

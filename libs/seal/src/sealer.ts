@@ -40,7 +40,9 @@ const ringHeaderBytes = 5;
 
 /** Seals what is stored. Data keys are fetched once per process; the values never are. */
 export class Sealer {
-  readonly #opened = new Map<string, Promise<Buffer>>();
+  /** Data keys that were fetched, by the bytes of their ids. */
+  readonly #atHand = new Map<string, Buffer>();
+  readonly #fetched = new Map<string, Promise<Buffer>>();
   readonly #current = new Map<string, Promise<{ id: string; key: Buffer }>>();
 
   constructor(
@@ -56,9 +58,14 @@ export class Sealer {
   }
 
   async open(place: Place, sealed: Buffer): Promise<Buffer> {
+    return this.openNow(place, sealed) ?? this.#openFetched(place, sealed);
+  }
+
+  /** The same for one of many: nobody waits where the data key is at hand. Undefined: it is not. */
+  openNow(place: Place, sealed: Buffer): Buffer | undefined {
     if (sealed[0] !== sealedByDataKey || sealed.length < dataKeyHeaderBytes) throw new SealBroken();
-    const key = await this.#keyById(uuidOf(sealed.subarray(1, dataKeyHeaderBytes)));
-    return decrypt(key, dataKeyHeaderBytes, place, sealed);
+    const key = this.#atHand.get(keyBytesOf(sealed));
+    return key && decrypt(key, dataKeyHeaderBytes, place, sealed);
   }
 
   /** A secret of the installation that outlives every rotation: the key of keyed hashes. */
@@ -105,12 +112,16 @@ export class Sealer {
     });
   }
 
-  #keyById(id: string): Promise<Buffer> {
-    return remember(this.#opened, id, async () => {
-      const stored = await this.store.byId(id);
+  async #openFetched(place: Place, sealed: Buffer): Promise<Buffer> {
+    const bytes = keyBytesOf(sealed);
+    const key = await remember(this.#fetched, bytes, async () => {
+      const stored = await this.store.byId(uuidOf(sealed.subarray(1, dataKeyHeaderBytes)));
       if (!stored) throw new SealBroken();
-      return this.#unwrap(stored);
+      const fetched = this.#unwrap(stored);
+      this.#atHand.set(bytes, fetched);
+      return fetched;
     });
+    return decrypt(key, dataKeyHeaderBytes, place, sealed);
   }
 
   #unwrap({ id, tenantId, wrapped }: WrappedDataKey): Buffer {
@@ -157,6 +168,11 @@ function dataKeyPlace(id: string, tenantId: string): Place {
 
 function dataKeyHeader(id: string): Buffer {
   return Buffer.concat([Buffer.of(sealedByDataKey), Buffer.from(id.replaceAll('-', ''), 'hex')]);
+}
+
+/** Which data key sealed it: sixteen bytes, as a character each. */
+function keyBytesOf(sealed: Buffer): string {
+  return sealed.toString('latin1', 1, dataKeyHeaderBytes);
 }
 
 function uuidOf(bytes: Buffer): string {

@@ -157,7 +157,8 @@ export class Vault {
     const grants = grantsFor(principal, permission);
     const bytesMax = opening.bytesLeft;
     const read = async (atOnceMax: number): Promise<SealedToken[]> => {
-      const found = await readAndRecord(sql, use, grants, tokenIds, { bytesMax, atOnceMax });
+      const limits = { bytesMax, atOnceMax };
+      const found = await readAndRecord(sql, { use, grants, tokenIds, limits });
       refuseUnknown(tokenIds, found);
       return found;
     };
@@ -168,7 +169,9 @@ export class Vault {
         return { place: placeOf(use.tenantId, id, column), sealed };
       });
       const values = await opening.openAll(this.sealer, all);
-      return new Map(found.map(({ id }, at) => [id, values[at]]));
+      const byId = new Map<string, unknown>();
+      found.forEach(({ id }, at) => byId.set(id, values[at]));
+      return byId;
     };
     const found = await read(openedAtOnceMax);
     if (!isDeferred(found, bytesMax)) return openEach(found);

@@ -113,7 +113,8 @@ describe('GET /logs', () => {
         traceId: 't',
         destinationHost: 'bank.example',
       };
-      await readAndRecord(data, use, grants, [id], { bytesMax: 1_024, atOnceMax: 1_024 });
+      const limits = { bytesMax: 1_024, atOnceMax: 1_024 };
+      await readAndRecord(data, { use, grants, tokenIds: [id], limits });
     } finally {
       await data.close();
     }
