@@ -104,8 +104,8 @@ export class DefinitionFollower {
   }
 
   /** The definitions, if the lease holds: the hot path asks nobody. */
-  fresh(): DefinitionSnapshot | undefined {
-    return performance.now() < this.#leaseUntil ? this.#replica.snapshot : undefined;
+  fresh(now = performance.now()): DefinitionSnapshot | undefined {
+    return now < this.#leaseUntil ? this.#replica.snapshot : undefined;
   }
 
   /** The definitions, however old: they tell callers apart, and never decide what one may. */

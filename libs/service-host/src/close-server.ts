@@ -37,12 +37,16 @@ function watch(server: Server): Open {
     return answers;
   };
   server.on('connection', answersOn);
+  // One for all answers: it is on the hot path of every service.
+  const forget = function (this: ServerResponse): void {
+    open.sockets.get(this.req.socket)?.delete(this);
+  };
   const note = (req: IncomingMessage, res: ServerResponse): void => {
     if (open.closing) res.shouldKeepAlive = false;
     if (req.socket.closed) return;
     const answers = answersOn(req.socket);
     answers.add(res);
-    res.once('close', () => answers.delete(res));
+    res.on('close', forget);
   };
   server.prependListener('request', note);
   // A listener for it where there is none would take the request away from `request`.

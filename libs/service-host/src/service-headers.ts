@@ -1,64 +1,100 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
+import {
+  HeaderKinds,
+  kinds,
+  serviceHeaderNames,
+  serviceHeaderOf,
+  type ServiceHeaderName,
+} from './header-kinds';
 import { parseTraceparent } from './traceparent';
-
-export type ServiceHeaderName =
-  'api-key' | 'proxy-key' | 'proxy-url' | 'trace-id' | 'idempotency-key';
 
 /** The answer's header of the same name is always spelled with our own prefix. */
 export const traceHeader = 'SVC-TRACE-ID';
 
+/** A request's lines that speak to us: looked for once. */
+interface Said {
+  /** In the order of the names. */
+  readonly values: (string | undefined)[];
+  /** How each that is given more than once was spelled; undefined: none is. */
+  repeated: Map<number, string> | undefined;
+  traceparent: string | undefined;
+}
+
+const said = Symbol('said to us');
+
 /** The headers that speak to us, under every prefix that the operator lists. */
 export class ServiceHeaders {
+  readonly kinds: HeaderKinds;
   readonly #prefixes: readonly string[];
-  readonly #spellings: Readonly<Record<ServiceHeaderName, readonly string[]>>;
 
   constructor(prefixes: readonly string[]) {
     // Our own always counts: under an alias alone, a key of ours would be taken for the destination's.
     const all = new Set(['svc', ...prefixes.map((prefix) => prefix.toLowerCase())]);
     this.#prefixes = [...all].map((prefix) => `${prefix}-`);
-    const spell = (name: string): string[] => this.#prefixes.map((prefix) => prefix + name);
-    this.#spellings = {
-      'api-key': spell('api-key'),
-      'proxy-key': spell('proxy-key'),
-      'proxy-url': spell('proxy-url'),
-      'trace-id': spell('trace-id'),
-      'idempotency-key': spell('idempotency-key'),
-    };
+    this.kinds = new HeaderKinds(this.#prefixes);
   }
 
   /** The names under which a value may be given, lower-cased. */
   spellingsOf(name: ServiceHeaderName): readonly string[] {
-    return this.#spellings[name];
+    return this.#prefixes.map((prefix) => prefix + name);
   }
 
   /** Is this lower-cased header ours? Then no destination sees it. */
   isOurs(lowerName: string): boolean {
-    return this.#prefixes.some((prefix) => lowerName.startsWith(prefix));
+    return (this.kinds.of(lowerName) & kinds.ours) !== 0;
   }
 
   /** The one value of a service header, or undefined. Said twice, it is refused. */
   read(req: IncomingMessage, name: ServiceHeaderName): string | undefined {
-    let value: string | undefined;
-    for (const spelling of this.#spellings[name]) {
-      const values = req.headersDistinct[spelling];
-      if (!values) continue;
-      if (values.length > 1 || value !== undefined) {
-        throw new Problem('invalid_request', {
-          detail: `The header ${spelling.toUpperCase()} is given more than once.`,
-        });
-      }
-      value = values[0];
-    }
-    return value;
+    const { values, repeated } = this.#saidBy(req);
+    const at = serviceHeaderNames.indexOf(name);
+    const spelling = repeated?.get(at);
+    if (spelling === undefined) return values[at];
+    throw new Problem('invalid_request', {
+      detail: `The header ${spelling.toUpperCase()} is given more than once.`,
+    });
   }
 
   /** The caller's trace id, where it gave one that is fit for logs and headers; else a new one. */
   traceIdOf(req: IncomingMessage): string {
-    const given = this.#spellings['trace-id'].flatMap((name) => req.headersDistinct[name] ?? []);
-    const [only] = given;
-    if (only !== undefined && given.length === 1 && /^[\w.:-]{1,64}$/.test(only)) return only;
-    return parseTraceparent(req.headersDistinct.traceparent?.join())?.traceId ?? randomUUID();
+    const { values, repeated, traceparent } = this.#saidBy(req);
+    const given = values[traceIdAt];
+    const isGiven = given !== undefined && !repeated?.has(traceIdAt);
+    if (isGiven && /^[\w.:-]{1,64}$/.test(given)) return given;
+    return parseTraceparent(traceparent)?.traceId ?? randomUUID();
+  }
+
+  /** All lines of it, as one. */
+  traceparentOf(req: IncomingMessage): string | undefined {
+    return this.#saidBy(req).traceparent;
+  }
+
+  #saidBy(req: IncomingMessage & { [said]?: Said }): Said {
+    return (req[said] ??= this.#look(req.rawHeaders));
+  }
+
+  /** Hot path. */
+  #look(raw: readonly string[]): Said {
+    const values = [undefined, undefined, undefined, undefined, undefined];
+    const found: Said = { values, repeated: undefined, traceparent: undefined };
+    for (let at = 0; at + 1 < raw.length; at += 2) {
+      const name = raw[at] ?? '';
+      const kind = this.kinds.of(name);
+      if (kind === 0) continue;
+      const value = raw[at + 1] ?? '';
+      const service = serviceHeaderOf(kind);
+      if (service >= 0) {
+        if (found.values[service] === undefined) found.values[service] = value;
+        else (found.repeated ??= new Map()).set(service, name);
+      } else if (kind & kinds.traceparent) {
+        found.traceparent =
+          found.traceparent === undefined ? value : `${found.traceparent},${value}`;
+      }
+    }
+    return found;
   }
 }
+
+const traceIdAt = serviceHeaderNames.indexOf('trace-id');

@@ -80,6 +80,16 @@ export class Shares {
     return this.#hand(owner, places);
   }
 
+  /** One place at once, or a Problem; who has it gives it back by `leave`, once. */
+  enter(owner: string): void {
+    if (!this.#fits(owner, 1)) throw this.#refusal(owner);
+    this.#take(owner, 1);
+  }
+
+  leave(owner: string): void {
+    this.#giveBack(owner, 1);
+  }
+
   /** Does the work on one place. */
   async hold<Result>(
     owner: string,
@@ -104,19 +114,27 @@ export class Shares {
   }
 
   #hand(owner: string, places: number): Taken {
-    this.#of(owner).held += places;
-    this.#held += places;
+    this.#take(owner, places);
     let held = places;
     const keepOnly = (wanted: number): void => {
       const freed = held - wanted;
       if (freed <= 0) return;
       held = wanted;
-      this.#of(owner).held -= freed;
-      this.#held -= freed;
-      this.#forgetIfEmpty(owner);
-      this.#serve();
+      this.#giveBack(owner, freed);
     };
     return Object.assign(() => keepOnly(0), { keepOnly });
+  }
+
+  #take(owner: string, places: number): void {
+    this.#of(owner).held += places;
+    this.#held += places;
+  }
+
+  #giveBack(owner: string, places: number): void {
+    this.#of(owner).held -= places;
+    this.#held -= places;
+    this.#forgetIfEmpty(owner);
+    if (this.#turns.size > 0) this.#serve();
   }
 
   #wait(owner: string, places: number, waitMs: number, signal?: AbortSignal): Promise<Release> {

@@ -1,0 +1,77 @@
+import { hopByHopHeaders } from './reserved-headers';
+
+export const serviceHeaderNames = [
+  'api-key',
+  'proxy-key',
+  'proxy-url',
+  'trace-id',
+  'idempotency-key',
+] as const;
+
+export type ServiceHeaderName = (typeof serviceHeaderNames)[number];
+
+/** The meanings of a header's name, as bits. Above them stands which service header it is, from 1. */
+export const kinds = {
+  ours: 1,
+  hopByHop: 2,
+  /** Ours to say, whoever is next: the framing, and who asked before us. */
+  neverPassedOn: 4,
+  host: 8,
+  contentLength: 16,
+  transferEncoding: 32,
+  connection: 64,
+  traceparent: 128,
+} as const;
+
+const serviceShift = 8;
+export const knownNamesMax = 2_000;
+const knownNameLength = 64;
+
+const single: Readonly<Record<string, number>> = {
+  host: kinds.host,
+  expect: kinds.neverPassedOn,
+  forwarded: kinds.neverPassedOn,
+  'content-length': kinds.contentLength | kinds.neverPassedOn,
+  'transfer-encoding': kinds.transferEncoding,
+  connection: kinds.connection,
+  traceparent: kinds.traceparent,
+};
+
+/**
+ * Names by the spelling they came in: to make each lower-case and compare it with all that matter
+ * costs more than all else that is done to a header. Ever new names fill the table once, and are then
+ * judged each time.
+ */
+export class HeaderKinds {
+  readonly #known = new Map<string, number>();
+
+  constructor(private readonly prefixes: readonly string[]) {}
+
+  of(name: string): number {
+    return this.#known.get(name) ?? this.#learn(name);
+  }
+
+  #learn(name: string): number {
+    const kind = this.#judge(name.toLowerCase());
+    if (this.#known.size < knownNamesMax && name.length <= knownNameLength) {
+      this.#known.set(name, kind);
+    }
+    return kind;
+  }
+
+  #judge(lower: string): number {
+    let kind = Object.hasOwn(single, lower) ? (single[lower] ?? 0) : 0;
+    if (hopByHopHeaders.includes(lower)) kind |= kinds.hopByHop | kinds.neverPassedOn;
+    if (lower.startsWith('x-forwarded-')) kind |= kinds.neverPassedOn;
+    for (const prefix of this.prefixes) {
+      if (!lower.startsWith(prefix)) continue;
+      kind |= kinds.ours;
+      const at = serviceHeaderNames.indexOf(lower.slice(prefix.length) as ServiceHeaderName);
+      kind |= (at + 1) << serviceShift;
+    }
+    return kind;
+  }
+}
+
+/** Which of the service headers it is; -1: none. */
+export const serviceHeaderOf = (kind: number): number => (kind >> serviceShift) - 1;

@@ -1,0 +1,58 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { kinds } from './header-kinds';
+import { ServiceHeaders } from './service-headers';
+
+function request(...raw: string[]): IncomingMessage {
+  const req = new IncomingMessage(new Socket());
+  req.rawHeaders = raw;
+  return req;
+}
+
+describe('service headers', () => {
+  it('are read in any case and under every prefix that counts', () => {
+    const headers = new ServiceHeaders(['BT']);
+    for (const name of ['SVC-API-KEY', 'svc-api-key', 'Bt-Api-Key', 'BT-API-KEY']) {
+      expect(headers.read(request('Host', 'a', name, 'k'), 'api-key')).toBe('k');
+    }
+    expect(headers.read(request('X-API-KEY', 'k'), 'api-key')).toBeUndefined();
+    expect(headers.read(request('BT-API-KEY', 'k'), 'proxy-key')).toBeUndefined();
+  });
+
+  it('that are said twice are refused, under two prefixes too, and so are equal ones', () => {
+    const headers = new ServiceHeaders(['BT']);
+    for (const second of ['svc-proxy-key', 'BT-PROXY-KEY']) {
+      const twice = request('SVC-PROXY-KEY', 'k', second, 'k');
+      expect(() => headers.read(twice, 'proxy-key')).toThrow(
+        expect.objectContaining({ status: 400 }),
+      );
+      expect(headers.read(twice, 'api-key')).toBeUndefined();
+    }
+  });
+
+  it('a trace id that is no fit, or said twice, is not taken', () => {
+    const headers = new ServiceHeaders([]);
+    expect(headers.traceIdOf(request('SVC-TRACE-ID', 'a.b:c'))).toBe('a.b:c');
+    for (const raw of [
+      ['SVC-TRACE-ID', 'a b'],
+      ['SVC-TRACE-ID', 'a', 'SVC-TRACE-ID', 'a'],
+      ['traceparent', 'nonsense'],
+    ]) {
+      expect(headers.traceIdOf(request(...raw))).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    expect(headers.traceIdOf(request('Traceparent', parent))).toBe(parent.slice(3, 35));
+    expect(headers.traceparentOf(request('traceparent', parent, 'traceparent', parent))).toBe(
+      `${parent},${parent}`,
+    );
+  });
+
+  it('keep their meaning after a million names that mean nothing', () => {
+    const { kinds: names } = new ServiceHeaders([]);
+    for (let nth = 0; nth < 1_000_000; nth += 1) names.of(`x-${nth}`);
+    expect(names.of('Svc-Anything') & kinds.ours).toBe(kinds.ours);
+    expect(names.of('TRANSFER-ENCODING') & kinds.transferEncoding).toBe(kinds.transferEncoding);
+    expect(names.of('x-forwarded-port') & kinds.neverPassedOn).toBe(kinds.neverPassedOn);
+    expect([names.of('constructor'), names.of('__proto__'), names.of('x-7')]).toEqual([0, 0, 0]);
+  });
+});
