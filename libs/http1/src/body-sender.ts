@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { RequestInvalid, type StreamedSource } from './client-request';
+import { RequestInvalid, type StreamedSource, type WholeBody } from './client-request';
 
 /** Below it, text and bytes go out as one string; above it, as one vector of buffers. */
 export const oneStringBytes = 16 * 1024;
@@ -93,13 +93,15 @@ export class BodySender {
   readonly #close = (): void => this.#fail(new Error('the body ended before its end'));
 }
 
-export function write(socket: Socket, before: string, bytes: Buffer, behind: string): boolean {
-  if (bytes.length < oneStringBytes) {
-    return socket.write(before + bytes.toString('latin1') + behind, 'latin1');
+export function write(socket: Socket, before: string, body: WholeBody, behind: string): boolean {
+  const isOne = Buffer.isBuffer(body);
+  if (isOne && body.length < oneStringBytes) {
+    return socket.write(before + body.toString('latin1') + behind, 'latin1');
   }
   socket.cork();
   if (before !== '') socket.write(before, 'latin1');
-  socket.write(bytes);
+  if (isOne) socket.write(body);
+  else for (const part of body) socket.write(part);
   if (behind !== '') socket.write(behind, 'latin1');
   socket.uncork();
   return !socket.writableNeedDrain;

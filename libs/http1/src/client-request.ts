@@ -9,10 +9,13 @@ export interface ClientRequest {
   readonly host: string;
   /** name, value, name, value…: no Host, no framing, nothing about the connection */
   readonly headers: readonly string[];
-  readonly body: Buffer | StreamedSource | null;
+  readonly body: WholeBody | StreamedSource | null;
   /** adds `connection: upgrade`, `upgrade: websocket` */
   readonly upgrade: 'websocket' | null;
 }
+
+/** Bytes that are all there, in one part or in several. */
+export type WholeBody = Buffer | readonly Buffer[];
 
 export interface StreamedSource {
   readonly stream: Readable;
@@ -79,9 +82,20 @@ function isRefused(name: string): boolean {
   return mayBe && refusedNames.has(name.toLowerCase());
 }
 
+/** undefined: nobody knows before its end */
+function bytesOf(body: ClientRequest['body']): number | undefined {
+  if (body === null) return 0;
+  if (Buffer.isBuffer(body) || isStreamed(body)) return body.length;
+  return body.reduce((bytes, { length }) => bytes + length, 0);
+}
+
+export function isStreamed(body: ClientRequest['body']): body is StreamedSource {
+  return body !== null && 'stream' in body;
+}
+
 /** RFC 9112 §6.1, §6.2 */
 function framing(method: string, body: ClientRequest['body'], upgrade: string | null): string {
-  const length = Buffer.isBuffer(body) || body === null ? (body?.length ?? 0) : body.length;
+  const length = bytesOf(body);
   if (length === undefined) {
     if (upgrade !== null) throw new RequestInvalid('an upgrade with a body');
     return 'transfer-encoding: chunked\r\n';

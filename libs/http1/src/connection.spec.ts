@@ -189,6 +189,15 @@ describe('A request', () => {
     },
   );
 
+  it.each([5, 60_000])('takes several parts of %d bytes for one body', async (length) => {
+    const parts = ['a', 'b', 'c'].map((letter) => Buffer.alloc(length, letter));
+    const body = Buffer.concat(parts).toString();
+    const received = await written({ method: 'POST', body: parts }, body);
+    expect(received.slice(received.indexOf('content-length'))).toBe(
+      `content-length: ${3 * length}\r\n\r\n${body}`,
+    );
+  });
+
   it.each([5, 60_000])('streams parts of %d bytes under a length that is known', async (length) => {
     const part = Buffer.alloc(length, 'x');
     const stream = Readable.from([part, part]);

@@ -3,7 +3,13 @@ import { AnswerFault } from './answer-fault';
 import { AnswerParser } from './answer-parser';
 import type { AnswerReceiver } from './answer-receiver';
 import { BodySender, write } from './body-sender';
-import { headOf, RequestInvalid, type ClientRequest, type StreamedSource } from './client-request';
+import {
+  headOf,
+  isStreamed,
+  RequestInvalid,
+  type ClientRequest,
+  type StreamedSource,
+} from './client-request';
 
 export interface ConnectionOwner {
   /** The exchange is over and another may begin; told before `complete`. */
@@ -54,14 +60,14 @@ export class Connection {
     if (this.#isClosed || this.#receiver) throw new Error('The connection is not free.');
     const { body, upgrade, method } = request;
     const head = headOf(request);
-    if (body !== null && !Buffer.isBuffer(body)) checkReadable(body);
+    if (isStreamed(body)) checkReadable(body);
     this.#receiver = receiver;
     this.#isUpgrade = upgrade !== null;
     this.#isSent = false;
     this.#parser.expect(receiver, method === 'HEAD', this.#isUpgrade);
     if (body === null) this.socket.write(head, 'latin1');
-    else if (Buffer.isBuffer(body)) write(this.socket, head, body, '');
-    else return this.#stream(head, body);
+    else if (isStreamed(body)) return this.#stream(head, body);
+    else write(this.socket, head, body, '');
     this.#allSent();
   }
 
