@@ -98,7 +98,7 @@ describe('what cannot be read', () => {
     const caller = call(
       `POST /proxy/broken HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
-    await waitFor(() => destination.heard('/broken')?.text.endsWith('\r\na') === true);
+    await waitFor(() => destination.heard('/broken')?.text.endsWith('\r\na\r\n') === true);
     caller.socket.write('nonsense\r\n\r\n');
     await waitFor(() => caller.ended && destination.heard('/broken')?.ended === true);
     expect(caller.json).toMatchObject({ proxy_error: { status: 400, code: 'invalid_request' } });

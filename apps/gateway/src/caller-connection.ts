@@ -3,30 +3,36 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
+import type { CallerResponse } from './caller-response';
 import { isForwarded } from './request-body';
 
 /** The last answer begun on each connection: answers leave in the order of their requests. */
-const latest = new WeakMap<Duplex, ServerResponse>();
+const latest = Symbol('latest');
+/** What is read of it from now on is nobody's. */
+const lingers = Symbol('lingers');
+
+type Connection = Duplex & { [latest]?: CallerResponse; [lingers]?: true };
 
 /**
  * False: an answer before this one ends the connection. What is behind it may be the rest of a body
  * that two servers end at different places, and is never served. Node would serve it.
  */
-export function maySpeak(req: IncomingMessage, res: ServerResponse): boolean {
-  const before = latest.get(req.socket);
+export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
+  const connection: Connection = req.socket;
+  const before = connection[latest];
   if (before && !before.writableFinished) closeWith(req.socket, res);
   if (before && !before.shouldKeepAlive) {
     endConnection(before);
     return false;
   }
-  latest.set(req.socket, res);
+  connection[latest] = res;
   // Of an offer that is not taken up, Node drops what came with it: nothing can be read behind it.
   if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   return true;
 }
 
 /** A response whose turn never comes is told of no end by Node, and neither is who waits for it. */
-function closeWith(socket: Duplex, res: ServerResponse): void {
+function closeWith(socket: Duplex, res: CallerResponse): void {
   const close = (): void => {
     if (res.socket) return;
     res.destroyed = true;
@@ -37,8 +43,8 @@ function closeWith(socket: Duplex, res: ServerResponse): void {
 }
 
 /** Is an earlier request of this connection still waiting for its answer? */
-export function isBusy(socket: Duplex): boolean {
-  const last = latest.get(socket);
+export function isBusy(socket: Connection): boolean {
+  const last = socket[latest];
   return last !== undefined && !last.writableFinished;
 }
 
@@ -53,14 +59,13 @@ export function endConnection(res: ServerResponse): void {
 }
 
 const lingerMs = 5_000;
-const lingering = new WeakSet<Duplex>();
 
 /**
  * Closed over bytes that nobody has read, TCP resets the connection, and the answer is lost with it:
  * a caller that is still sending gets time to read why it should not.
  */
-function linger(socket: Duplex): void {
-  lingering.add(socket);
+function linger(socket: Connection): void {
+  socket[lingers] = true;
   socket.end();
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
@@ -78,13 +83,13 @@ const statuses: Readonly<Record<string, number>> = {
  */
 export function refuseUnparsable(
   error: Error & { code?: string },
-  socket: Duplex,
-  answer: (res: ServerResponse, problem: Problem) => void,
+  socket: Connection,
+  answer: (res: CallerResponse, problem: Problem) => void,
 ): void {
-  if (lingering.has(socket)) return;
+  if (socket[lingers]) return;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const problem = new Problem('invalid_request', { status: statuses[error.code ?? ''] ?? 400 });
-  const last = latest.get(socket);
+  const last = socket[latest];
   if (!last || (last.req.complete && last.writableFinished)) return answerUnread(socket, problem);
   if (last.req.complete) return endBehind(last);
   if (last.headersSent) return void socket.destroy();
@@ -101,11 +106,11 @@ export function refuseUnparsable(
  */
 export function refuseLate(
   error: Error & { code?: string },
-  socket: Duplex,
-  answer: (res: ServerResponse, problem: Problem) => void,
+  socket: Connection,
+  answer: (res: CallerResponse, problem: Problem) => void,
   requestTimeoutMs: number,
 ): void {
-  const last = latest.get(socket);
+  const last = socket[latest];
   if (!last || last.req.complete || !isForwarded(last.req)) {
     return refuseUnparsable(error, socket, answer);
   }
@@ -128,7 +133,7 @@ function answerUnread(socket: Duplex, problem: Problem): void {
 }
 
 /** The request before what cannot be read is whole and under way: it gets its answer, then the end. */
-function endBehind(last: ServerResponse): void {
+function endBehind(last: CallerResponse): void {
   if (last.headersSent) last.once('finish', () => linger(last.req.socket));
   endConnection(last);
 }

@@ -2,6 +2,8 @@ import { Problem } from '@glovebox/problems';
 
 export interface DestinationUrl {
   readonly origin: string;
+  /** As the Host header says it. */
+  readonly host: string;
   readonly path: string;
 }
 
@@ -14,12 +16,16 @@ export function destinationOf(
   suffix: string,
   query: string,
 ): DestinationUrl {
-  const { origin, path, ownQuery } = partsOf(destinationUrl);
+  const { origin, host, path, ownQuery } = partsOf(destinationUrl);
   refuseClimbing(suffix);
   const fullPath = suffix === '' ? path : path.replace(/\/+$/, '') + suffix;
-  const queries = [ownQuery, query].filter((part) => part !== '');
-  const search = queries.length > 0 ? `?${queries.join('&')}` : '';
-  return { origin, path: (fullPath === '' ? '/' : fullPath) + search };
+  const joint = ownQuery !== '' && query !== '' ? '&' : '';
+  const search = ownQuery + joint + query;
+  return {
+    origin,
+    host,
+    path: (fullPath === '' ? '/' : fullPath) + (search === '' ? '' : `?${search}`),
+  };
 }
 
 export function destinationHostOf(destinationUrl: string): string {

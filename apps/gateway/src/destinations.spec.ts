@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { generateProxyKey } from '@glovebox/access';
+import type { AnswerReceiver } from '@glovebox/http1';
 import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/testing';
 import { Shares } from '@glovebox/shares';
-import { Destinations, type Destination } from './destinations';
+import type { Carried, Destination } from './destination';
+import { Destinations } from './destinations';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 import { startRawServer } from './spec-sockets';
 
@@ -298,16 +300,34 @@ function callOver(
   path = '/',
   waits: (leave: () => void) => void = () => undefined,
 ): Promise<void> {
+  const request = {
+    method: 'GET',
+    host: 'a',
+    target: path,
+    headers: [],
+    body: null,
+    upgrade: null,
+  };
+  const ignored = (): void => undefined;
   destination.enter();
   return new Promise<void>((resolve, reject) => {
-    destination.dispatch(() => ({ method: 'GET', path }), {
-      carriedBy: () => undefined,
-      waits,
-      onConnect: () => undefined,
-      onHeaders: () => true,
-      onData: () => true,
-      onComplete: () => resolve(),
-      onError: reject,
+    const call: Carried & AnswerReceiver = {
+      carriedBy: (connection) => connection.send(request, call),
+      begun: ignored,
+      informational: ignored,
+      head: ignored,
+      headAlone: ignored,
+      data: () => true,
+      complete: () => resolve(),
+      upgraded: ignored,
+      bodySent: ignored,
+      requestSent: ignored,
+      failed: reject,
+    };
+    destination.carry(call);
+    waits(() => {
+      destination.withdraw(call);
+      reject(new Error('left'));
     });
   }).finally(() => destination.leave());
 }

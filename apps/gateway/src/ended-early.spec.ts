@@ -153,7 +153,7 @@ it.each(['DELETE', 'OPTIONS', 'POST'])('%s in chunks arrives as it is sent', asy
     more: `${type}Transfer-Encoding: chunked\r\n`,
     body: '5\r\nfirst\r\n',
   });
-  await waitFor(() => heard('/chunks')?.text.endsWith('first'));
+  await waitFor(() => heard('/chunks')?.text.endsWith('first\r\n'));
   caller.socket.write('4\r\nlast\r\n0\r\n\r\n');
   await waitFor(() => heard('/chunks')?.text.endsWith('0\r\n\r\n'));
   const [head, ...body] = heard('/chunks')?.text.split('\r\n\r\n') ?? [];

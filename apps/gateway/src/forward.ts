@@ -1,22 +1,29 @@
-import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { errors, type Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
 import type { TransformStep } from '@glovebox/definitions';
 import { EgressUnreachable } from '@glovebox/egress';
+import {
+  AnswerFault,
+  RequestInvalid,
+  type AnswerReceiver,
+  type ClientRequest,
+  type Connection,
+} from '@glovebox/http1';
 import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import type { Call } from './call';
+import type { CallerResponse, UnderWay } from './caller-response';
+import { deadlines, type Limited } from './deadlines';
 import type { Decision } from './decision';
-import type { Carried, Connection } from './destination-connection';
-import type { Destination } from './destinations';
+import type { Carried, Destination } from './destination';
 import { answeredHeaders, answeredTrailers, destinationStatusHeader } from './forwarded-headers';
 import { headersAfter } from './transforms/head-steps';
-import type { OutgoingBody, RequestBody } from './request-body';
+import type { OutgoingBody, RequestBody, StreamedBody } from './request-body';
 import { agreesToWebSocket, type Tunnels } from './upgrade';
 
 export interface OutgoingRequest {
   readonly decision: Decision;
   readonly method: string;
+  readonly host: string;
   /** Path and query, byte for byte as the destination shall see them. */
   readonly path: string;
   readonly headers: string[];
@@ -24,12 +31,12 @@ export interface OutgoingRequest {
   readonly firstByteMs: number;
   readonly bodyIdleMs: number;
   /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
-  readonly tunnels?: Tunnels;
+  readonly tunnels: Tunnels | null;
 }
 
 /** The caller's side of an exchange. */
 export interface Asking {
-  readonly res: ServerResponse;
+  readonly res: CallerResponse;
   readonly ours: ServiceHeaders;
   readonly call: Call;
 }
@@ -43,7 +50,8 @@ export interface Answering extends Asking {
 
 export const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
-const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+/** A body below this goes out as one text with its head. */
+const writtenAtOnceBytes = 16 * 1024;
 
 /**
  * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
@@ -60,43 +68,25 @@ export function forward(
 }
 
 /**
- * One request and its answer, as the handler of undici's `dispatch`.
- * Hot path: one object and one timer per request, no streams between the two sockets but their own.
+ * One request and its answer. Hot path: one object per request, whose fields are all its state, and no
+ * streams between the two sockets but their own.
  */
-export abstract class Exchange<Side extends Asking = Asking> implements Carried {
-  readonly #res: ServerResponse;
-  #options: Dispatcher.DispatchOptions | undefined;
+export abstract class Exchange<Side extends Asking = Asking>
+  implements AnswerReceiver, Carried, Limited, UnderWay
+{
+  place = -1;
+  dueAt = 0;
+  readonly #res: CallerResponse;
   #body: RequestBody | undefined;
   #connection: Connection | undefined;
-  #abort: ((error?: Error) => void) | undefined;
-  #resume: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
-  #status = 0;
   #begun = false;
   #isBodyUnderWay = false;
-  #hasData = false;
   #wasUsed = false;
   #repeated = false;
   #informational = 0;
-
-  /** The caller left, or its answer was given before this one: its body cannot be read any further. */
-  readonly #onLeft = (): void => this.#abort?.();
-  readonly #onBodyPart = (): void => {
-    try {
-      const isKnown = this.request.decision.isConfirmed();
-      // What has begun goes on for as long as nobody knows of a change.
-      if (!isKnown && !this.#isBodyUnderWay) throw unavailable();
-      this.#isBodyUnderWay = true;
-    } catch (thrown) {
-      this.#abort?.(toProblem(thrown));
-    }
-  };
-  /** The caller takes more again. */
-  protected readonly onDrain = (): void => {
-    this.#timer?.refresh();
-    this.#resume?.();
-  };
+  #onBodyPart: (() => void) | undefined;
+  #onDrain: (() => void) | undefined;
 
   constructor(
     private readonly destination: Destination,
@@ -109,140 +99,135 @@ export abstract class Exchange<Side extends Asking = Asking> implements Carried 
   }
 
   /** The head of the answer; a throw ends the exchange. */
-  protected abstract begin(status: number, raw: readonly (Buffer | string)[]): void;
-  /** No part of the body came along with the head. */
-  protected abstract headAlone(): void;
+  protected abstract begin(status: number, raw: string[]): void;
   /** False: no more until `onDrain`. */
-  protected abstract part(chunk: Buffer): boolean;
-  protected abstract complete(trailers: readonly (Buffer | string)[]): void;
-
-  protected abort(error: Error): void {
-    this.#abort?.(error);
-  }
+  protected abstract part(chunk: Buffer, isLast: boolean): boolean;
+  protected abstract end(trailers: string[]): void;
+  abstract headAlone(): void;
 
   start(): void {
     this.answering.call.askedAt = performance.now();
     this.destination.enter();
-    this.#res.once('close', this.#onLeft);
-    this.destination.dispatch(() => (this.#options = this.#beginBody()), this);
+    this.#res.exchange = this;
+    this.destination.carry(this);
   }
 
-  #beginBody(): Dispatcher.DispatchOptions {
-    const { method, path, headers, body, tunnels } = this.request;
-    const streamed = typeof body === 'function' ? body() : undefined;
-    this.#body = streamed?.caller;
-    // Ahead of who passes it on.
-    if (streamed) this.#res.req.prependListener('data', this.#onBodyPart);
+  /** A throw spares the connection. */
+  carriedBy(connection: Connection): void {
+    if (!this.request.decision.isConfirmed()) throw unavailable();
+    this.#wasUsed = connection.used;
+    this.#connection = connection;
+    connection.send(this.#outgoing(), this);
+    if (this.#body && this.#phase === 'sending') this.#limit(this.request.bodyIdleMs);
+  }
+
+  #outgoing(): ClientRequest {
+    const { method, host, path, headers, body, tunnels } = this.request;
     return {
-      method: method as Dispatcher.HttpMethod,
-      path,
+      method,
+      host,
+      target: path,
       headers,
-      body: streamed?.stream ?? (body as Buffer | null),
-      ...(tunnels ? { upgrade: 'websocket' } : {}),
+      body: body !== null && 'open' in body ? this.#opened(body) : body,
+      upgrade: tunnels ? 'websocket' : null,
     };
   }
 
-  carriedBy(connection: Connection): void {
-    this.#connection = connection;
+  #opened({ length, open }: StreamedBody): ClientRequest['body'] {
+    const { caller, stream } = open();
+    this.#body = caller;
+    // Ahead of who passes it on.
+    this.#onBodyPart = () => this.#confirmPart();
+    this.#res.req.prependListener('data', this.#onBodyPart);
+    return { stream, length };
   }
 
-  waits(leave: (reason?: Error) => void): void {
-    this.#abort = leave;
+  #confirmPart(): void {
+    try {
+      const isKnown = this.request.decision.isConfirmed();
+      // What has begun goes on for as long as nobody knows of a change.
+      if (!isKnown && !this.#isBodyUnderWay) throw unavailable();
+      this.#isBodyUnderWay = true;
+    } catch (thrown) {
+      this.abort(toProblem(thrown));
+    }
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    // A caller that left before there was a connection would wedge it.
-    if (this.#res.destroyed) return abort();
-    // A throw keeps undici from writing the first byte, and spares the connection.
-    if (!this.request.decision.isConfirmed()) throw unavailable();
-    this.#abort = abort;
-    this.#wasUsed = this.#connection?.used ?? false;
-    if (this.#body) this.#limit(this.request.bodyIdleMs);
+  bodySent(): void {
+    this.#limit(this.request.bodyIdleMs);
   }
 
-  onBodySent(): void {
-    if (this.#body) this.#timer?.refresh();
-  }
-
-  onRequestSent(): void {
+  requestSent(): void {
     if (this.#phase !== 'sending') return;
     this.#phase = 'waiting';
     this.#limit(this.request.firstByteMs);
   }
 
-  onResponseStarted(): void {
+  begun(): void {
     this.#begun = true;
   }
 
-  onUpgrade(status: number, raw: Buffer[] | string[] | null, socket: Duplex): void {
+  informational(): void {
+    this.#informational += 1;
+    if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
+  }
+
+  upgraded(status: number, raw: string[], socket: Socket): void {
+    const { tunnels, decision } = this.request;
+    this.#connection = undefined;
     try {
-      const { tunnels, decision } = this.request;
-      if (!tunnels || !agreesToWebSocket(raw ?? [])) throw new Problem('destination_unreachable');
-      const headers = this.headersOf(status, raw ?? []);
+      if (!tunnels || !agreesToWebSocket(raw)) throw new Problem('destination_unreachable');
       const closed = (): void => this.destination.leave();
-      tunnels.open(this.#res, headers, socket, { decision, closed });
+      tunnels.open(this.#res, this.headersOf(status, raw), socket, { decision, closed });
     } catch (thrown) {
       socket.destroy();
-      return this.onError(toProblem(thrown));
+      return this.failed(toProblem(thrown));
     }
     this.answering.call.answeredAt = performance.now();
-    this.#end();
+    this.#over();
     this.resolve();
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    // A switch to nothing is no answer, and none would follow.
-    if (status === 101) throw new Problem('destination_unreachable');
-    if (status < 200) {
-      this.#informational += 1;
-      if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
-      return true;
-    }
+  head(status: number, raw: string[]): void {
     const { call } = this.answering;
     call.answeredAt = performance.now();
-    this.#status = status;
     this.begin(status, raw);
     call.destinationStatus = status;
     this.#phase = 'answering';
-    this.#resume = resume;
-    // A destination that waits before its first byte has been heard all the same.
-    process.nextTick(Exchange.#afterHead, this);
-    return true;
   }
 
-  protected headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+  protected headersOf(status: number, raw: string[]): string[] {
     return answeredHeaders(raw, this.answering.ours, status);
   }
 
-  static #afterHead(exchange: Exchange): void {
-    if (exchange.#phase !== 'answering') return;
-    if (!exchange.#hasData) exchange.headAlone();
-    exchange.#limit(exchange.request.bodyIdleMs);
+  data(chunk: Buffer, isLast: boolean): boolean {
+    if (!isLast) this.limitBody();
+    return this.part(chunk, isLast);
   }
 
-  onData(chunk: Buffer): boolean {
-    this.#hasData = true;
-    this.#timer?.refresh();
-    return this.part(chunk);
+  protected limitBody(): void {
+    this.#limit(this.request.bodyIdleMs);
   }
 
-  onComplete(raw: (Buffer | string)[] | null): void {
-    if (this.#connection?.broken && !this.#isBodiless()) {
-      return this.onError(new errors.SocketError('the connection broke'));
-    }
-    if (this.#connection) this.#connection.used = true;
-    this.#end();
+  /** The caller takes more again. */
+  protected get onDrain(): () => void {
+    return (this.#onDrain ??= () => {
+      this.limitBody();
+      this.#connection?.resume();
+    });
+  }
+
+  complete(trailers: string[]): void {
+    this.#over();
     this.destination.leave();
-    this.complete(raw ?? []);
+    this.end(trailers);
     this.resolve();
   }
 
-  onError(error: Error): void {
+  failed(error: Error): void {
     if (this.#phase === 'ended') return;
-    // 204, 304 and HEAD may name the length of a body that does not come: undici calls that a fault.
-    if (this.#isBodiless()) return this.onComplete(null);
     if (this.#mayRepeat(error)) return this.#repeat();
-    this.#end();
+    this.#over();
     this.destination.leave();
     if (this.#res.headersSent || this.#res.destroyed) {
       breakOff(this.#res);
@@ -250,90 +235,111 @@ export abstract class Exchange<Side extends Asking = Asking> implements Carried 
     } else this.reject(problemOf(error));
   }
 
-  #isBodiless(): boolean {
-    if (this.#phase !== 'answering') return false;
-    return this.#status === 204 || this.#status === 304 || this.request.method === 'HEAD';
+  /** Also when its answer was given before this one: its body cannot be read any further. */
+  callerLeft(): void {
+    this.abort(new Problem('invalid_request', { detail: 'The caller left before its answer.' }));
+  }
+
+  protected abort(error: Error): void {
+    if (this.#phase === 'ended') return;
+    if (this.#connection) return this.#connection.abort(error);
+    this.destination.withdraw(this);
+    this.failed(error);
   }
 
   /** The destination may hang up an idle connection just when it is used again. */
-  #mayRepeat(error: Error & { code?: string }): boolean {
+  #mayRepeat(error: Error): boolean {
     return (
+      error instanceof AnswerFault &&
+      error.code === 'broken' &&
       this.#wasUsed &&
       !this.#repeated &&
       !this.#begun &&
       !this.#body &&
       repeatable.has(this.request.method) &&
-      brokenConnection.has(error.code ?? '') &&
       !this.#res.destroyed
     );
   }
 
   #repeat(): void {
-    clearTimeout(this.#timer);
+    deadlines.clear(this);
     this.#repeated = true;
+    this.#connection = undefined;
     this.#phase = 'sending';
-    if (this.#options) this.destination.dispatchAnew(this.#options, this);
+    this.destination.carryAnew(this);
   }
 
   #limit(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(Exchange.#expire, ms, this);
+    deadlines.set(this, ms);
   }
 
-  static #expire(exchange: Exchange): void {
-    const isCallersFault = exchange.#phase === 'sending' && !exchange.#body?.isHeldUp;
-    exchange.#abort?.(
+  expire(): void {
+    const isCallersFault = this.#phase === 'sending' && !this.#body?.isHeldUp;
+    this.abort(
       isCallersFault
         ? new Problem('invalid_request', { status: 408, detail: 'The body came too slowly.' })
         : new Problem('destination_timeout'),
     );
   }
 
-  #end(): void {
+  #over(): void {
     this.#phase = 'ended';
-    clearTimeout(this.#timer);
-    this.#res.off('close', this.#onLeft).off('drain', this.onDrain);
-    this.#res.req.off('data', this.#onBodyPart);
+    this.#connection = undefined;
+    this.#res.exchange = undefined;
+    deadlines.clear(this);
+    if (this.#onDrain) this.#res.off('drain', this.#onDrain);
+    if (this.#onBodyPart) this.#res.req.off('data', this.#onBodyPart);
     this.#body?.destroy();
   }
 }
 
 /** The answer goes to the caller as it comes. */
 class StreamedExchange extends Exchange<Answering> {
-  protected begin(status: number, raw: readonly (Buffer | string)[]): void {
+  /** Sent with the end, and with the head where it is the only part. */
+  #last: Buffer | undefined;
+
+  protected begin(status: number, raw: string[]): void {
     this.answering.res.writeHead(status, this.headersOf(status, raw));
   }
 
-  protected override headersOf(status: number, raw: readonly (Buffer | string)[]): string[] {
+  protected override headersOf(status: number, raw: string[]): string[] {
     const { headers, steps, ours } = this.answering;
     const changed = headersAfter(steps, super.headersOf(status, raw), ours);
     changed.push(...headers, destinationStatusHeader, String(status));
     return changed;
   }
 
-  protected headAlone(): void {
+  /** A destination that waits before its first byte has been heard all the same. */
+  headAlone(): void {
     this.answering.res.flushHeaders();
+    this.limitBody();
   }
 
-  protected part(chunk: Buffer): boolean {
+  protected part(chunk: Buffer, isLast: boolean): boolean {
     const { res } = this.answering;
+    if (isLast) {
+      this.#last = chunk;
+      return true;
+    }
     if (res.write(chunk)) return true;
     res.once('drain', this.onDrain);
     return false;
   }
 
-  protected complete(trailers: readonly (Buffer | string)[]): void {
+  protected end(trailers: string[]): void {
     const { res, ours, steps } = this.answering;
     // A step about a header is about a trailer of its name, too.
     if (trailers.length > 0 && steps.length === 0) {
       res.addTrailers(answeredTrailers(trailers, ours));
     }
-    res.end();
+    if (!this.#last) res.end();
+    else if (this.#last.length > writtenAtOnceBytes) res.end(this.#last);
+    else res.endAtOnce(this.#last.toString('latin1'));
   }
 }
 
 /** Without a length and without chunks, the end of the connection would be the end of the answer. */
-function breakOff(res: ServerResponse): void {
+function breakOff(res: CallerResponse): void {
   if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
   res.destroy();
 }
@@ -344,7 +350,7 @@ function unavailable(): Problem {
 
 function problemOf(error: Error): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof errors.InvalidArgumentError) {
+  if (error instanceof RequestInvalid) {
     return new Problem('invalid_request', { detail: 'It cannot be forwarded as it is.' });
   }
   const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';

@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import type { WholeBody } from '@glovebox/http1';
 
-/** Bytes that are all there, or what comes of the caller's body as it comes: read from that call on. */
-export type OutgoingBody = Buffer | (() => StreamedBody) | null;
+/** Bytes that are all there, or what comes of the caller's body as it comes. */
+export type OutgoingBody = WholeBody | StreamedBody | null;
 
 export interface StreamedBody {
+  /** Undefined: nobody knows before its end. */
+  readonly length: number | undefined;
+  /** Read from that call on. */
+  open(): OpenedBody;
+}
+
+export interface OpenedBody {
   readonly caller: RequestBody;
   /** The caller's body itself, or what is made of it. */
   readonly stream: Readable;
@@ -18,9 +26,9 @@ export function isForwarded(req: IncomingMessage): boolean {
 }
 
 /**
- * The body of a caller on its way to a destination. Between the two because undici destroys what it was
- * given when the answer comes first, and a destroyed IncomingMessage is read no more: the caller, who is
- * still sending, would wait forever. From then on the rest of the body goes nowhere.
+ * The body of a caller on its way to a destination. Between the two because what reads a stream by
+ * iteration destroys it when the answer comes first, and a destroyed IncomingMessage is read no more: the
+ * caller, who is still sending, would wait forever. From then on the rest of the body goes nowhere.
  */
 export class RequestBody extends Readable {
   readonly #take = (chunk: Buffer): void => {

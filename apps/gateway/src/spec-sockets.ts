@@ -31,7 +31,7 @@ export interface RawServer {
   readonly port: number;
   readonly url: string;
   readonly connections: { readonly socket: Socket; text: string; ended: boolean }[];
-  /** The connection on which this was heard: undici opens some before it needs them. */
+  /** The connection on which this was heard: some are opened before they are needed. */
   heard(part: string): { readonly socket: Socket; text: string; ended: boolean } | undefined;
   close(): Promise<void>;
 }

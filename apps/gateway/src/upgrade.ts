@@ -1,53 +1,15 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
-import { isBusy } from './caller-connection';
+import { CallerResponse } from './caller-response';
 import type { Decision } from './decision';
-import { isProxyPath } from './route';
-
-/**
- * A request whose offer to upgrade is taken up only where it can be: Node 20 knows no other way to
- * serve the others (h2c of curl and Java, CONNECT) as the ordinary requests that they also are.
- */
-export class CallerRequest extends IncomingMessage {
-  private offered: boolean | null = false;
-  private accepted: boolean | undefined;
-
-  // Node asks again with later bytes: once decided, the answer stays.
-  get upgrade(): boolean {
-    if (!this.offered) return false;
-    this.accepted ??= isWebSocket(this) && !isBusy(this.socket);
-    return this.accepted;
-  }
-
-  // The base constructor sets null before there are fields.
-  set upgrade(offered: boolean | null) {
-    this.offered = offered;
-  }
-}
-
-function isWebSocket({ method, url, httpVersion, headers }: IncomingMessage): boolean {
-  return (
-    method === 'GET' &&
-    httpVersion === '1.1' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined &&
-    headers.expect === undefined &&
-    isProxyPath(url ?? '')
-  );
-}
-
-export function isUpgrade(req: IncomingMessage): boolean {
-  return req instanceof CallerRequest && req.upgrade;
-}
 
 /**
  * Node hands over a bare socket with the offer. With a response on it, an upgrade is answered like
  * any request until the destination has agreed.
  */
-export function responseOn(req: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
-  const res = new ServerResponse(req);
+export function responseOn(req: IncomingMessage, socket: Socket, head: Buffer): CallerResponse {
+  const res = new CallerResponse(req);
   res.shouldKeepAlive = false;
   socket.on('error', () => socket.destroy());
   socket.on('drain', () => res.emit('drain'));
@@ -74,9 +36,9 @@ function leave(this: Socket): void {
 
 type Decided = Pick<Decision, 'isConfirmed'>;
 
-export function agreesToWebSocket(raw: readonly (Buffer | string)[]): boolean {
-  const at = raw.findIndex((part, n) => n % 2 === 0 && part.toString().toLowerCase() === 'upgrade');
-  return at >= 0 && raw[at + 1]?.toString().toLowerCase() === 'websocket';
+export function agreesToWebSocket(raw: readonly string[]): boolean {
+  const at = raw.findIndex((part, n) => n % 2 === 0 && part.toLowerCase() === 'upgrade');
+  return at >= 0 && raw[at + 1]?.toLowerCase() === 'websocket';
 }
 
 const keepAliveMs = 60_000;

@@ -89,7 +89,7 @@ export async function dial(
 type Connect = (address: string) => Socket | TLSSocket;
 
 function tcpConnect(port: number): Connect {
-  // An address for a host: net looks nothing up. The read buffer is the one undici would ask for.
+  // An address for a host: net looks nothing up. A read takes as much as the kernel has ready.
   const options = { port, highWaterMark: 65_536 };
   return (address) => connectTcp({ ...options, host: address });
 }
@@ -111,7 +111,7 @@ function tlsConnect(target: DialTarget, host: string, isName: boolean): Connect 
       // Not left to the environment: NODE_TLS_REJECT_UNAUTHORIZED=0 must not open this door.
       rejectUnauthorized: true,
       // SNI and what the certificate is checked against: the name that was judged, without it the
-      // address in `host`. What undici would take follows the Host header of a request.
+      // address in `host`. What Node's own clients take follows the Host header of a request.
       ...(isName ? { servername: withoutDot(host) } : {}),
     });
 }

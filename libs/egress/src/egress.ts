@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { buildConnector } from 'undici';
 import { Shares } from '@glovebox/shares';
-import { createConnector } from './connector';
-import { dial, type DialTarget, type TlsMaterial } from './dial';
+import { dial, type DialTarget } from './dial';
 import { LookUps } from './look-ups';
 import { OwnServices } from './own-services';
 import type { EgressPolicy } from './policy';
@@ -18,8 +16,8 @@ export interface Egress {
   checkUrl(text: string): URL;
   /** Rejects with EgressRefused, EgressUnreachable, a Problem of a share, or the signal's reason. */
   dial(target: DialTarget): Promise<Socket | TLSSocket>;
-  /** For `new Pool(origin, { connect })` of a tenant. */
-  connectorFor(owner: string, material?: TlsMaterial): buildConnector.connector;
+  /** The same for a connection that will carry http: without TLS only where plain http may be spoken. */
+  connect(target: DialTarget): Promise<Socket | TLSSocket>;
   /** One POST, as webhooks are. */
   post(url: string, message: Post): Promise<Posted>;
 }
@@ -44,7 +42,7 @@ export function createEgress(
   return {
     checkUrl: (text) => checkUrl(policy, rules.own, text),
     dial: (target) => dial(rules, target),
-    connectorFor: (owner, material) => createConnector(rules, owner, material),
+    connect: (target) => dial(rules, target, 'refused'),
     post: (url, message) => post(rules, url, message),
   };
 }

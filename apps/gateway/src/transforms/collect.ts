@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 import { Collected } from '@glovebox/service-host';
 import type { Room } from '../call-shares';
-import type { Destination } from '../destinations';
+import type { Destination } from '../destination';
 import { Exchange, type Asking, type OutgoingRequest } from '../forward';
 import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
@@ -46,7 +46,7 @@ class CollectedExchange extends Exchange<Collecting> {
     clearTimeout(this.#clock);
   }
 
-  protected begin(status: number, raw: readonly (Buffer | string)[]): void {
+  protected begin(status: number, raw: string[]): void {
     this.#status = status;
     this.#headers = this.headersOf(status, raw);
     if (status === 206 || status === 226 || valueOf(this.#headers, 'content-range') !== undefined) {
@@ -58,8 +58,9 @@ class CollectedExchange extends Exchange<Collecting> {
     );
   }
 
-  protected headAlone(): void {
-    // The caller gets its head with what becomes of the body.
+  /** The caller gets its head with what becomes of the body. */
+  headAlone(): void {
+    this.limitBody();
   }
 
   protected part(chunk: Buffer): boolean {
@@ -70,7 +71,7 @@ class CollectedExchange extends Exchange<Collecting> {
     return true;
   }
 
-  protected complete(): void {
+  protected end(): void {
     this.answer = { status: this.#status, headers: this.#headers, body: this.#collected.bytes };
   }
 }

@@ -91,7 +91,10 @@ const invalidAnswer = (detail: string, cause?: unknown): Problem =>
   new Problem('destination_answer_invalid', { detail, cause });
 
 /** An answer that was made here, as the answer of the call. */
-export function sendMade({ status, headers, body }: MadeAnswer, { res, call }: Transforming): void {
+export function sendMade(
+  { status, headers, body }: MadeAnswer,
+  { res, call }: Pick<Transforming, 'res' | 'call'>,
+): void {
   if (res.destroyed) return;
   const hasNoBody = status === 204 || status === 304;
   const lines = [...headers, traceHeader, call.traceId];

@@ -1,0 +1,55 @@
+import { IncomingMessage } from 'node:http';
+import { isBusy } from './caller-connection';
+import { isProxyPath } from './route';
+
+/**
+ * A request whose small body is read without the detour of a stream, and whose offer to upgrade is taken up only where it can be: Node 20 knows no other way to
+ * serve the others (h2c of curl and Java, CONNECT) as the ordinary requests that they also are.
+ */
+export class CallerRequest extends IncomingMessage {
+  private offered: boolean | null = false;
+  private accepted: boolean | undefined;
+  private taker: ((chunk: Buffer | null) => void) | undefined;
+
+  /** Its body goes to the taker as Node reads it, and null behind it, past the buffers of a stream. */
+  giveBodyTo(taker: ((chunk: Buffer | null) => void) | undefined): void {
+    this.taker = taker;
+  }
+
+  override push(chunk: Buffer | null): boolean {
+    const { taker } = this;
+    if (!taker) return super.push(chunk);
+    // The stream ends all the same: Node asks it whether the request is over.
+    if (chunk === null) super.push(null);
+    taker(chunk);
+    return true;
+  }
+
+  // Node asks again with later bytes: once decided, the answer stays.
+  get upgrade(): boolean {
+    if (!this.offered) return false;
+    this.accepted ??= isWebSocket(this) && !isBusy(this.socket);
+    return this.accepted;
+  }
+
+  // The base constructor sets null before there are fields.
+  set upgrade(offered: boolean | null) {
+    this.offered = offered;
+  }
+}
+
+function isWebSocket({ method, url, httpVersion, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    httpVersion === '1.1' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined &&
+    headers.expect === undefined &&
+    isProxyPath(url ?? '')
+  );
+}
+
+export function isUpgrade(req: IncomingMessage): boolean {
+  return req instanceof CallerRequest && req.upgrade;
+}

@@ -1,0 +1,54 @@
+/** Something that ends when its time is up. */
+export interface Limited {
+  /** Where it stands in the list; -1: nowhere. */
+  place: number;
+  /** Of `performance.now()`. */
+  dueAt: number;
+  expire(): void;
+}
+
+const lookEveryMs = 20;
+
+/**
+ * Limits of time of calls and connections. One look every 20 ms over a plain list in place of a timer
+ * of Node for each: to begin, change or end a limit is to write a number.
+ */
+class Deadlines {
+  readonly #limited: Limited[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  set(limited: Limited, ms: number): void {
+    limited.dueAt = performance.now() + ms;
+    if (limited.place >= 0) return;
+    limited.place = this.#limited.length;
+    this.#limited.push(limited);
+    this.#timer ??= setInterval(() => this.#look(), lookEveryMs).unref();
+  }
+
+  clear(limited: Limited): void {
+    const { place } = limited;
+    if (place < 0) return;
+    limited.place = -1;
+    const last = this.#limited.pop();
+    if (!last || last === limited) return;
+    last.place = place;
+    this.#limited[place] = last;
+  }
+
+  #look(): void {
+    if (this.#limited.length === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    const now = performance.now();
+    for (const limited of this.#limited.filter(({ dueAt }) => dueAt <= now)) {
+      // One that expired may have ended others.
+      if (limited.place < 0 || limited.dueAt > now) continue;
+      this.clear(limited);
+      limited.expire();
+    }
+  }
+}
+
+export const deadlines = new Deadlines();
