@@ -15,7 +15,9 @@ function roomsOf() {
   const shares = createCallShares(config);
   const roomFor = (tenantId: string): Room => {
     const res = new ServerResponse(new IncomingMessage(new Socket()));
-    return new Room(shares, config, res, tenantId);
+    shares.calls.enter(tenantId);
+    shares.callsOfKeys.enter(tenantId);
+    return new Room(shares, config, res, tenantId, tenantId);
   };
   return { held: () => shares.bufferedBytes.state.held, roomFor };
 }

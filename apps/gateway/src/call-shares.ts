@@ -3,7 +3,7 @@ import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/service-host';
 import { Shares, type Release, type Taken } from '@glovebox/shares';
-import { releaseAtEnd, type Call } from './call';
+import { settleAtEnd, type Call } from './call';
 import type { GatewayConfig } from './config';
 import type { GatewayContext } from './context';
 
@@ -39,12 +39,17 @@ export function admitCall(
   { shares, config }: Pick<GatewayContext, 'shares' | 'config'>,
   res: ServerResponse,
   call: Call,
-  owner: { readonly tenantId: string; readonly caller: string },
+  { tenantId, caller }: { readonly tenantId: string; readonly caller: string },
 ): Room {
-  releaseAtEnd(call, shares.calls.takeNow(owner.tenantId));
-  releaseAtEnd(call, shares.callsOfKeys.takeNow(owner.caller));
-  const room = new Room(shares, config, res, owner.tenantId);
-  releaseAtEnd(call, () => room.end());
+  shares.calls.enter(tenantId);
+  try {
+    shares.callsOfKeys.enter(caller);
+  } catch (refused) {
+    shares.calls.leave(tenantId);
+    throw refused;
+  }
+  const room = new Room(shares, config, res, tenantId, caller);
+  settleAtEnd(call, room);
   return room;
 }
 
@@ -57,57 +62,76 @@ const smallBytes = 64 * 1024;
 
 /** What one call uses of what all calls share: memory, and time of the one thread. */
 export class Room implements Reading {
-  readonly idleMs: number;
-  readonly wholeMs: number;
   #kept = 0;
   #places = 0;
   #hasEnded = false;
-  readonly #taken: { places: number; readonly of: Taken }[] = [];
+  #taken: { places: number; readonly of: Taken }[] | undefined;
+  #keep: ((bytes: number) => void) | undefined;
+  #takeTurn: (() => Promise<Release>) | undefined;
 
   constructor(
     private readonly shares: CallShares,
-    config: Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>,
+    private readonly config: Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>,
     private readonly res: ServerResponse,
     private readonly tenantId: string,
-  ) {
-    this.idleMs = config.BODY_IDLE_MS;
-    this.wholeMs = config.REQUEST_TIMEOUT_MS;
+    private readonly caller: string,
+  ) {}
+
+  get idleMs(): number {
+    return this.config.BODY_IDLE_MS;
+  }
+
+  get wholeMs(): number {
+    return this.config.REQUEST_TIMEOUT_MS;
   }
 
   /** So many bytes more are in memory, or a Problem. */
-  readonly keep = (bytes: number): void => {
+  get keep(): (bytes: number) => void {
+    return (this.#keep ??= (bytes) => this.#keepMore(bytes));
+  }
+
+  /** For long work; a caller that leaves waits for none. */
+  get takeTurn(): () => Promise<Release> {
+    return (this.#takeTurn ??= () => this.#waitForTurn());
+  }
+
+  #keepMore(bytes: number): void {
     // A body that was being streamed may still be at work for a call that is over.
     if (this.#hasEnded) throw callerLeft();
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
       const places = Math.ceil(missing / stepBytes) * stepBytes;
+      this.#taken ??= [];
       this.#taken.push({ places, of: this.shares.bufferedBytes.takeNow(this.tenantId, places) });
       this.#places += places;
     }
     this.#kept += bytes;
-  };
+  }
 
   /** So many are left: the others were sent or dropped. Asks for nothing, so that it never fails. */
   keepOnly(bytes: number): void {
-    if (bytes >= this.#kept) return;
+    const taken = this.#taken;
+    if (!taken || bytes >= this.#kept) return;
     this.#kept = bytes;
     const places = Math.ceil(bytes / stepBytes) * stepBytes;
-    for (let last = this.#taken.at(-1); last && this.#places > places; last = this.#taken.at(-1)) {
+    for (let last = taken.at(-1); last && this.#places > places; last = taken.at(-1)) {
       const freed = Math.min(this.#places - places, last.places);
       this.#places -= freed;
       last.places -= freed;
       last.of.keepOnly(last.places);
-      if (last.places === 0) this.#taken.pop();
+      if (last.places === 0) taken.pop();
     }
   }
 
+  /** Once: gives back the place of the call, too. */
   end(): void {
     this.keepOnly(0);
     this.#hasEnded = true;
+    this.shares.calls.leave(this.tenantId);
+    this.shares.callsOfKeys.leave(this.caller);
   }
 
-  /** For long work; a caller that leaves waits for none. */
-  readonly takeTurn = async (): Promise<Release> => {
+  async #waitForTurn(): Promise<Release> {
     const left = new AbortController();
     const leave = (): void => left.abort(callerLeft());
     if (this.res.destroyed) leave();
@@ -117,7 +141,7 @@ export class Room implements Reading {
     } finally {
       this.res.off('close', leave);
     }
-  };
+  }
 
   /** Takes a body apart: a large one when its turn comes. */
   async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import type { Release } from '@glovebox/shares';
+import type { Room } from './call-shares';
+import type { CallerResponse } from './caller-response';
 import type { GatewayContext } from './context';
 import type { Route } from './route';
 import type { CallTrace } from './tracer';
@@ -13,6 +14,7 @@ export type RouteName = Route['name'];
  * access log and trace. Holds ids and figures alone, nothing that a caller sent but its trace id.
  */
 export interface Call {
+  readonly ctx: CallContext;
   readonly route: RouteName;
   readonly method: string;
   readonly startedAt: number;
@@ -32,8 +34,11 @@ export interface Call {
   problem: Problem | undefined;
   /** Its answer and the work for it: a caller that leaves ends only the first. */
   underWay: number;
-  readonly releases: Release[];
+  /** What it takes of all that calls share, given back when both have ended. */
+  room: Room | undefined;
 }
+
+type CallContext = Pick<GatewayContext, 'headers' | 'metrics' | 'accessLog' | 'tracer' | 'logger'>;
 
 /** How it ended. */
 export interface Ending {
@@ -44,27 +49,21 @@ export interface Ending {
   readonly left: boolean;
 }
 
-const calls = new WeakMap<ServerResponse, Call>();
-
-/** Of a response that is under way. */
-export function callOf(res: ServerResponse): Call | undefined {
-  return calls.get(res);
-}
-
-/** Hot path: one record and one listener for each call. */
+/** Hot path: one record for each call, and one listener that all of them share. */
 export function beginCall(
-  ctx: GatewayContext,
+  ctx: CallContext,
   route: RouteName,
   req: IncomingMessage,
-  res: ServerResponse,
+  res: CallerResponse,
 ): Call {
   const traceId = ctx.headers.traceIdOf(req);
   const call: Call = {
+    ctx,
     route,
     method: req.method ?? '',
     startedAt: performance.now(),
     traceId,
-    trace: ctx.tracer ? ctx.tracer.begin(req, traceId) : null,
+    trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
     under: route === 'proxy' ? 'proxy_error' : undefined,
     tenantId: undefined,
     proxyId: undefined,
@@ -75,28 +74,35 @@ export function beginCall(
     destinationStatus: undefined,
     problem: undefined,
     underWay: 2,
-    releases: [],
+    room: undefined,
   };
-  calls.set(res, call);
+  res.call = call;
   ctx.metrics.begun();
-  res.once('close', () => endCall(ctx, call, res));
+  res.on('close', onClose);
   return call;
 }
 
-/** Gives back what the call took from all calls, when its answer and the work for it have ended. */
-export function releaseAtEnd(call: Call, release: Release): void {
-  if (call.underWay === 0) release();
-  else call.releases.push(release);
+function onClose(this: CallerResponse): void {
+  const { call, exchange } = this;
+  this.call = undefined;
+  if (call) endCall(call, this);
+  exchange?.callerLeft();
+}
+
+/** What the call took of all that calls share is given back when its answer and its work have ended. */
+export function settleAtEnd(call: Call, room: Room): void {
+  if (call.underWay === 0) room.end();
+  else call.room = room;
 }
 
 export function partEnded(call: Call): void {
   call.underWay -= 1;
-  if (call.underWay > 0) return;
-  for (const release of call.releases.splice(0)) release();
+  if (call.underWay === 0) call.room?.end();
 }
 
-function endCall(ctx: GatewayContext, call: Call, res: ServerResponse): void {
+function endCall(call: Call, res: CallerResponse): void {
   partEnded(call);
+  const { ctx } = call;
   const ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,

@@ -24,12 +24,32 @@ export function authenticate(
   definitions: DefinitionSnapshot,
 ): Principal {
   const key = ctx.headers.read(req, 'api-key');
-  if (key === undefined || !isApiKey(key)) throw new Problem('invalid_api_key');
-  const hash = ctx.keyHash(key);
-  const principal = definitions.principalByKeyHash(hash);
-  if (!principal) throw new Problem('invalid_api_key');
-  ctx.keyUses.note(hash);
-  return principal;
+  const found =
+    key === undefined
+      ? undefined
+      : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
+  if (!found) throw new Problem('invalid_api_key');
+  ctx.keyUses.note(found.hash);
+  return found.owner;
+}
+
+/** Hot path: a key that was found before is not hashed again. */
+function findByKey<Owner>(
+  { knownKeys, keyHash }: Pick<GatewayContext, 'knownKeys' | 'keyHash'>,
+  key: string,
+  hasForm: (key: string) => boolean,
+  find: (hash: string) => Owner | undefined,
+): { readonly hash: string; readonly owner: Owner } | undefined {
+  const known = knownKeys.hashOf(key);
+  const hash = known ?? (hasForm(key) ? keyHash(key) : undefined);
+  if (hash === undefined) return undefined;
+  const owner = find(hash);
+  if (owner === undefined) {
+    knownKeys.forget(key);
+    return undefined;
+  }
+  if (known === undefined) knownKeys.remember(key, hash);
+  return { hash, owner };
 }
 
 /** Which proxy, by its key or by the URL in its place, and who calls it. */
@@ -52,8 +72,9 @@ function storedProxy(
   key: string | undefined,
 ): ProxyCall {
   if (key === undefined) throw new Problem('proxy_key_missing');
-  const proxy = isProxyKey(key) ? definitions.proxyByKeyHash(ctx.keyHash(key)) : undefined;
-  if (!proxy) throw unknownProxy();
+  const found = findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash));
+  if (!found) throw unknownProxy();
+  const proxy = found.owner;
   if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
     return { proxy, caller: null };
   }

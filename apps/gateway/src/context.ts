@@ -24,6 +24,7 @@ import { AccessLog } from './access-log';
 import { createCallShares, type CallShares } from './call-shares';
 import type { GatewayConfig } from './config';
 import { Destinations } from './destinations';
+import { KnownKeys } from './known-keys';
 import { createMetrics, type GatewayMetrics } from './metrics';
 import { SpanSender } from './span-sender';
 import { Tracer } from './tracer';
@@ -46,6 +47,7 @@ export interface GatewayContext {
   readonly sealer: Sealer;
   readonly vault: Vault;
   readonly keyHash: KeyHash;
+  readonly knownKeys: KnownKeys;
   /** When keys were last used: noted here, written later, never waited for. */
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
@@ -203,6 +205,7 @@ export async function createGatewayContext(
     sealer,
     vault,
     keyHash,
+    knownKeys: new KnownKeys(),
     keyUses,
     runner,
     runs,

@@ -17,7 +17,7 @@ export class Decision {
   #revision: number;
   #foundAt: number;
 
-  private constructor(
+  constructor(
     private readonly follower: DefinitionFollower,
     private readonly find: (definitions: DefinitionSnapshot) => ProxyCall,
     definitions: DefinitionSnapshot,
@@ -26,13 +26,6 @@ export class Decision {
     this.#definitions = definitions;
     this.#revision = definitions.revision;
     this.#foundAt = performance.now();
-  }
-
-  static async of(
-    follower: DefinitionFollower,
-    find: (definitions: DefinitionSnapshot) => ProxyCall,
-  ): Promise<Decision> {
-    return new Decision(follower, find, follower.fresh() ?? (await follower.current()));
   }
 
   get proxy(): InvokedProxy {
@@ -45,22 +38,23 @@ export class Decision {
 
   /** Throws what the definitions say by now, and asks a store where the lease is over. */
   async confirm(): Promise<void> {
-    this.#compareWith(this.follower.fresh() ?? (await this.follower.current()));
+    const definitions = this.follower.fresh() ?? (await this.follower.current());
+    this.#compareWith(definitions, performance.now());
   }
 
   /** The same without asking anybody. False: the lease is over, so nobody here knows. */
   isConfirmed(): boolean {
-    const definitions = this.follower.fresh();
+    const now = performance.now();
+    const definitions = this.follower.fresh(now);
     if (!definitions) return false;
-    this.#compareWith(definitions);
+    this.#compareWith(definitions, now);
     return true;
   }
 
   /** Hot path: while no definition changes, two comparisons. */
-  #compareWith(definitions: DefinitionSnapshot): void {
+  #compareWith(definitions: DefinitionSnapshot, now: number): void {
     const isUnchanged =
       definitions === this.#definitions && definitions.revision === this.#revision;
-    const now = performance.now();
     if (isUnchanged && now - this.#foundAt < foundAnewMs) return;
     const { revision } = definitions;
     const { proxy, caller } = this.find(definitions);

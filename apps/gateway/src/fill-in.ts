@@ -18,10 +18,13 @@ import {
 import { readAtMost } from '@glovebox/service-host';
 import { Opening } from '@glovebox/vault';
 import type { Room } from './call-shares';
+import type { CallerRequest } from './caller-request';
+import type { CallerResponse } from './caller-response';
 import type { GatewayContext } from './context';
 import type { Decision } from './decision';
 import { contextOfType, hasBody, mediaType } from './intake';
-import { RequestBody, type OutgoingBody } from './request-body';
+import { RequestBody, type OpenedBody, type OutgoingBody } from './request-body';
+import { isSmallBody, readSmallBody } from './small-body';
 
 /** What goes to the destination, as far as the caller says it. */
 export interface Outgoing {
@@ -31,8 +34,23 @@ export interface Outgoing {
   readonly body: OutgoingBody;
 }
 
-type Head = Omit<Outgoing, 'body'>;
+export type Head = Omit<Outgoing, 'body'>;
 type Values = ReadonlyMap<string, unknown>;
+
+/** What of a call its expressions are looked for in, and who asks for them. */
+export interface Filling {
+  readonly req: CallerRequest;
+  readonly res: CallerResponse;
+  readonly head: Head;
+  readonly decision: Decision;
+  readonly caller: Principal;
+  readonly use: Use;
+  readonly room: Room;
+  /** The body, where it had to be read whole. */
+  readonly whole: Buffer | undefined;
+}
+
+type Filled = Outgoing & { readonly secrets: readonly unknown[] };
 
 /**
  * Replaces the expressions of one call, wherever they stand: all are found and counted, then
@@ -40,25 +58,26 @@ type Values = ReadonlyMap<string, unknown>;
  * PROXY_BUFFER_MAX the rest follows in batches.
  * Hot path: where no braces stand, nothing is parsed and no store is asked.
  */
-export async function fillIn(
+export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Filled> {
+  const { req, head } = filling;
+  const said = contextOf(req);
+  const read = said && (await readScanned(filling, ctx.config.PROXY_BUFFER_MAX));
+  if (read?.isWhole && isFree(read.parts, said) && !mayHoldExpression(head)) {
+    const { suffix, query, headers } = head;
+    const [only, ...others] = read.parts;
+    const body = only && others.length === 0 ? only : read.parts;
+    return { suffix, query, headers, body, secrets: nothing };
+  }
+  return replaceIn(ctx, filling, read && textOf(req, read, said));
+}
+
+const nothing: readonly unknown[] = [];
+
+async function replaceIn(
   ctx: GatewayContext,
-  req: IncomingMessage,
-  head: Head,
-  {
-    decision,
-    caller,
-    use,
-    room,
-    whole,
-  }: {
-    readonly decision: Decision;
-    readonly caller: Principal;
-    readonly use: Use;
-    readonly room: Room;
-    /** The body, where it had to be read whole. */
-    readonly whole: Buffer | undefined;
-  },
-): Promise<Outgoing & { readonly secrets: readonly unknown[] }> {
+  { req, head, decision, caller, use, room, whole }: Filling,
+  text: BodyText | undefined,
+): Promise<Filled> {
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new Opening(room.keep);
@@ -71,19 +90,14 @@ export async function fillIn(
     await decision.confirm();
     return values;
   };
-  const body = await readScanned(
-    req,
-    { bytesMax: ctx.config.PROXY_BUFFER_MAX, whole },
-    tally,
-    room,
-  );
+  const body = text && (await scan(req, text, tally, room));
 
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
   const { requestTransform, responseTransform } = decision.proxy;
   // Kept for as long as the call lasts, where code may say them in an error.
-  const secrets = requestTransform || responseTransform ? [...values.values()] : [];
+  const secrets = requestTransform || responseTransform ? [...values.values()] : nothing;
   if (!body) {
     if (!whole) room.keepOnly(streamBytes);
     return { ...asSent(req, filled, whole), secrets };
@@ -93,11 +107,17 @@ export async function fillIn(
 
 /** With the body as it comes, if there is one, and as long as the caller says. */
 export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoing {
-  if (whole) return { ...head, body: whole };
-  if (!hasBody(req)) return { ...head, body: null };
+  const { suffix, query, headers } = head;
+  if (whole) return { suffix, query, headers, body: whole };
+  if (!hasBody(req)) return { suffix, query, headers, body: null };
   const length = req.headers['content-length'];
-  if (length !== undefined) head.headers.push('content-length', length);
-  return { ...head, body: streamed(req, (body) => body) };
+  const declared = length === undefined ? undefined : Number(length);
+  return { suffix, query, headers, body: streamed(req, declared, (body) => body) };
+}
+
+/** Is there anything to read before the call can go out? Hot path. */
+export function mustBeScanned(req: IncomingMessage, head: Head): boolean {
+  return hasBody(req) || mayHoldExpression(head);
 }
 
 function mayHoldExpression({ suffix, query, headers }: Head): boolean {
@@ -137,19 +157,61 @@ interface Scanned {
   ): OutgoingBody | Promise<OutgoingBody>;
 }
 
-/** The body with its expressions counted, or what has come of it when it is too large to wait for. */
+/** A body that expressions are looked for in; not whole: what has come of one that is too large. */
+interface ReadBody {
+  readonly parts: readonly Buffer[];
+  readonly isWhole: boolean;
+}
+
+interface BodyText {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+  readonly context: BodyContext | undefined;
+}
+
 async function readScanned(
-  req: IncomingMessage,
-  { bytesMax, whole }: { readonly bytesMax: number; readonly whole: Buffer | undefined },
+  { req, res, room, whole }: Filling,
+  bytesMax: number,
+): Promise<ReadBody> {
+  if (whole) return { parts: [whole], isWhole: true };
+  if (isSmallBody(req, bytesMax)) {
+    return { parts: await readSmallBody(req, res, room), isWhole: true };
+  }
+  const { bytes, isWhole } = await readAtMost(req, bytesMax, room);
+  return { parts: [bytes], isWhole };
+}
+
+/** Nothing in it can be an expression, wherever its parts begin. */
+function isFree(parts: readonly Buffer[], said: BodyContext | undefined): boolean {
+  if (said === 'form') return false;
+  let isAfterBrace = false;
+  for (const part of parts) {
+    if ((isAfterBrace && part[0] === brace) || part.includes('{{')) return false;
+    isAfterBrace = part.at(-1) === brace;
+  }
+  return true;
+}
+
+const brace = 0x7b;
+
+function textOf(
+  req: CallerRequest,
+  { parts, isWhole }: ReadBody,
+  said: BodyContext | undefined,
+): BodyText {
+  const [only] = parts;
+  const bytes = parts.length === 1 && only ? only : Buffer.concat(parts);
+  return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : said };
+}
+
+/** The body with its expressions counted. */
+async function scan(
+  req: CallerRequest,
+  text: BodyText,
   tally: Tally,
   room: Room,
-): Promise<Scanned | undefined> {
-  const said = hasBody(req) ? contextOf(req) : undefined;
-  if (!said) return undefined;
-  const { bytes, isWhole } = whole
-    ? { bytes: whole, isWhole: true }
-    : await readAtMost(req, bytesMax, room);
-  const context = mediaType(req) === '' ? contextIn(bytes) : said;
+): Promise<Scanned> {
+  const { bytes, isWhole, context } = text;
   if (!isWhole) return restStreamed(req, bytes, context, room);
   if (!context || !mayHoldBraces(bytes, context)) return { render: () => bytes };
   room.keep(bytes.length * scanCopies);
@@ -186,7 +248,7 @@ function restStreamed(
   };
   return {
     render: (_, options) =>
-      streamed(req, (rest) =>
+      streamed(req, undefined, (rest) =>
         context ? expandStream(whole(rest), { context, ...options }) : whole(rest),
       ),
   };
@@ -194,18 +256,21 @@ function restStreamed(
 
 function streamed(
   req: IncomingMessage,
+  length: number | undefined,
   through: (body: RequestBody) => AsyncIterable<Buffer>,
 ): OutgoingBody {
-  return () => {
+  const open = (): OpenedBody => {
     const caller = new RequestBody(req);
     const stream = through(caller);
     const isReadable = stream instanceof Readable;
     return { caller, stream: isReadable ? stream : Readable.from(stream, { objectMode: false }) };
   };
+  return { length, open };
 }
 
 /** How the body is scanned; undefined: not at all. */
 function contextOf(req: IncomingMessage): BodyContext | undefined {
+  if (!hasBody(req)) return undefined;
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return undefined;
   return contextOfType(mediaType(req));

@@ -50,12 +50,7 @@ describe('headers on their way to the destination', () => {
 describe('headers on their way back', () => {
   it('hop-by-hop ones and those that Connection names stay behind', () => {
     const raw = ['Set-Cookie', 'a', 'Set-Cookie', 'b', 'Connection', 'X-Hop', 'X-Hop', '1'];
-    expect(
-      answeredHeaders(
-        raw.map((part) => Buffer.from(part)),
-        ours,
-      ),
-    ).toEqual(['Set-Cookie', 'a', 'Set-Cookie', 'b']);
+    expect(answeredHeaders(raw, ours)).toEqual(['Set-Cookie', 'a', 'Set-Cookie', 'b']);
     expect(
       answeredHeaders(
         ['Transfer-Encoding', 'chunked', 'Keep-Alive', 'x', 'SVC-Trace-Id', 'forged'],

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { generateApiKey } from '@glovebox/access';
 import { waitFor } from '@glovebox/testing';
 import { beginCall, partEnded } from './call';
+import { CallerResponse } from './caller-response';
 import { createFrontDoor } from './front-door';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 import { RawCaller, startRawServer, type RawServer } from './spec-sockets';
@@ -319,7 +320,7 @@ it('a call whose caller left before it is passed on ends, and gives its place ba
   const frontDoor = createFrontDoor(gateway.ctx);
   const held = (): number => gateway.ctx.shares.calls.state.held;
   let ended = false;
-  const server = createServer((req, res) => {
+  const server = createServer({ ServerResponse: CallerResponse }, (req, res) => {
     req.socket.destroy();
     res.once('close', () => {
       const call = beginCall(gateway.ctx, 'management', req, res);

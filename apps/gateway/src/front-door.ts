@@ -58,7 +58,7 @@ export function createFrontDoor(
   // them throws where nobody catches; and of an answer that breaks off it never tells.
   proxy.on('proxyRes', (answer, req, res) => {
     if (res.headersSent || res.destroyed) return void answer.destroy();
-    res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders));
+    res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders, headers));
     answer.pipe(res);
     answer.once('close', () => {
       if (!answer.complete) res.destroy();

@@ -75,7 +75,8 @@ export function mediaType(req: IncomingMessage): string {
 }
 
 export function withoutParameters(contentType: string): string {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const end = contentType.indexOf(';');
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
 export function isJson(type: string): boolean {

@@ -1,6 +1,7 @@
 import type { DefinitionFollower } from '@glovebox/definitions';
-import { Counter, Gauge, Histogram, type Registry } from '@glovebox/service-host';
+import { Counter, Gauge, type Registry } from '@glovebox/service-host';
 import type { Call, Ending } from './call';
+import { TalliedHistogram } from './tallied-histogram';
 
 export interface GatewayMetrics {
   begun(): void;
@@ -23,20 +24,24 @@ const buckets = [
 /** No label says who calls or where to: their number has no bound. */
 export function createMetrics(registry: Registry, observed: Observed): GatewayMetrics {
   const registers = [registry];
-  const requests = new Histogram({
-    name: 'glovebox_gateway_request_seconds',
-    help: 'Calls, from the last byte of their head to the last byte of the answer',
-    labelNames: ['route', 'status'],
-    buckets,
-    registers,
-  });
-  const destinations = new Histogram({
-    name: 'glovebox_gateway_destination_seconds',
-    help: 'Destinations, from being asked to the head of their answer; none: it did not come',
-    labelNames: ['status'],
-    buckets,
-    registers,
-  });
+  const requests = new TalliedHistogram(
+    {
+      name: 'glovebox_gateway_request_seconds',
+      help: 'Calls, from the last byte of their head to the last byte of the answer',
+      labelNames: ['route', 'status'],
+      buckets,
+    },
+    registry,
+  );
+  const destinations = new TalliedHistogram(
+    {
+      name: 'glovebox_gateway_destination_seconds',
+      help: 'Destinations, from being asked to the head of their answer; none: it did not come',
+      labelNames: ['status'],
+      buckets,
+    },
+    registry,
+  );
   const aborted = new Counter({
     name: 'glovebox_gateway_callers_left_total',
     help: 'Calls whose caller left before the answer was complete',
@@ -74,12 +79,12 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
     },
     ended({ route, askedAt, answeredAt }, { durationMs, status, left }) {
       inFlight -= 1;
-      requests.observe({ route, status: classOf(status) }, durationMs / 1_000);
+      requests.of(route, classOf(status)).add(durationMs / 1_000);
       if (left) aborted.inc({ route });
       if (askedAt === undefined) return;
       const until = answeredAt ?? performance.now();
       const destinationStatus = classOf(answeredAt === undefined ? undefined : status);
-      destinations.observe({ status: destinationStatus }, (until - askedAt) / 1_000);
+      destinations.of(destinationStatus).add((until - askedAt) / 1_000);
     },
     spans: (outcome, count) => spans.inc({ outcome }, count),
   };

@@ -1,15 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Principal } from '@glovebox/access';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/service-host';
-import { sendProblem } from './answers';
 import type { Call } from './call';
 import { admitCall, type Room } from './call-shares';
 import { findProxy, type InvokedProxy } from './caller';
+import { isUpgrade, type CallerRequest } from './caller-request';
+import type { CallerResponse } from './caller-response';
 import type { GatewayContext } from './context';
 import { Decision } from './decision';
 import { destinationHostOf, destinationOf } from './destination-url';
-import { asSent, fillIn } from './fill-in';
+import { asSent, fillIn, mustBeScanned, type Head } from './fill-in';
 import { forward } from './forward';
 import { forwardedHeaders } from './forwarded-headers';
 import { takeProxyKey } from './proxy-key';
@@ -25,74 +27,70 @@ import {
   transformRequest,
   type Prepared,
 } from './transforms/transform-request';
-import { isUpgrade } from './upgrade';
 
 export const firstByteMs = 30_000;
 
 /**
  * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
- * transforms, forward. What decides it is asked anew before data is opened and before bytes leave.
- * Hot path: without an expression and a transform nothing is parsed and no store is asked.
+ * forward. What decides it is asked anew before data is opened and before bytes leave. Hot path: where
+ * nothing has to be read or looked up, only the answer is awaited.
  */
 export async function handleProxy(
   ctx: GatewayContext,
-  req: IncomingMessage,
-  res: ServerResponse,
+  req: CallerRequest,
+  res: CallerResponse,
   call: Call,
 ): Promise<void> {
-  try {
-    const { suffix, query, key } = readTarget(ctx, req);
-    const decision = await Decision.of(ctx.follower, (definitions) =>
-      findProxy(ctx, req, definitions, key),
-    );
-    const { proxy, caller } = decision;
-    call.tenantId = proxy.tenantId;
-    call.proxyId = proxy.id ?? undefined;
-    call.destinationHost = destinationHostOf(proxy.destinationUrl);
-    const callerId = caller?.applicationId ?? proxy.id ?? '';
-    const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
-    if (isUpgrade(req)) refuseUpgrade(proxy);
-    const prepared = await prepare(ctx, { req, res, decision, call, room, suffix, query });
-    const transforming = { res, call, room, decision, secrets: prepared.secrets };
-    const outgoing = changesRequest(proxy)
-      ? await transformRequest(ctx, transforming, req, prepared)
-      : prepared;
-    if ('answer' in outgoing) return sendMade(outgoing.answer, transforming);
-    if (Buffer.isBuffer(outgoing.body)) {
-      room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
-    }
-    passTraceOn(outgoing.headers, call);
-    // Behind all that callers and transforms say.
-    outgoing.headers.push(hopHeader, ctx.hopMarker);
-    const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
-    await decision.confirm();
-    const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
-    const request = {
-      decision,
-      method: req.method ?? 'GET',
-      path: destination.path,
-      headers: outgoing.headers,
-      body: outgoing.body,
-      firstByteMs: proxy.timeoutMs ?? firstByteMs,
-      bodyIdleMs: ctx.config.BODY_IDLE_MS,
-      ...(isUpgrade(req) ? { tunnels: ctx.tunnels } : {}),
-    };
-    if (readsAnswer(proxy)) {
-      const whole = { ...request, headers: askForWhole(request.headers) };
-      const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
-      if (answer) sendMade(await transformAnswer(ctx, transforming, answer), transforming);
-      return;
-    }
-    await forward(carrier, request, {
-      res,
-      headers: [traceHeader, call.traceId],
-      ours: ctx.headers,
-      call,
-      steps: proxy.responseSteps,
-    });
-  } catch (thrown) {
-    sendProblem(req, res, thrown, call);
+  const { suffix, query, key } = readTarget(ctx, req);
+  const decision = new Decision(
+    ctx.follower,
+    (definitions) => findProxy(ctx, req, definitions, key),
+    ctx.follower.fresh() ?? (await ctx.follower.current()),
+  );
+  const { proxy, caller } = decision;
+  call.tenantId = proxy.tenantId;
+  call.proxyId = proxy.id ?? undefined;
+  call.destinationHost = destinationHostOf(proxy.destinationUrl);
+  const callerId = caller?.applicationId ?? proxy.id ?? '';
+  const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
+  if (isUpgrade(req)) refuseUpgrade(proxy);
+  const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
+  const asked = { req, res, decision, call, room, head };
+  const prepared = goesAsItIs(asked) ? passedThrough(req, head) : await prepare(ctx, asked);
+  const outgoing = changesRequest(proxy)
+    ? await transformRequest(ctx, { ...asked, secrets: prepared.secrets }, req, prepared)
+    : prepared;
+  if ('answer' in outgoing) return sendMade(outgoing.answer, asked);
+  if (Buffer.isBuffer(outgoing.body)) {
+    room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
+  passTraceOn(outgoing.headers, call);
+  // Behind all that callers and transforms say.
+  outgoing.headers.push(hopHeader, ctx.hopMarker);
+  const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+  if (!decision.isConfirmed()) await decision.confirm();
+  const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
+  const request = {
+    decision,
+    method: req.method ?? 'GET',
+    host: destination.host,
+    path: destination.path,
+    headers: outgoing.headers,
+    body: outgoing.body,
+    firstByteMs: proxy.timeoutMs ?? firstByteMs,
+    bodyIdleMs: ctx.config.BODY_IDLE_MS,
+    tunnels: isUpgrade(req) ? ctx.tunnels : null,
+  };
+  if (!readsAnswer(proxy)) {
+    const headers = [traceHeader, call.traceId];
+    const steps = proxy.responseSteps;
+    await forward(carrier, request, { res, headers, ours: ctx.headers, call, steps });
+    return;
+  }
+  const whole = { ...request, headers: askForWhole(request.headers) };
+  const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
+  const transforming = { ...asked, secrets: prepared.secrets };
+  if (answer) sendMade(await transformAnswer(ctx, transforming, answer), asked);
 }
 
 interface Target {
@@ -126,51 +124,70 @@ function refuseUpgrade(proxy: InvokedProxy): void {
   });
 }
 
-/** The request as the destination shall see it; expressions of an anonymous caller stay as they are. */
+interface Asked {
+  readonly req: CallerRequest;
+  readonly res: CallerResponse;
+  readonly decision: Decision;
+  readonly call: Call;
+  readonly room: Room;
+  readonly head: Head;
+}
+
+/** Neither expressions are looked for in it, nor is it taken apart. */
+function goesAsItIs({ req, res, decision: { proxy, caller }, head }: Asked): boolean {
+  if (hasBody(req)) {
+    if (readsRequest(proxy)) return false;
+    admitBody(req, res);
+  }
+  return !isFilledIn(proxy, caller) || !mustBeScanned(req, head);
+}
+
+/** Expressions of an anonymous caller stay as they are. */
+const isFilledIn = (proxy: InvokedProxy, caller: Principal | null): caller is Principal =>
+  caller !== null && proxy.detokenize;
+
+const nothing: readonly unknown[] = [];
+
+function passedThrough(req: CallerRequest, head: Head): Prepared {
+  const { suffix, query, headers, body } = asSent(req, head);
+  return { suffix, query, headers, body, whole: undefined, spared: undefined, secrets: nothing };
+}
+
+/** The request as the destination shall see it, as far as no transform changes it. */
 async function prepare(
   ctx: GatewayContext,
-  asked: {
-    req: IncomingMessage;
-    res: ServerResponse;
-    decision: Decision;
-    call: Call;
-    room: Room;
-    suffix: string;
-    query: string;
-  },
+  { req, res, decision, call, room, head }: Asked,
 ): Promise<Prepared> {
-  const { req, res, decision, call, room, suffix, query } = asked;
   const { proxy, caller } = decision;
-  const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  const whole = await readForTransform(req, res, proxy, room);
-  const isFilledIn = caller !== null && proxy.detokenize;
-  const spared = isFilledIn && whole ? await sparedBy(proxy, head.headers, whole, room) : undefined;
-  const received = { whole, spared };
+  // Not awaited where there is nothing to read: a small body has to be asked for before it comes.
+  const isRead = hasBody(req) && readsRequest(proxy);
+  const whole = isRead ? await readForTransform(req, res, room) : undefined;
+  if (!isFilledIn(proxy, caller)) {
+    return { ...asSent(req, head, whole), whole, spared: undefined, secrets: nothing };
+  }
+  const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
   const use = {
     tenantId: proxy.tenantId,
-    actorId: caller?.applicationId ?? null,
+    actorId: caller.applicationId,
     operation: 'proxy.invoke',
     entityType: 'proxy',
     entityId: proxy.id ?? 'ephemeral',
     traceId: call.traceId,
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
-  if (!isFilledIn) return { ...asSent(req, head, whole), ...received, secrets: [] };
   const scanned = spared ? Buffer.from(spared.text) : whole;
-  const filled = await fillIn(ctx, req, head, { decision, caller, use, room, whole: scanned });
-  return { ...filled, ...received };
+  const filling = { req, res, head, decision, caller, use, room, whole: scanned };
+  const { suffix, query, headers, body, secrets } = await fillIn(ctx, filling);
+  return { suffix, query, headers, body, whole, spared, secrets };
 }
 
-/** A body that is taken apart is there before anything is made of it; any other comes as it comes. */
+/** A body that is taken apart is there before anything is made of it. */
 async function readForTransform(
-  req: IncomingMessage,
-  res: ServerResponse,
-  proxy: InvokedProxy,
+  req: CallerRequest,
+  res: CallerResponse,
   room: Room,
-): Promise<Buffer | undefined> {
-  if (!hasBody(req)) return undefined;
-  const isRead = readsRequest(proxy);
-  if (isRead) readingOf(req.rawHeaders);
+): Promise<Buffer> {
+  readingOf(req.rawHeaders);
   admitBody(req, res);
-  return isRead ? readWhole(req, room) : undefined;
+  return readWhole(req, room);
 }

@@ -1,12 +1,14 @@
 export type Route =
-  | { readonly name: 'proxy' | 'live' | 'ready' | 'management' }
+  | { readonly name: 'proxy' }
+  | { readonly name: 'live' | 'ready' | 'management' }
   | { readonly name: 'react'; readonly reactorId: string };
 
+const proxyRoute: Route = { name: 'proxy' };
 const reactPath = /^\/reactors\/([^/?]+)\/react\/?(?:\?|$)/;
 const healthPath = /^\/health\/(live|ready)\/?(?:\?|$)/;
 
 export function routeOf(url: string): Route {
-  if (isProxyPath(url)) return { name: 'proxy' };
+  if (isProxyPath(url)) return proxyRoute;
   const [, reactorId] = reactPath.exec(url) ?? [];
   if (reactorId !== undefined) return { name: 'react', reactorId };
   const [, health] = healthPath.exec(url) ?? [];

@@ -1,11 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader, watchServer } from '@glovebox/service-host';
 import { sendJson, sendProblem } from './answers';
-import { beginCall, callOf, partEnded, type Call } from './call';
+import { beginCall, partEnded, type Call } from './call';
 import { maySpeak, refuseLate, refuseUnparsable } from './caller-connection';
+import { CallerRequest } from './caller-request';
+import { CallerResponse } from './caller-response';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
@@ -13,7 +15,7 @@ import { refuseAmbiguous } from './intake';
 import { handleProxy } from './proxy-handler';
 import { handleReact } from './react-handler';
 import { routeOf, type Route } from './route';
-import { CallerRequest, responseOn } from './upgrade';
+import { responseOn } from './upgrade';
 
 const headBytesMax = 32 * 1024;
 
@@ -23,6 +25,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
   const { HEADERS_TIMEOUT_MS: headersTimeout, REQUEST_TIMEOUT_MS: requestTimeout } = ctx.config;
   const server = createServer({
     IncomingMessage: CallerRequest,
+    ServerResponse: CallerResponse,
     headersTimeout: Math.min(headersTimeout, requestTimeout),
     requestTimeout,
     connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
@@ -32,22 +35,16 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     requireHostHeader: false,
   });
   server.maxHeadersCount = 0;
-  const serve = (req: IncomingMessage, res: ServerResponse): void => {
-    if (!maySpeak(req, res)) return;
-    const route = routeOf(req.url ?? '');
-    const call = beginCall(ctx, route.name, req, res);
-    answer(ctx, frontDoor, route, req, res, call)
-      .catch((error: unknown) => sendProblem(req, res, error, call))
-      .finally(() => partEnded(call));
+  const serve = (req: CallerRequest, res: CallerResponse): void => {
+    if (maySpeak(req, res)) void answer(ctx, frontDoor, req, res);
   };
-  const refuse = (res: ServerResponse, thrown: unknown): void => {
-    const call = callOf(res);
-    if (call) sendProblem(res.req, res, thrown, call);
+  const refuse = (res: CallerResponse, thrown: unknown): void => {
+    if (res.call) sendProblem(res.req, res, thrown, res.call);
   };
   server.on('request', serve);
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
-  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+  server.on('upgrade', (req: CallerRequest, socket: Socket, head: Buffer) => {
     serve(req, responseOn(req, socket, head));
   });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
@@ -61,17 +58,35 @@ export function createGatewayServer(ctx: GatewayContext): Server {
 async function answer(
   ctx: GatewayContext,
   frontDoor: FrontDoor,
-  route: Route,
-  req: IncomingMessage,
-  res: ServerResponse,
+  req: CallerRequest,
+  res: CallerResponse,
+): Promise<void> {
+  const route = routeOf(req.url ?? '');
+  const call = beginCall(ctx, route.name, req, res);
+  try {
+    refuseAmbiguous(req, res);
+    // At the first return: each round could make several calls of one.
+    if (hasBeenHere(loopOf(req), ctx.hopMarker)) throw new Problem('loop_detected');
+    if (route.name === 'proxy') await handleProxy(ctx, req, res, call);
+    else await answerOther(ctx, frontDoor, route, req, res, call);
+  } catch (thrown) {
+    // Not at once: Node's parser is still at the bytes behind the head, which count as well.
+    await null;
+    sendProblem(req, res, thrown, call);
+  } finally {
+    partEnded(call);
+  }
+}
+
+async function answerOther(
+  ctx: GatewayContext,
+  frontDoor: FrontDoor,
+  route: Exclude<Route, { name: 'proxy' }>,
+  req: CallerRequest,
+  res: CallerResponse,
   call: Call,
 ): Promise<void> {
-  refuseAmbiguous(req, res);
-  // At the first return: each round could make several calls of one.
-  if (hasBeenHere(loopOf(req), ctx.hopMarker)) throw new Problem('loop_detected');
   switch (route.name) {
-    case 'proxy':
-      return handleProxy(ctx, req, res, call);
     case 'react':
       if (req.method !== 'POST') return frontDoor(req, res, call);
       return handleReact(ctx, req, res, route.reactorId, call);

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { formatTraceparent, newSpanId, parseTraceparent } from '@glovebox/service-host';
 import type { Call, Ending } from './call';
 import type { Span, SpanSender } from './span-sender';
@@ -27,8 +26,8 @@ export class Tracer {
     private readonly samplePercent: number,
   ) {}
 
-  begin(req: IncomingMessage, traceId: string): CallTrace {
-    const parent = parseTraceparent(req.headersDistinct.traceparent?.join());
+  begin(traceparent: string | undefined, traceId: string): CallTrace {
+    const parent = parseTraceparent(traceparent);
     return {
       traceId: parent?.traceId ?? asTraceId(traceId),
       parentSpanId: parent?.spanId,
