@@ -25,7 +25,8 @@ function keepAlive() {
     keepAlive: true,
     noDelay: true,
     highWaterMark: 64 * 1024,
-    maxSockets: 1024,
+    // It leaves requests running whose caller has left: with a limit it would stand still by and by.
+    maxSockets: Infinity,
     maxFreeSockets: 1024,
   };
   if (!caFile) return { agent: new http.Agent(options) };
