@@ -32,9 +32,10 @@ describe('the arithmetic of the benches', () => {
 
   it('sees the processor time of this process grow by what it uses', () => {
     const used = () => nanosecondsOf(readFileSync('/proc/thread-self/schedstat', 'utf8'));
-    const [before, startedAt] = [used(), process.cpuUsage()];
-    while (process.cpuUsage(startedAt).user < 100_000);
-    expect(used() - before).toBeGreaterThan(50e6);
+    const [before, startedAt] = [used(), performance.now()];
+    // The kernel adds it up when a thread is switched, not when it is asked.
+    while (used() - before < 50e6 && performance.now() < startedAt + 10_000);
+    expect(used() - before).toBeGreaterThanOrEqual(50e6);
   });
 
   it('lets the median decide, and says when the band reaches over the bound', () => {
