@@ -97,7 +97,7 @@ export class Room implements Reading {
 
   #keepMore(bytes: number): void {
     // A body that was being streamed may still be at work for a call that is over.
-    if (this.#hasEnded) throw callerLeft();
+    if (this.#hasEnded) throw callerHasLeft();
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
       const places = Math.ceil(missing / stepBytes) * stepBytes;
@@ -133,7 +133,7 @@ export class Room implements Reading {
 
   async #waitForTurn(): Promise<Release> {
     const left = new AbortController();
-    const leave = (): void => left.abort(callerLeft());
+    const leave = (): void => left.abort(callerHasLeft());
     if (this.res.destroyed) leave();
     this.res.once('close', leave);
     try {
@@ -157,5 +157,5 @@ export class Room implements Reading {
   }
 }
 
-const callerLeft = (): Problem =>
+export const callerHasLeft = (): Problem =>
   new Problem('invalid_request', { detail: 'The caller left before its answer.' });

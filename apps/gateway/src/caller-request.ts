@@ -3,8 +3,9 @@ import { isBusy } from './caller-connection';
 import { isProxyPath } from './route';
 
 /**
- * A request whose small body is read without the detour of a stream, and whose offer to upgrade is taken up only where it can be: Node 20 knows no other way to
- * serve the others (h2c of curl and Java, CONNECT) as the ordinary requests that they also are.
+ * A request whose small body is read without the detour of a stream. Its offer to upgrade is taken up
+ * only where it can be: Node 20 knows no other way to serve the others (h2c of curl and Java, CONNECT)
+ * as the ordinary requests that they also are.
  */
 export class CallerRequest extends IncomingMessage {
   private offered: boolean | null = false;

@@ -179,10 +179,8 @@ class Kept implements ConnectionOwner, Limited {
   }
 
   free(): void {
-    const { keepMs } = this.connection;
-    if (keepMs === 0) return this.connection.close();
     this.freeOnes.push(this);
-    deadlines.set(this, keepMs);
+    deadlines.set(this, this.connection.keepMs);
   }
 
   closed(): void {

@@ -1,4 +1,5 @@
 import { createServer as createHttpsServer } from 'node:https';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createAuthority, startLine, waitFor } from '@glovebox/testing';
@@ -89,6 +90,24 @@ describe('of two calls that end early nothing stays', () => {
     expect(await callsWork(2, proxy)).toBe(true);
     expect(destination.connections).toHaveLength(5);
   }
+});
+
+it('a caller that leaves while its token is looked up: no request goes out', async () => {
+  const { database, config, shares } = gateway.ctx;
+  const id = await gateway.token('data of a caller who left');
+  const held = Array.from({ length: config.DATABASE_CONNECTIONS }, () =>
+    database.of(randomUUID()).query('SELECT pg_sleep(1.5)'),
+  );
+  const body = `{{ ${id} }}`;
+  const more = `Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n`;
+  const caller = call('POST /left', { more, body });
+  await waitFor(() => database.shares.state.waiting === 1);
+  caller.socket.destroy();
+  await waitFor(() => gateway.accessLog.join('').includes('"left":true'));
+  expect(database.shares.state.waiting).toBe(1);
+  await Promise.all(held);
+  await waitFor(() => shares.calls.state.held === 0);
+  expect(heard('/left')).toBeUndefined();
 });
 
 it('callers that leave while the connection is being made: no request goes out', async () => {

@@ -11,6 +11,7 @@ import {
 import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/service-host';
 import type { Call } from './call';
+import { callerHasLeft } from './call-shares';
 import type { CallerResponse, UnderWay } from './caller-response';
 import { deadlines, type Limited } from './deadlines';
 import type { Decision } from './decision';
@@ -106,6 +107,8 @@ export abstract class Exchange<Side extends Asking = Asking>
   abstract headAlone(): void;
 
   start(): void {
+    // It has left while something was waited for, and nobody tells of that again.
+    if (this.#res.destroyed) throw callerHasLeft();
     this.answering.call.askedAt = performance.now();
     this.destination.enter();
     this.#res.exchange = this;
@@ -237,7 +240,7 @@ export abstract class Exchange<Side extends Asking = Asking>
 
   /** Also when its answer was given before this one: its body cannot be read any further. */
   callerLeft(): void {
-    this.abort(new Problem('invalid_request', { detail: 'The caller left before its answer.' }));
+    this.abort(callerHasLeft());
   }
 
   protected abort(error: Error): void {

@@ -7,8 +7,8 @@ import { deadlines, type Limited } from './deadlines';
 /** A body of this declared size is read as it leaves Node's parser. */
 export const smallBodyBytes = 128 * 1024;
 
-/** As one is read that comes as fast as it can. */
-const partsAtOnce = 8;
+/** More than a body of this size comes in: each part takes a hundred bytes besides its own. */
+const partsKept = 8;
 
 /** Is it small by what its head says, and has nothing of it come yet? */
 export function isSmallBody(req: CallerRequest, bytesMax: number): boolean {
@@ -64,11 +64,10 @@ class SmallBody implements Limited, UnderWay {
     else deadlines.set(this, this.room.idleMs);
   }
 
-  /** Many small parts would take much more than their bytes. */
   #add(chunk: Buffer): void {
     if (this.#parts.length === 0) this.room.keep(Number(this.req.headers['content-length']));
     this.#parts.push(chunk);
-    if (this.#parts.length > partsAtOnce) this.#parts = [Buffer.concat(this.#parts)];
+    if (this.#parts.length > partsKept) this.#parts = [Buffer.concat(this.#parts)];
   }
 
   expire(): void {
