@@ -64,7 +64,13 @@ const depConstraints = [
   { sourceTag: 'acceptance', onlyDependOnLibsWithTags: [] },
 ];
 
-const testFiles = ['**/*.spec.ts', '**/spec-*.ts', '**/*.faults.ts', '**/*.soak.ts'];
+const testFiles = [
+  '**/*.spec.ts',
+  '**/spec-*.ts',
+  '**/property/*.ts',
+  '**/*.faults.ts',
+  '**/*.soak.ts',
+];
 
 const environment = {
   object: 'process',

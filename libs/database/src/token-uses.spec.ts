@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { toProblem } from '@glovebox/problems';
-import { createTestDatabase, testSeed, waitFor, type TestDatabase } from '@glovebox/testing';
+import {
+  createTestDatabase,
+  fractionsFrom,
+  testSeed,
+  waitFor,
+  type TestDatabase,
+} from '@glovebox/testing';
 import { connectDatabase, enterTenant, readAndRecord, type Database, type Sql } from './index';
 import {
   statementsMax,
@@ -197,7 +203,7 @@ describe('uses of tokens in one statement', () => {
 
   const seed = testSeed();
   it(`get the tokens and the line of the audit log that each gets alone (TEST_SEED=${seed})`, async () => {
-    const random = randomFrom(seed);
+    const random = fractionsFrom(seed);
     const pick = <Value>(values: readonly Value[]): Value =>
       values[Math.floor(random() * values.length)] as Value;
     const tenants = [randomUUID(), randomUUID(), randomUUID()];
@@ -493,14 +499,3 @@ describe('under row-level security', () => {
     }
   });
 });
-
-/** Mulberry32: the same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -2,14 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
-import { startLine, startRedis, testSeed, waitFor, type Line } from '@glovebox/testing';
+import {
+  fractionsFrom,
+  startLine,
+  startRedis,
+  testSeed,
+  waitFor,
+  type Line,
+} from '@glovebox/testing';
 import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
-import { History, randomFrom } from './spec-history';
+import { History } from './spec-history';
 import { copyRedis, putBack, startStage, type RedisCopy, type Stage } from './spec-stage';
 
 const lastsMs = 8_000;
 const seed = testSeed();
-const random = randomFrom(seed);
+const random = fractionsFrom(seed);
 const between = (least: number, most: number): number => least + random() * (most - least);
 const pick = <Item>(items: readonly Item[]): Item => {
   const item = items[Math.floor(random() * items.length)];

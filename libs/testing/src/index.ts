@@ -8,6 +8,7 @@ export type { DnsAnswer, DnsQuestion, DnsServer } from './dns-server';
 export { freePort } from './free-port';
 export { startLine } from './line';
 export type { Line } from './line';
+export { fractionsFrom, randomFrom, type Random } from './random';
 export { startRedis, testRedisUrl } from './redis';
 export type { PrivateRedis } from './redis';
 export { createTestDatabase } from './test-database';

@@ -1,16 +1,5 @@
 import type { Context } from './slow-reference';
 
-/** Small and seeded (mulberry32): a failure can be run again by its seed. */
-export function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /** Values that try to leave the place that they are put in. */
 export const hostileValues: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['card_1', { number: '4242424242424242', 'na"me': ['{{amount}}', null] }],

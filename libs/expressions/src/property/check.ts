@@ -1,4 +1,5 @@
 import { Problem } from '@glovebox/problems';
+import { randomFrom } from '@glovebox/testing';
 import {
   Budget,
   expandStream,
@@ -9,7 +10,7 @@ import {
   type Template,
 } from '../index';
 import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
-import { hostileValues, makeCase, randomFrom, type Case } from './cases';
+import { hostileValues, makeCase, type Case } from './cases';
 import { refused, slowly } from './slow-reference';
 
 /** Holds templates, and for one case in four streams, against the reference. */

@@ -1,6 +1,6 @@
-import { testSeed } from '@glovebox/testing';
+import { randomFrom, testSeed } from '@glovebox/testing';
 import { parse } from '../spec-parse';
-import { makeCase, randomFrom } from './answers';
+import { makeCase } from './answers';
 import { checkCases } from './check';
 
 it('2,000,000 answers, mutated and in parts, are to us what they are to llhttp, or refused', async () => {

@@ -1,15 +1,4 @@
-export type Random = (below: number) => number;
-
-/** Small and seeded (mulberry32): a failure can be run again by its seed. */
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
+import type { Random } from '@glovebox/testing';
 
 export interface Case {
   readonly method: 'GET' | 'HEAD';

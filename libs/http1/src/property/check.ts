@@ -1,5 +1,6 @@
+import { randomFrom } from '@glovebox/testing';
 import { parse, type Parsed } from '../spec-parse';
-import { makeCase, randomFrom, type Case } from './answers';
+import { makeCase, type Case } from './answers';
 import { understoodByNode, type Understood } from './llhttp';
 
 export interface Counts {

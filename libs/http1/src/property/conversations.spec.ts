@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { testSeed } from '@glovebox/testing';
+import { randomFrom, testSeed, type Random } from '@glovebox/testing';
 import type { ClientRequest } from '../client-request';
 import { Recorder } from '../spec-recorder';
 import { Owned, requestOf } from '../spec-server';
-import { randomFrom, type Random } from './answers';
 
 const seed = testSeed();
 
