@@ -4,6 +4,7 @@ import tseslint from 'typescript-eslint';
 /** What each library may use (docs/architecture.md); the apps follow below. Nobody imports an app. */
 const libraries = {
   problems: [],
+  wire: ['problems'],
   'service-host': ['problems'],
   shares: ['problems', 'service-host'],
   seal: ['problems'],
@@ -11,12 +12,13 @@ const libraries = {
   access: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access'],
   expressions: ['problems'],
-  vault: ['problems', 'service-host', 'shares', 'seal', 'database', 'access', 'expressions'],
+  vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
   http1: [],
   sandbox: ['problems'],
   reactors: [
     'problems',
+    'wire',
     'service-host',
     'access',
     'definitions',
@@ -35,7 +37,7 @@ const apps = {
   gateway: everyLibrary,
   worker: everyLibrary,
   // The runner holds nothing: no database, no keys, no vault.
-  runner: ['egress', 'sandbox', 'service-host', 'shares', 'problems'],
+  runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
 };
 
 /** Packages that only some projects may import. */

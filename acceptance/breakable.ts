@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
-import { Line } from './line';
+import { TcpRelay } from './tcp-relay';
 import { AppProcess } from './processes';
 import { call, until, type Product } from './product';
 
@@ -53,16 +53,16 @@ export class Breakable {
   #apps: AppProcess[] = [];
 
   private constructor(
-    readonly postgres: Line,
-    readonly toRedis: Line,
+    readonly postgres: TcpRelay,
+    readonly toRedis: TcpRelay,
     readonly redis: OwnRedis,
   ) {}
 
   static async start(product: Product): Promise<Breakable> {
     const redis = new OwnRedis(await freePort());
     await redis.start();
-    const toRedis = await new Line(redis.url).start();
-    const self = new Breakable(await new Line(product.databaseUrl).start(), toRedis, redis);
+    const toRedis = await new TcpRelay(redis.url).start();
+    const self = new Breakable(await new TcpRelay(product.databaseUrl).start(), toRedis, redis);
     const managementUrl = await self.#startApp(product, 'management-api', {});
     for (let n = 0; n < 3; n += 1) {
       self.gateways.push(

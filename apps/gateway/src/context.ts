@@ -14,21 +14,21 @@ import {
   createLogger,
   createRegistry,
   describeError,
-  ServiceHeaders,
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
-import { AccessLog } from './access-log';
-import { createCallShares, type CallShares } from './call-shares';
+import { AccessLog } from './observing/access-log';
+import { createCallShares, type CallShares } from './call/call-shares';
 import type { GatewayConfig } from './config';
-import { Destinations } from './destinations';
-import { KnownKeys } from './known-keys';
-import { createMetrics, type GatewayMetrics } from './metrics';
-import { SpanSender } from './span-sender';
-import { Tracer } from './tracer';
-import { Tunnels } from './upgrade';
+import { Destinations } from './destinations/destinations';
+import { KnownKeys } from './call/known-keys';
+import { createMetrics, type GatewayMetrics } from './observing/metrics';
+import { SpanSender } from './observing/span-sender';
+import { Tracer } from './observing/tracer';
+import { Tunnels } from './proxy/upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {

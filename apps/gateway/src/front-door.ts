@@ -3,20 +3,14 @@ import { Readable, Transform, type TransformCallback } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import {
-  readBody,
-  readOn,
-  traceHeader,
-  type Reading,
-  type ServiceHeaders,
-} from '@glovebox/service-host';
-import { sendProblem } from './answers';
-import type { Call } from './call';
-import { admitCall } from './call-shares';
+import { readBody, readOn, traceHeader, type Reading, type ServiceHeaders } from '@glovebox/wire';
+import { sendProblem } from './call/answers';
+import type { Call } from './call/call';
+import { admitCall } from './call/call-shares';
 import type { GatewayContext } from './context';
-import { managementAnswerHeaders, managementHeaders } from './forwarded-headers';
-import { admitBody, hasBody } from './intake';
-import { traceparentBelow } from './tracer';
+import { managementAnswerHeaders, managementHeaders } from './proxy/forwarded-headers';
+import { admitBody, hasBody } from './connection/intake';
+import { traceparentBelow } from './observing/tracer';
 
 /** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */
 export const smuggledBodyBytesMax = 1024 * 1024;

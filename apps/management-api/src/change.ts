@@ -1,8 +1,8 @@
+import type { Actor } from '@glovebox/access';
 import type { EntityManager } from 'typeorm';
 import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import type { Actor } from '@glovebox/vault';
 import type { ManagementContext } from './context';
 import { asSql, inTenant } from './database/in-tenant';
 import { storeOutcome } from './idempotency';

@@ -8,10 +8,10 @@ import {
   createRegistry,
   describeError,
   Histogram,
-  ServiceHeaders,
   type Logger,
   type Registry,
 } from '@glovebox/service-host';
+import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares } from '@glovebox/shares';
 import { Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';

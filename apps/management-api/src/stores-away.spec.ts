@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import {
   createTestDatabase,
   freePort,
-  startLine,
+  startTcpRelay,
   startRedis,
-  type Line,
+  type TcpRelay,
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
@@ -38,13 +38,13 @@ it('starts and serves without Redis', async () => {
 describe('Postgres', () => {
   let database: TestDatabase;
   let redis: PrivateRedis;
-  let line: Line;
+  let line: TcpRelay;
   let api: TestApi;
 
   beforeAll(async () => {
     database = await createTestDatabase();
     redis = await startRedis();
-    line = await startLine(database.managementUrl);
+    line = await startTcpRelay(database.managementUrl);
     api = await startTestApi({ databaseUrl: line.url, redisUrl: redis.url });
   });
 

@@ -15,7 +15,7 @@ import {
   text,
   type Secret,
 } from '@glovebox/service-host';
-import type { LevelChoice } from './levels';
+import type { LevelChoice } from './isolation-levels';
 import type { LaunchLimits } from './launcher';
 import type { PoolLimits } from './pool';
 

@@ -7,7 +7,7 @@ import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
 import type { Dial } from './egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './launcher';
-import { findLevel, type LevelFinding } from './levels';
+import { findLevel, type LevelFinding } from './isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './pool';
 import { SandboxProcess } from './sandbox-process';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { createContext } from './context';
 import { channelOf, launch, locateFiles, type IsolationLevel, type LaunchFiles } from './launcher';
-import { probe } from './levels';
+import { probe } from './isolation-levels';
 import { silent, specConfig, specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**

@@ -1,7 +1,7 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { readConfig } from './config';
 import { createContext } from './context';
-import { describeLevel } from './levels';
+import { describeLevel } from './isolation-levels';
 import { startServer } from './server';
 
 void runService({

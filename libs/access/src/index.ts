@@ -1,3 +1,4 @@
+export type { Actor } from './actor';
 export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
 export {
   applicationTypes,

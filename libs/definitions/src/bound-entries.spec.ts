@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { startLine, waitFor, type Line } from '@glovebox/testing';
+import { startTcpRelay, waitFor, type TcpRelay } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
 import { readLog } from './log';
 import { manifestOf } from './relay-proofs';
@@ -9,7 +9,7 @@ import { startStage, type Stage } from './spec-stage';
 
 let stage: Stage;
 let raw: Redis;
-let toPostgres: Line;
+let toPostgres: TcpRelay;
 let api: DefinitionConnection;
 let gateway: DefinitionConnection;
 const faults: unknown[] = [];
@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await raw.flushall();
   faults.length = 0;
-  toPostgres = await startLine(stage.database.dataUrl);
+  toPostgres = await startTcpRelay(stage.database.dataUrl);
   api = stage.connect({ relays: true });
   gateway = stage.connect({
     databaseUrl: toPostgres.url,

@@ -4,11 +4,11 @@ import { Redis } from 'ioredis';
 import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
 import {
   fractionsFrom,
-  startLine,
+  startTcpRelay,
   startRedis,
   testSeed,
   waitFor,
-  type Line,
+  type TcpRelay,
 } from '@glovebox/testing';
 import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
 import { History } from './spec-history';
@@ -28,7 +28,7 @@ const pick = <Item>(items: readonly Item[]): Item => {
 interface Node {
   readonly relays: boolean;
   readonly connection: DefinitionConnection;
-  readonly lines: readonly [postgres: Line, redis: Line];
+  readonly lines: readonly [postgres: TcpRelay, redis: TcpRelay];
 }
 
 let stage: Stage;
@@ -42,8 +42,8 @@ let written = 0;
 
 async function startNode(options: { relays: boolean; writes: boolean }): Promise<Node> {
   const lines = [
-    await startLine(stage.database.dataUrl),
-    await startLine(stage.redis.url),
+    await startTcpRelay(stage.database.dataUrl),
+    await startTcpRelay(stage.redis.url),
   ] as const;
   const connection = stage.connect({
     ...options,
@@ -121,17 +121,17 @@ async function restartRedis(): Promise<void> {
   restarting = false;
 }
 
-async function breakFor(lines: readonly Line[], how: 'cut' | 'stall'): Promise<void> {
+async function breakFor(lines: readonly TcpRelay[], how: 'cut' | 'stall'): Promise<void> {
   await Promise.all(lines.map(async (line) => line[how]()));
   await delay(between(50, 2_200));
   await Promise.all(lines.map((line) => line.restore()));
 }
 
-const ofPostgres = (): Line[] => nodes.map(({ lines: [line] }) => line);
-const ofRedis = (): Line[] => nodes.map(({ lines: [, line] }) => line);
-const ofRelays = (): Line[] =>
+const ofPostgres = (): TcpRelay[] => nodes.map(({ lines: [line] }) => line);
+const ofRedis = (): TcpRelay[] => nodes.map(({ lines: [, line] }) => line);
+const ofRelays = (): TcpRelay[] =>
   nodes.filter(({ relays }) => relays).map(({ lines: [, line] }) => line);
-const some = (lines: readonly Line[]): Line[] => lines.filter(() => random() < 0.5);
+const some = (lines: readonly TcpRelay[]): TcpRelay[] => lines.filter(() => random() < 0.5);
 
 const faults: readonly (() => Promise<unknown>)[] = [
   () => raw.client('KILL', 'TYPE', 'PUBSUB'),

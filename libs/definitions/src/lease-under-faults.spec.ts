@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { startLine, waitFor, type Line } from '@glovebox/testing';
+import { startTcpRelay, waitFor, type TcpRelay } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
 import { changeChannel, keys } from './redis-scripts';
 import { copyRedis, putBack, startStage, type Stage } from './spec-stage';
 
 let stage: Stage;
-let toPostgres: Line;
-let toRedis: Line;
+let toPostgres: TcpRelay;
+let toRedis: TcpRelay;
 let raw: Redis;
 let api: DefinitionConnection;
 let gateway: DefinitionConnection;
@@ -19,8 +19,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await raw.flushall();
-  toPostgres = await startLine(stage.database.dataUrl);
-  toRedis = await startLine(stage.redis.url);
+  toPostgres = await startTcpRelay(stage.database.dataUrl);
+  toRedis = await startTcpRelay(stage.redis.url);
   api = writer({ databaseUrl: toPostgres.url });
   gateway = stage.connect({
     databaseUrl: toPostgres.url,
@@ -149,8 +149,8 @@ describe('while Postgres refuses every writer', () => {
 
   it('a Redis that has less than a writer knows of cannot bring a change back', async () => {
     const [ownPostgres, ownRedis] = [
-      await startLine(stage.database.dataUrl),
-      await startLine(stage.redis.url),
+      await startTcpRelay(stage.database.dataUrl),
+      await startTcpRelay(stage.redis.url),
     ];
     const behind = stage.connect({
       databaseUrl: ownPostgres.url,
@@ -192,7 +192,7 @@ describe('nobody knows what was changed, and calls end with 503,', () => {
   });
 
   it('when Postgres refuses one writer, and another is cut off from Redis', async () => {
-    const ownLine = await startLine(stage.redis.url);
+    const ownLine = await startTcpRelay(stage.redis.url);
     const other = writer({ redisUrl: ownLine.url });
     await other.start();
     await waitFor(async () => (await raw.hlen(keys.writers)) === 2);
@@ -206,7 +206,7 @@ describe('nobody knows what was changed, and calls end with 503,', () => {
   });
 
   it('when Postgres refuses this process only, unless a relay tells of it', async () => {
-    const through = await startLine(stage.database.dataUrl);
+    const through = await startTcpRelay(stage.database.dataUrl);
     const cutOff = stage.connect({ databaseUrl: through.url, postgresAwayMaxMs: 60_000 });
     await cutOff.start();
     await through.cut();

@@ -1,5 +1,5 @@
 import { Budget, headerTemplate, pathTemplate, queryTemplate, Tally, valueTemplate } from './index';
-import { expandedBytesMax } from './limits';
+import { expandedBytesMax } from './expand/limits';
 import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
 const hostile: readonly unknown[] = [

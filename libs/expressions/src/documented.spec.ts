@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '@glovebox/problems';
-import { filterNames } from './filters';
+import { filterNames } from './filters/filters';
 import { dataTemplate, headerTemplate, pathTemplate, valueTemplate } from './index';
 import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 

@@ -1,4 +1,9 @@
-export { bodyTemplate, expandStream, type BodyContext, type StreamOptions } from './expand-stream';
+export {
+  bodyTemplate,
+  expandStream,
+  type BodyContext,
+  type StreamOptions,
+} from './expand/expand-stream';
 export {
   isContainer,
   memberPath,
@@ -8,17 +13,17 @@ export {
   type Container,
   type JsonPath,
   type PlaceInDocument,
-} from './json-path';
-export { Budget, Tally } from './limits';
-export { Opaque } from './opaque';
-export { atOnce, inSlices, nextSlice, type TakeTurn, type Work } from './slices';
-export type { Template } from './template';
-export { headerTemplate, pathTemplate, queryTemplate } from './text-templates';
-export { isTokenId, normalTokenId } from './token-id';
+} from './filters/json-path';
+export { Budget, Tally } from './expand/limits';
+export { Opaque } from './expand/opaque';
+export { atOnce, inSlices, nextSlice, type TakeTurn, type Work } from './expand/slices';
+export type { Template } from './expand/template';
+export { headerTemplate, pathTemplate, queryTemplate } from './expand/text-templates';
+export { isTokenId, normalTokenId } from './scan/token-id';
 export {
   dataTemplate,
   placeTemplate,
   valueTemplate,
   type DataTemplate,
   type PlaceTemplate,
-} from './value-template';
+} from './expand/value-template';

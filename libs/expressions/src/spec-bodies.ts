@@ -1,7 +1,7 @@
-import { bodyTemplate, type BodyContext } from './expand-stream';
-import { Tally } from './limits';
-import { atOnce } from './slices';
-import type { Template } from './template';
+import { bodyTemplate, type BodyContext } from './expand/expand-stream';
+import { Tally } from './expand/limits';
+import { atOnce } from './expand/slices';
+import type { Template } from './expand/template';
 
 type TextTemplate = (text: string, tally?: Tally) => Pick<Template<string>, 'tokenIds' | 'render'>;
 

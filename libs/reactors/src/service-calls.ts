@@ -1,9 +1,9 @@
-import { requirePermission, type Principal } from '@glovebox/access';
+import { type Actor, type Principal, requirePermission } from '@glovebox/access';
 import type { Sql, SqlPool } from '@glovebox/database';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import { tokenFilterOf, type Actor, type TokenInput, type Vault } from '@glovebox/vault';
+import { tokenFilterOf, type TokenInput, type Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 

@@ -1,15 +1,16 @@
+import type { Actor } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import { mergePatch } from '@glovebox/service-host';
+import { mergePatch } from '@glovebox/wire';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
-import { refuseUnwieldy } from './depth';
+import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { Opening } from './opening';
 import { columns, openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './store-tokens';
-import { placeOf, type Actor, type TokenRow, type TokenView } from './token';
+import { placeOf, type TokenRow, type TokenView } from './token';
 import { replaceRow, sealRow } from './token-rows';
 import { validateToken } from './valid-token';
 

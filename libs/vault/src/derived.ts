@@ -1,6 +1,6 @@
 import { Budget, dataTemplate, Tally } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { isShort, mustBeShort } from './depth';
+import { isShort, mustBeShort } from './document-bounds';
 import type { TokenOptions } from './token';
 import type { TokenType } from './token-types';
 

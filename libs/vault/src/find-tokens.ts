@@ -1,11 +1,11 @@
-import type { Permission } from '@glovebox/access';
+import type { Actor, Permission } from '@glovebox/access';
 import { decidingGrant, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { Shares } from '@glovebox/shares';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
 import { showingGrants, showTokens } from './shown-tokens';
-import type { Actor, TokenView } from './token';
+import type { TokenView } from './token';
 
 export interface FoundTokens {
   readonly total: number;

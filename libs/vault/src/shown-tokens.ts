@@ -1,16 +1,9 @@
-import { grantsFor, type Permission, type Principal } from '@glovebox/access';
+import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
 import { decidingGrant, recorded, type Grant, type Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { Shares } from '@glovebox/shares';
 import { openedAtOnceMax, openedBytesMax, Opening, tooManyBytes, type Sealed } from './opening';
-import {
-  placeOf,
-  toTokenView,
-  type Actor,
-  type TokenOptions,
-  type TokenRow,
-  type TokenView,
-} from './token';
+import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
 /** A look at tokens: under which permission, and what it is called in the audit log. */
 export interface Look {

@@ -1,10 +1,10 @@
-import { grantFor, type Permission } from '@glovebox/access';
+import { type Actor, grantFor, type Permission } from '@glovebox/access';
 import { decidingGrant, recordEach, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
 import { showingGrants, shownIn, showTokens, withoutHints } from './shown-tokens';
-import { toTokenView, type Actor, type TokenRow, type TokenView } from './token';
+import { toTokenView, type TokenRow, type TokenView } from './token';
 import { insertRows, sealRow, type SealedRow } from './token-rows';
 import type { ValidToken } from './valid-token';
 

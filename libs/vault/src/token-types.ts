@@ -1,4 +1,4 @@
-import { isAbaRoutingNumber, lastFour, passesLuhn } from './numbers';
+import { isAbaRoutingNumber, lastFour, passesLuhn } from './account-numbers';
 
 /** Property path within the data → what is wrong there. */
 type Faults = Readonly<Record<string, readonly string[]>>;

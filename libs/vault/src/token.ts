@@ -1,11 +1,4 @@
-import type { Principal } from '@glovebox/access';
 import type { Place } from '@glovebox/seal';
-
-/** Who acts, and under which trace id it is recorded. */
-export interface Actor {
-  readonly principal: Principal;
-  readonly traceId: string;
-}
 
 /** What a caller asks to store. */
 export interface NewToken {

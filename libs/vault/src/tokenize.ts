@@ -1,6 +1,6 @@
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { refuseUnwieldy } from './depth';
+import { refuseUnwieldy } from './document-bounds';
 import type { TokenInput, TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';

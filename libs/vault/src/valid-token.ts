@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
-import { isInstant } from '@glovebox/service-host';
-import { isShallow, isShort, mustBeShort } from './depth';
+import { isInstant } from '@glovebox/wire';
+import { isShallow, isShort, mustBeShort } from './document-bounds';
 import { derive, readExpressions, type Derived } from './derived';
 import type { NewToken, TokenInput, TokenOptions } from './token';
 import { tokenType, type TokenType } from './token-types';

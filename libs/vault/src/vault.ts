@@ -1,11 +1,11 @@
-import { grantsFor, type Permission, type Principal } from '@glovebox/access';
+import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
 import { readAndRecord, type SealedToken, type Sql, type Use } from '@glovebox/database';
 import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { Shares } from '@glovebox/shares';
 import { deleteToken, updateToken } from './change-token';
-import { refuseUnwieldy } from './depth';
+import { refuseUnwieldy } from './document-bounds';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import {
   largeOpeningsMax,
@@ -19,7 +19,7 @@ import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { sightsOf, type Sight } from './sights';
 import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
-import { nameOf, placeOf, type Actor, type TokenInput, type TokenView } from './token';
+import { nameOf, placeOf, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';

@@ -1,12 +1,12 @@
+import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '@glovebox/problems';
-import type { Actor } from '@glovebox/vault';
 import { authorOf, change } from '../change';
 import { Context, type ManagementContext } from '../context';
 import { statementsInTenant } from '../database/in-tenant';
 import { lockRow } from '../database/lock-row';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { isUuid } from '../validation/fields';
 import { toApplicationKeyResponse, type ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKey } from './application-key.entity';

@@ -9,7 +9,7 @@ import {
 import { invalid } from '@glovebox/problems';
 import { requestOf } from '../http/request';
 import { readListQuery, type ListQuery } from '../listing';
-import { toStamps, type Answer, type Stamps } from '../stamps';
+import { toStamps, type Answer, type Stamps } from '../created-and-modified';
 import {
   Instant,
   NestedList,

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { mayHold, type ApplicationType, type Permission } from '@glovebox/access';
+import { type Actor, type ApplicationType, mayHold, type Permission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
-import type { Actor } from '@glovebox/vault';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
 import { lockRow } from '../database/lock-row';
 import { listRows, toPage, type Page } from '../listing';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
 import { ApplicationKey } from './application-key.entity';
 import { Application } from './application.entity';

@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import type { Reading } from '@glovebox/service-host';
+import type { Reading } from '@glovebox/wire';
 import { Shares, type Release } from '@glovebox/shares';
 
 /** Bodies that are kept in memory, from their first byte to the answer. */

@@ -9,7 +9,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { finalize, type Observable } from 'rxjs';
 import { inSlices } from '@glovebox/expressions';
-import { readBody, StrictJson, type FreeMembers as Free } from '@glovebox/service-host';
+import { readBody, StrictJson, type FreeMembers as Free } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { BodyRoom, smallBodyBytesMax } from './body-room';
 import { actorOf, requestOf } from './request';

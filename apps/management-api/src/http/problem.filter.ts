@@ -2,7 +2,8 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { Response } from 'express';
 import { asUnavailable } from '@glovebox/database';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
-import { describeError, readOn, type Logger } from '@glovebox/service-host';
+import { describeError, type Logger } from '@glovebox/service-host';
+import { readOn } from '@glovebox/wire';
 import type { ApiRequest } from './request';
 
 /** What Nest itself throws, before any code of ours runs. */

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { Principal } from '@glovebox/access';
-import type { Actor } from '@glovebox/vault';
+import type { Actor, Principal } from '@glovebox/access';
 
 /** A request, with what the steps before the handler have found out about it. */
 export interface ApiRequest extends Request {

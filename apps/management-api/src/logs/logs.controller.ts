@@ -1,5 +1,5 @@
+import type { Actor } from '@glovebox/access';
 import { Controller, Get } from '@nestjs/common';
-import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import type { Page } from '../listing';

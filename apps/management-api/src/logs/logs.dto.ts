@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
-import { isInstant } from '@glovebox/service-host';
+import { isInstant } from '@glovebox/wire';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../listing';
 import { isUuid } from '../validation/fields';

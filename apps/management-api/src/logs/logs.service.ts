@@ -1,5 +1,5 @@
+import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
-import type { Actor } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 import { toPage, type Page } from '../listing';

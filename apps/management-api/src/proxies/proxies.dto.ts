@@ -3,7 +3,7 @@ import { ApplicationReference } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../configuration';
 import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
 import { requestSteps, responseSteps } from '../openapi/transform-steps';
-import { toStamps, type Answer, type Stamps } from '../stamps';
+import { toStamps, type Answer, type Stamps } from '../created-and-modified';
 import { Flag, Json, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
 import type { Proxy, TransformEntry } from './proxy.entity';
 import type { Steps } from './transform-steps';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { generateProxyKey } from '@glovebox/access';
+import { type Actor, generateProxyKey } from '@glovebox/access';
 import type { ProxyDefinition, TransformDefinition } from '@glovebox/definitions';
 import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
-import type { Actor } from '@glovebox/vault';
 import { usableApplication } from '../applications/usable-application';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { changeRow } from '../change-row';
@@ -16,7 +15,7 @@ import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { checkCode, codeHash } from '../reactor-formulas/check-code';
 import { defaultRuntime } from '../reactor-formulas/reactor-formulas.dto';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import {
   ProxyInput,

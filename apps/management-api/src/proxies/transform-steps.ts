@@ -2,7 +2,7 @@ import type { ProxyDefinition, StepToken, TransformStep } from '@glovebox/defini
 import { memberPath, parseJsonPath, placeTemplate } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
-import { isReservedHeader, type ServiceHeaders } from '@glovebox/service-host';
+import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { faultsWithoutData } from '@glovebox/vault';
 import { isMembers, type Members } from '../validation/fields';
 

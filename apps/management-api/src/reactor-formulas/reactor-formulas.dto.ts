@@ -1,5 +1,5 @@
 import type { ParameterType, Runtime } from '@glovebox/definitions';
-import { toStamps, type Answer, type Stamps } from '../stamps';
+import { toStamps, type Answer, type Stamps } from '../created-and-modified';
 import { Flag, NestedList, OneOf, Text, descriptionMax, nameMax } from '../validation/fields';
 import type { ReactorFormula } from './reactor-formula.entity';
 

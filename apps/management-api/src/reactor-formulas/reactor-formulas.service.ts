@@ -1,16 +1,16 @@
+import type { Actor } from '@glovebox/access';
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
-import type { Actor } from '@glovebox/vault';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { changeRow } from '../change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { Reactor } from '../reactors/reactor.entity';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
 import { checkCode, codeHash } from './check-code';
 import { ReactorFormula } from './reactor-formula.entity';

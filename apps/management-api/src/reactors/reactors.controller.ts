@@ -1,5 +1,5 @@
+import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
-import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';

@@ -12,7 +12,7 @@ import {
   toFormulaResponse,
   type FormulaResponse,
 } from '../reactor-formulas/reactor-formulas.dto';
-import { toStamps, type Answer, type Stamps } from '../stamps';
+import { toStamps, type Answer, type Stamps } from '../created-and-modified';
 import { Nested, OneOf, StringMap, Text, Uuid, nameMax } from '../validation/fields';
 import type { Reactor } from './reactor.entity';
 

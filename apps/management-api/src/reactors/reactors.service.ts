@@ -1,10 +1,10 @@
+import type { Actor } from '@glovebox/access';
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
-import type { Actor } from '@glovebox/vault';
 import { usableApplication } from '../applications/usable-application';
 import { authorOf, change, type Author, type Changed } from '../change';
 import { changeRow } from '../change-row';
@@ -19,7 +19,7 @@ import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../listing';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import { Reactor } from './reactor.entity';
 import {

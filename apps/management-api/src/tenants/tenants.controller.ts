@@ -1,5 +1,5 @@
+import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
-import type { Actor } from '@glovebox/vault';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
 import { UpdateTenant, type TenantResponse, type WebhookSecretResponse } from './tenants.dto';

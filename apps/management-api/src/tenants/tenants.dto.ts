@@ -1,4 +1,4 @@
-import { toStamps, type Stamps } from '../stamps';
+import { toStamps, type Stamps } from '../created-and-modified';
 import { StringMap, Text, nameMax } from '../validation/fields';
 import type { Tenant } from './tenant.entity';
 

@@ -1,12 +1,12 @@
+import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
-import type { Actor } from '@glovebox/vault';
 import { authorOf, change } from '../change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
-import { modifiedNow } from '../stamps';
+import { modifiedNow } from '../created-and-modified';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from './tenant.entity';
 import { TenantRemains } from './tenant-remains';

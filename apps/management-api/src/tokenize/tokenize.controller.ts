@@ -1,5 +1,5 @@
+import type { Actor } from '@glovebox/access';
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
-import type { Actor } from '@glovebox/vault';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';

@@ -1,3 +1,4 @@
+import type { Actor } from '@glovebox/access';
 import {
   Body,
   Controller,
@@ -11,7 +12,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Actor, TokenView } from '@glovebox/vault';
+import type { TokenView } from '@glovebox/vault';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';

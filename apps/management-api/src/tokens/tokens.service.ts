@@ -1,8 +1,9 @@
+import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sql } from '@glovebox/database';
-import { sightsOf, type Actor, type StoredToken, type TokenView } from '@glovebox/vault';
+import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome } from '../idempotency';

@@ -1,6 +1,6 @@
 import { Expose, Transform, Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested } from 'class-validator';
-import { isInstant } from '@glovebox/service-host';
+import { isInstant } from '@glovebox/wire';
 import type { Schema } from '../openapi/schema';
 
 /** A class that a body becomes. */

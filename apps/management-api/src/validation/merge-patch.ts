@@ -1,5 +1,5 @@
 import { invalid } from '@glovebox/problems';
-import { mergePatch } from '@glovebox/service-host';
+import { mergePatch } from '@glovebox/wire';
 import { isMembers, type Dto, type Members } from './fields';
 import { toDto } from './body.pipe';
 

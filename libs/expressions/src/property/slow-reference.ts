@@ -1,4 +1,4 @@
-import { isTokenId, normalTokenId } from '../token-id';
+import { isTokenId, normalTokenId } from '../scan/token-id';
 
 /**
  * What templates must do, written a second time, character by character and without a thought for

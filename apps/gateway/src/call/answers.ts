@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toProblem } from '@glovebox/problems';
+import { traceHeader } from '@glovebox/wire';
+import type { Call } from './call';
+import { endConnection } from '../connection/caller-connection';
+import { destinationStatusHeader } from '../proxy/forwarded-headers';
+import { hasBody } from '../connection/intake';
+
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  });
+  res.end(text);
+}
+
+/** Any throw ends here: as the common error, or under `proxy_error` for a proxy call. */
+export function sendProblem(
+  req: IncomingMessage,
+  res: ServerResponse,
+  thrown: unknown,
+  call: Call,
+): void {
+  const problem = toProblem(thrown);
+  call.problem = problem;
+  if (res.headersSent || res.destroyed) {
+    res.destroy();
+    return;
+  }
+  // What is left of an unread body must not be taken for the next request.
+  if (!req.complete && hasBody(req)) endConnection(res);
+  const { retryAfterSeconds } = problem;
+  const { destinationStatus } = call;
+  sendJson(res, problem.status, call.under ? { [call.under]: problem.body() } : problem.body(), {
+    [traceHeader]: call.traceId,
+    ...(destinationStatus === undefined
+      ? {}
+      : { [destinationStatusHeader]: String(destinationStatus) }),
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  });
+}

@@ -1,0 +1,161 @@
+import type { ServerResponse } from 'node:http';
+import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import type { Reading } from '@glovebox/wire';
+import { Shares, type Release, type Taken } from '@glovebox/shares';
+import { settleAtEnd, type Call } from './call';
+import type { GatewayConfig } from '../config';
+import type { GatewayContext } from '../context';
+
+/** Long work at once: that of one tenant, and that of all others in turn. */
+const turnsMax = 2;
+const turnWaitMs = 10_000;
+const waitingTurnsMax = 64;
+
+/** Everything that the calls of all tenants share in this process. */
+export interface CallShares {
+  readonly calls: Shares;
+  readonly callsOfKeys: Shares;
+  readonly bufferedBytes: Shares;
+  readonly turns: Shares;
+}
+
+export function createCallShares(
+  config: Pick<GatewayConfig, 'CALLS_MAX' | 'CALLS_PER_KEY_MAX' | 'BUFFERED_BYTES_MAX'>,
+): CallShares {
+  return {
+    calls: new Shares({ places: config.CALLS_MAX }),
+    callsOfKeys: new Shares({ places: config.CALLS_MAX, ownerMax: config.CALLS_PER_KEY_MAX }),
+    bufferedBytes: new Shares({ places: config.BUFFERED_BYTES_MAX }),
+    turns: new Shares({ places: turnsMax, waitMs: turnWaitMs, waitingMax: waitingTurnsMax }),
+  };
+}
+
+/**
+ * A place for a call as soon as it is known who calls, as one of the tenant's and as one of the
+ * caller's: the application, or the proxy that lets anonymous callers in. Hot path.
+ */
+export function admitCall(
+  { shares, config }: Pick<GatewayContext, 'shares' | 'config'>,
+  res: ServerResponse,
+  call: Call,
+  { tenantId, caller }: { readonly tenantId: string; readonly caller: string },
+): Room {
+  shares.calls.enter(tenantId);
+  try {
+    shares.callsOfKeys.enter(caller);
+  } catch (refused) {
+    shares.calls.leave(tenantId);
+    throw refused;
+  }
+  const room = new Room(shares, config, res, tenantId, caller);
+  settleAtEnd(call, room);
+  return room;
+}
+
+/** Taken at once: with what belongs to it, a call of a few bytes takes about as much. */
+const stepBytes = 16 * 1024;
+/** Parsed and in text, a byte of a large body is there three times more. */
+const copies = 3;
+/** Less than this is parsed without a turn. */
+const smallBytes = 64 * 1024;
+
+/** What one call uses of what all calls share: memory, and time of the one thread. */
+export class Room implements Reading {
+  #kept = 0;
+  #places = 0;
+  #hasEnded = false;
+  #taken: { places: number; readonly of: Taken }[] | undefined;
+  #keep: ((bytes: number) => void) | undefined;
+  #takeTurn: (() => Promise<Release>) | undefined;
+
+  constructor(
+    private readonly shares: CallShares,
+    private readonly config: Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>,
+    private readonly res: ServerResponse,
+    private readonly tenantId: string,
+    private readonly caller: string,
+  ) {}
+
+  get idleMs(): number {
+    return this.config.BODY_IDLE_MS;
+  }
+
+  get wholeMs(): number {
+    return this.config.REQUEST_TIMEOUT_MS;
+  }
+
+  /** So many bytes more are in memory, or a Problem. */
+  get keep(): (bytes: number) => void {
+    return (this.#keep ??= (bytes) => this.#keepMore(bytes));
+  }
+
+  /** For long work; a caller that leaves waits for none. */
+  get takeTurn(): () => Promise<Release> {
+    return (this.#takeTurn ??= () => this.#waitForTurn());
+  }
+
+  #keepMore(bytes: number): void {
+    // A body that was being streamed may still be at work for a call that is over.
+    if (this.#hasEnded) throw callerHasLeft();
+    const missing = this.#kept + bytes - this.#places;
+    if (missing > 0) {
+      const places = Math.ceil(missing / stepBytes) * stepBytes;
+      this.#taken ??= [];
+      this.#taken.push({ places, of: this.shares.bufferedBytes.takeNow(this.tenantId, places) });
+      this.#places += places;
+    }
+    this.#kept += bytes;
+  }
+
+  /** So many are left: the others were sent or dropped. Asks for nothing, so that it never fails. */
+  keepOnly(bytes: number): void {
+    const taken = this.#taken;
+    if (!taken || bytes >= this.#kept) return;
+    this.#kept = bytes;
+    const places = Math.ceil(bytes / stepBytes) * stepBytes;
+    for (let last = taken.at(-1); last && this.#places > places; last = taken.at(-1)) {
+      const freed = Math.min(this.#places - places, last.places);
+      this.#places -= freed;
+      last.places -= freed;
+      last.of.keepOnly(last.places);
+      if (last.places === 0) taken.pop();
+    }
+  }
+
+  /** Once: gives back the place of the call, too. */
+  end(): void {
+    this.keepOnly(0);
+    this.#hasEnded = true;
+    this.shares.calls.leave(this.tenantId);
+    this.shares.callsOfKeys.leave(this.caller);
+  }
+
+  async #waitForTurn(): Promise<Release> {
+    const left = new AbortController();
+    const leave = (): void => left.abort(callerHasLeft());
+    if (this.res.destroyed) leave();
+    this.res.once('close', leave);
+    try {
+      return await this.shares.turns.take(this.tenantId, { signal: left.signal });
+    } finally {
+      this.res.off('close', leave);
+    }
+  }
+
+  /** Takes a body apart: a large one when its turn comes. */
+  async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {
+    this.keep(bytes * copies);
+    if (bytes < smallBytes) return inSlices(work);
+    const endTurn = await this.takeTurn();
+    try {
+      await nextSlice();
+      return await inSlices(work);
+    } finally {
+      endTurn();
+    }
+  }
+}
+
+export const callerHasLeft = (): Problem =>
+  new Problem('invalid_request', { detail: 'The caller left before its answer.' });

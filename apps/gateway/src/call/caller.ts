@@ -1,0 +1,147 @@
+import type { IncomingMessage } from 'node:http';
+import { isApiKey, isProxyKey, requirePermission, type Principal } from '@glovebox/access';
+import type { DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
+import { EgressRefused } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
+import type { GatewayContext } from '../context';
+
+/** What a call of /proxy goes through: a stored proxy, or one that lasts as long as the call. */
+export interface InvokedProxy extends Omit<ProxyDefinition, 'kind' | 'id' | 'keyHash'> {
+  /** Null: not stored. */
+  readonly id: string | null;
+}
+
+export interface ProxyCall {
+  readonly proxy: InvokedProxy;
+  /** Null: an anonymous caller, on a proxy that lets such in. */
+  readonly caller: Principal | null;
+}
+
+/** Who sent the API key. One 401 for every kind of wrong key. */
+export function authenticate(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  definitions: DefinitionSnapshot,
+): Principal {
+  const key = ctx.headers.read(req, 'api-key');
+  const found =
+    key === undefined
+      ? undefined
+      : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
+  if (!found) throw new Problem('invalid_api_key');
+  ctx.keyUses.note(found.hash);
+  return found.owner;
+}
+
+/** Hot path: a key that was found before is not hashed again. */
+function findByKey<Owner>(
+  { knownKeys, keyHash }: Pick<GatewayContext, 'knownKeys' | 'keyHash'>,
+  key: string,
+  hasForm: (key: string) => boolean,
+  find: (hash: string) => Owner | undefined,
+): { readonly hash: string; readonly owner: Owner } | undefined {
+  const known = knownKeys.hashOf(key);
+  const hash = known ?? (hasForm(key) ? keyHash(key) : undefined);
+  if (hash === undefined) return undefined;
+  const owner = find(hash);
+  if (owner === undefined) {
+    knownKeys.forget(key);
+    return undefined;
+  }
+  if (known === undefined) knownKeys.remember(key, hash);
+  return { hash, owner };
+}
+
+/** Which proxy, by its key or by the URL in its place, and who calls it. */
+export function findProxy(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  definitions: DefinitionSnapshot,
+  key: string | undefined,
+): ProxyCall {
+  const url = ctx.headers.read(req, 'proxy-url');
+  if (url === undefined) return storedProxy(ctx, req, definitions, key);
+  if (key !== undefined) refuse('A call has either a proxy key or SVC-PROXY-URL.');
+  return ephemeralProxy(ctx, req, definitions, url);
+}
+
+function storedProxy(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  definitions: DefinitionSnapshot,
+  key: string | undefined,
+): ProxyCall {
+  if (key === undefined) throw new Problem('proxy_key_missing');
+  const found = findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash));
+  if (!found) throw unknownProxy();
+  const proxy = found.owner;
+  if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
+    return { proxy, caller: null };
+  }
+  const caller = authenticate(ctx, req, definitions);
+  if (caller.tenantId !== proxy.tenantId) throw unknownProxy();
+  requirePermission(caller, 'token:use');
+  return { proxy, caller };
+}
+
+/** The caller says where to: so it is always known, and its tenant has agreed to this. */
+function ephemeralProxy(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  definitions: DefinitionSnapshot,
+  url: string,
+): ProxyCall {
+  const caller = authenticate(ctx, req, definitions);
+  requirePermission(caller, 'token:use');
+  const { tenantId } = caller;
+  const tenant = definitions.find('tenant', tenantId, tenantId);
+  if (tenant?.settings.enable_ephemeral_proxy !== 'true') {
+    throw new Problem('permission_denied', {
+      detail:
+        'The tenant does not allow SVC-PROXY-URL: its setting enable_ephemeral_proxy says so.',
+    });
+  }
+  requireDestination(ctx, url);
+  const proxy: InvokedProxy = {
+    id: null,
+    tenantId,
+    destinationUrl: url,
+    requireAuth: true,
+    detokenize: true,
+    requestTransform: null,
+    responseTransform: null,
+    requestSteps: [],
+    responseSteps: [],
+    applicationId: null,
+    configuration: {},
+    tls: null,
+    isolation: 'warm',
+    timeoutMs: null,
+  };
+  return { proxy, caller };
+}
+
+const urlLengthMax = 2_000;
+
+/** As a stored destination is judged when it is written; what a name resolves to, when it is dialled. */
+function requireDestination(ctx: GatewayContext, url: string): void {
+  // Node reads headers as Latin-1: what else stood there would not be what the caller meant.
+  if (url.length > urlLengthMax || !/^[\x21-\x7e]+$/.test(url)) {
+    refuse(`SVC-PROXY-URL must be ASCII without blanks, at most ${urlLengthMax} characters.`);
+  }
+  try {
+    ctx.egress.checkUrl(url);
+  } catch (error) {
+    if (error instanceof EgressRefused) refuse(`SVC-PROXY-URL ${error.message}.`);
+    throw error;
+  }
+}
+
+function refuse(detail: string): never {
+  throw new Problem('invalid_request', { detail });
+}
+
+/** Unknown, deleted and foreign answer alike. */
+function unknownProxy(): Problem {
+  return new Problem('not_found', { detail: 'There is no proxy with this key.' });
+}

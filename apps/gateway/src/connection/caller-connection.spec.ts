@@ -1,0 +1,149 @@
+import { waitFor } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
+
+let gateway: SpecGateway;
+let destination: RawServer;
+let keys: string;
+/** With a body that nobody reads but the destination. */
+let binary: string;
+const answered = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
+
+beforeAll(async () => {
+  gateway = await startSpecGateway({
+    HEADERS_TIMEOUT_MS: '300',
+    REQUEST_TIMEOUT_MS: '600',
+    BODY_IDLE_MS: '600',
+  });
+  destination = await startRawServer((socket, text) => {
+    if (text.startsWith('GET /now')) socket.write(answered);
+  });
+  const key = await gateway.application(['token:use']);
+  const proxyKey = await gateway.proxy(destination.url);
+  keys = `Host: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
+  binary = `${keys}Content-Type: application/octet-stream\r\n`;
+});
+afterAll(async () => {
+  await destination.close();
+  await gateway.close();
+});
+const call = (bytes: string): RawCaller => new RawCaller(gateway.port, bytes);
+const late = { status: 408, code: 'invalid_request' };
+
+describe('a caller that is slow', () => {
+  it.each([
+    ['says nothing', ''],
+    ['does not end its first line', 'GET /pro'],
+    ['does not end its headers', 'GET /proxy HTTP/1.1\r\nHost: a\r\nX-A: '],
+  ])('408: it %s', async (_, bytes) => {
+    const caller = call(bytes);
+    await waitFor(() => caller.ended);
+    expect(caller.json).toMatchObject(late);
+  });
+
+  it('408: it does not end a body that is read whole', async () => {
+    const caller = call(
+      `POST /proxy/whole HTTP/1.1\r\n${keys}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+    );
+    await waitFor(() => caller.ended);
+    expect(caller.json).toMatchObject({ proxy_error: late });
+    expect(destination.heard('/whole')).toBeUndefined();
+  });
+
+  it('408: it does not end a body that is passed on, and the destination hears of no end', async () => {
+    const caller = call(
+      `POST /proxy/late HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+    );
+    await waitFor(() => caller.ended && destination.heard('/late')?.ended === true);
+    expect(caller.json).toMatchObject({ proxy_error: late });
+    expect(destination.heard('/late')?.text).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  it('408: at the front door too, and the management API hears of no end', async () => {
+    const caller = call(
+      'POST /tokens HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+    );
+    await waitFor(() => caller.ended);
+    expect(caller.json).toMatchObject(late);
+    expect(gateway.management.requests).toEqual([]);
+  });
+});
+
+describe('what cannot be read', () => {
+  it('behind a request that is under way leaves it its answer, and is the last', async () => {
+    const caller = call(
+      `GET /proxy/behind HTTP/1.1\r\n${keys}\r\nnonsense\r\n\r\nGET /proxy/now HTTP/1.1\r\n${keys}\r\n`,
+    );
+    await waitFor(() => destination.heard('/behind') !== undefined);
+    caller.socket.write('more nonsense');
+    destination.heard('/behind')?.socket.write(answered);
+    await waitFor(() => caller.ended);
+    expect(caller.text).toMatch(/^HTTP\/1\.1 200 [^]*connection: close[^]*\r\n\r\nok$/i);
+    expect(destination.heard('/now')).toBeUndefined();
+  });
+
+  it('behind an answer that is half out lets it end', async () => {
+    const caller = call(`GET /proxy/half HTTP/1.1\r\n${keys}\r\n`);
+    await waitFor(() => destination.heard('/half') !== undefined);
+    destination.heard('/half')?.socket.write(answered.slice(0, -1));
+    await waitFor(() => caller.text.endsWith('o'));
+    caller.socket.write('nonsense\r\n\r\n');
+    destination.heard('/half')?.socket.write('k');
+    await waitFor(() => caller.ended);
+    expect(caller.text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(caller.text).toMatch(/\r\n\r\nok$/);
+  });
+
+  it('as the rest of a body ends the request to the destination without its end', async () => {
+    const caller = call(
+      `POST /proxy/broken HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+    );
+    await waitFor(() => destination.heard('/broken')?.text.endsWith('\r\na\r\n') === true);
+    caller.socket.write('nonsense\r\n\r\n');
+    await waitFor(() => caller.ended && destination.heard('/broken')?.ended === true);
+    expect(caller.json).toMatchObject({ proxy_error: { status: 400, code: 'invalid_request' } });
+    expect(destination.heard('/broken')?.text).not.toMatch(/\r\n0\r\n\r\n$/);
+  });
+});
+
+it('a body without length that grows too large is told so, not cut off', async () => {
+  const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+  const caller = call(
+    'DELETE /tokens HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n' + chunk.repeat(20),
+  );
+  await waitFor(() => caller.ended);
+  expect(caller.json).toMatchObject({ code: 'payload_too_large' });
+});
+
+it('a caller that leaves within its body leaves nothing at the destination', async () => {
+  const caller = call(`POST /proxy/leaves HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
+  await waitFor(() => destination.heard('/leaves') !== undefined);
+  caller.socket.destroy();
+  await waitFor(() => destination.heard('/leaves')?.ended === true);
+});
+
+describe('pipelined calls whose turn never comes', () => {
+  const inFlight = async (): Promise<number> => {
+    const metric = gateway.ctx.registry.getSingleMetric('glovebox_gateway_requests_in_flight');
+    return (await metric?.get())?.values[0]?.value ?? Number.NaN;
+  };
+
+  it('end with their caller', async () => {
+    const before = await inFlight();
+    const waiting = `GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`;
+    const caller = call(waiting + waiting);
+    await waitFor(async () => (await inFlight()) === before + 2);
+    caller.socket.destroy();
+    await waitFor(async () => (await inFlight()) === before);
+    await waitFor(() => destination.connections.every(({ ended }) => ended));
+  });
+
+  it('are not kept when they stand behind an answer that ends the connection', async () => {
+    const before = await inFlight();
+    const two = 'GET /proxy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+    const caller = call(two + `GET /proxy/now HTTP/1.1\r\n${keys}\r\n`.repeat(3));
+    await waitFor(() => caller.ended);
+    await waitFor(async () => (await inFlight()) === before);
+    expect(destination.heard('/now')).toBeUndefined();
+  });
+});

@@ -1,0 +1,203 @@
+import type { Socket } from 'node:net';
+import { Connection, type ConnectionOwner } from '@glovebox/http1';
+import { Problem } from '@glovebox/problems';
+import type { Release } from '@glovebox/shares';
+import { Breaker } from './breaker';
+import { deadlines, type Limited } from '../connection/deadlines';
+
+/** A call on its way to a connection. */
+export interface Carried {
+  /** It goes out over this one now; what it throws it hears again from `failed`, and spares the connection. */
+  carriedBy(connection: Connection): void;
+  failed(error: Error): void;
+}
+
+export interface DestinationParts {
+  /** Resolves when the tenant may open one more connection. */
+  readonly turnToOpen: (signal: AbortSignal) => Promise<void>;
+  readonly open: (signal: AbortSignal) => Promise<Socket>;
+  readonly callsMax: number;
+  readonly release: Release;
+}
+
+/** The connections of one tenant to one origin, and what keeps them from harming other calls. */
+export class Destination {
+  readonly #breaker = new Breaker();
+  /** The one that was used last is the next: the others may grow old and be closed. */
+  readonly #free: Kept[] = [];
+  readonly #open = new Set<Kept>();
+  readonly #waiting = new Map<Carried, Waiting>();
+  #calls = 0;
+  #isEnded = false;
+  #usedAt = performance.now();
+
+  constructor(
+    readonly tenantId: string,
+    private readonly parts: DestinationParts,
+  ) {}
+
+  /** Takes a place, to be given back by `leave`. There is no queue: who waits in one is slow twice. */
+  enter(): void {
+    if (this.#calls >= this.parts.callsMax) {
+      throw new Problem('destination_busy', { retryAfterSeconds: 1 });
+    }
+    // A connection that is open already needs none of those that fail.
+    if (!this.#breaker.admits() && this.#free.length === 0) {
+      throw new Problem('destination_unreachable');
+    }
+    this.#calls += 1;
+  }
+
+  leave(): void {
+    this.#calls -= 1;
+    this.#usedAt = performance.now();
+    if (this.#waiting.size > 0) this.#serveWaiting();
+  }
+
+  /** Over a connection that is free, else over the first one that is freed or opened. Hot path. */
+  carry(call: Carried): void {
+    const kept = this.#free.pop();
+    if (kept) this.#hand(kept, call);
+    else this.#wait(call, new Waiting(true));
+  }
+
+  /** Over a connection that is opened for this call. */
+  carryAnew(call: Carried): void {
+    this.#wait(call, new Waiting(false));
+  }
+
+  /** It waits no longer, and is told nothing more. */
+  withdraw(call: Carried): void {
+    this.#waiting.get(call)?.left.abort(noLonger);
+    this.#waiting.delete(call);
+  }
+
+  /** Since when no call is under way; of one that has any: not yet. */
+  get idleSince(): number {
+    return this.#calls === 0 ? this.#usedAt : Infinity;
+  }
+
+  /** Resolves when all its connections have ended. */
+  async destroy(): Promise<void> {
+    this.#isEnded = true;
+    this.parts.release();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const [call, { left }] of waiting) {
+      left.abort(noLonger);
+      call.failed(new Problem('destination_unreachable'));
+    }
+    await Promise.all([...this.#open].map((kept) => kept.end()));
+  }
+
+  #hand(kept: Kept, call: Carried): void {
+    deadlines.clear(kept);
+    try {
+      call.carriedBy(kept.connection);
+    } catch (thrown) {
+      this.#keep(kept);
+      call.failed(thrown as Error);
+    }
+  }
+
+  #wait(call: Carried, waiting: Waiting): void {
+    this.#waiting.set(call, waiting);
+    this.#openFor(waiting).then(
+      (kept) => {
+        if (!waiting.takesFreed && this.#waiting.delete(call)) return this.#hand(kept, call);
+        this.#keep(kept);
+        this.#serveWaiting();
+      },
+      (refused: Error) => {
+        if (this.#waiting.delete(call)) call.failed(refused);
+      },
+    );
+  }
+
+  #serveWaiting(): void {
+    for (const [call, waiting] of this.#waiting) {
+      if (!waiting.takesFreed) continue;
+      const kept = this.#free.pop();
+      if (!kept) return;
+      this.#waiting.delete(call);
+      waiting.served();
+      this.#hand(kept, call);
+    }
+  }
+
+  async #openFor(waiting: Waiting): Promise<Kept> {
+    const { signal } = waiting.left;
+    await this.parts.turnToOpen(signal);
+    waiting.isOpening = true;
+    try {
+      const socket = await this.parts.open(signal);
+      if (this.#isEnded) socket.destroy();
+      this.#breaker.connected();
+      const kept = new Kept(socket, this.#free, this.#open);
+      this.#open.add(kept);
+      return kept;
+    } catch (error) {
+      // A share that is used up and a caller that left say nothing of the destination.
+      if (!(error instanceof Problem) && !signal.aborted) this.#breaker.failed();
+      throw error;
+    }
+  }
+
+  #keep(kept: Kept): void {
+    if (this.#open.has(kept)) kept.free();
+  }
+}
+
+/** Made once: each of its own would take down where it was made. */
+const noLonger = new Error('nobody waits for this connection any more');
+
+/** A call that has no connection yet. */
+class Waiting {
+  readonly left = new AbortController();
+  isOpening = false;
+
+  constructor(readonly takesFreed: boolean) {}
+
+  /** What is being opened by now will be of use to the next one. */
+  served(): void {
+    if (!this.isOpening) this.left.abort(noLonger);
+  }
+}
+
+/** A connection in the list of those that are free, for as long as it may be. */
+class Kept implements ConnectionOwner, Limited {
+  readonly connection: Connection;
+  place = -1;
+  dueAt = 0;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly freeOnes: Kept[],
+    private readonly openOnes: Set<Kept>,
+  ) {
+    this.connection = new Connection(socket, this);
+  }
+
+  free(): void {
+    this.freeOnes.push(this);
+    deadlines.set(this, this.connection.keepMs);
+  }
+
+  closed(): void {
+    deadlines.clear(this);
+    this.openOnes.delete(this);
+    const at = this.freeOnes.lastIndexOf(this);
+    if (at >= 0) this.freeOnes.splice(at, 1);
+  }
+
+  expire(): void {
+    this.connection.close();
+  }
+
+  /** Resolves when the socket is closed, whatever was under way. */
+  async end(): Promise<void> {
+    const closed = new Promise((resolve) => this.socket.once('close', resolve));
+    this.connection.abort(new Problem('destination_unreachable'));
+    await closed;
+  }
+}

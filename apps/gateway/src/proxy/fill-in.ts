@@ -1,0 +1,301 @@
+import type { IncomingMessage } from 'node:http';
+import { isUtf8 } from 'node:buffer';
+import { Readable } from 'node:stream';
+import type { Principal } from '@glovebox/access';
+import type { Use } from '@glovebox/database';
+import {
+  bodyTemplate,
+  Budget,
+  expandStream,
+  headerTemplate,
+  inSlices,
+  pathTemplate,
+  queryTemplate,
+  Tally,
+  type BodyContext,
+  type Template,
+} from '@glovebox/expressions';
+import { readAtMost } from '@glovebox/wire';
+import { Opening } from '@glovebox/vault';
+import type { Room } from '../call/call-shares';
+import type { CallerRequest } from '../connection/caller-request';
+import type { CallerResponse } from '../connection/caller-response';
+import type { GatewayContext } from '../context';
+import type { Decision } from '../call/decision';
+import { contextOfType, hasBody, mediaType } from '../connection/intake';
+import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
+import { isSmallBody, readSmallBody } from '../connection/small-body';
+
+/** What goes to the destination, as far as the caller says it. */
+export interface Outgoing {
+  readonly suffix: string;
+  readonly query: string;
+  readonly headers: string[];
+  readonly body: OutgoingBody;
+}
+
+export type Head = Omit<Outgoing, 'body'>;
+type Values = ReadonlyMap<string, unknown>;
+
+/** What of a call its expressions are looked for in, and who asks for them. */
+export interface Filling {
+  readonly req: CallerRequest;
+  readonly res: CallerResponse;
+  readonly head: Head;
+  readonly decision: Decision;
+  readonly caller: Principal;
+  readonly use: Use;
+  readonly room: Room;
+  /** The body, where it had to be read whole. */
+  readonly whole: Buffer | undefined;
+}
+
+type Filled = Outgoing & { readonly secrets: readonly unknown[] };
+
+/**
+ * Replaces the expressions of one call, wherever they stand: all are found and counted, then
+ * authorised and resolved by one look-up, before the first byte goes out. Only of a body above
+ * PROXY_BUFFER_MAX the rest follows in batches.
+ * Hot path: where no braces stand, nothing is parsed and no store is asked.
+ */
+export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Filled> {
+  const { req, head } = filling;
+  const said = contextOf(req);
+  const read = said && (await readScanned(filling, ctx.config.PROXY_BUFFER_MAX));
+  if (read?.isWhole && isFree(read.parts, said) && !mayHoldExpression(head)) {
+    const { suffix, query, headers } = head;
+    const [only, ...others] = read.parts;
+    const body = only && others.length === 0 ? only : read.parts;
+    return { suffix, query, headers, body, secrets: nothing };
+  }
+  return replaceIn(ctx, filling, read && textOf(req, read, said));
+}
+
+const nothing: readonly unknown[] = [];
+
+async function replaceIn(
+  ctx: GatewayContext,
+  { req, head, decision, caller, use, room, whole }: Filling,
+  text: BodyText | undefined,
+): Promise<Filled> {
+  const tally = new Tally();
+  const budget = new Budget(room);
+  const opening = new Opening(room.keep);
+  const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
+  const resolve = async (ids: readonly string[]): Promise<Values> => {
+    await decision.confirm();
+    const database = ctx.database.of(caller.tenantId);
+    const values = await ctx.vault.detokenize(database, caller, use, ids, opening);
+    // Of a streamed body they leave at once.
+    await decision.confirm();
+    return values;
+  };
+  const body = text && (await scan(req, text, tally, room));
+
+  const { tokenIds } = tally;
+  const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
+  const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
+  const { requestTransform, responseTransform } = decision.proxy;
+  // Kept for as long as the call lasts, where code may say them in an error.
+  const secrets = requestTransform || responseTransform ? [...values.values()] : nothing;
+  if (!body) {
+    if (!whole) room.keepOnly(streamBytes);
+    return { ...asSent(req, filled, whole), secrets };
+  }
+  return { ...filled, body: await body.render(values, { tally, budget, resolve }), secrets };
+}
+
+/** With the body as it comes, if there is one, and as long as the caller says. */
+export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoing {
+  const { suffix, query, headers } = head;
+  if (whole) return { suffix, query, headers, body: whole };
+  if (!hasBody(req)) return { suffix, query, headers, body: null };
+  const length = req.headers['content-length'];
+  const declared = length === undefined ? undefined : Number(length);
+  return { suffix, query, headers, body: streamed(req, declared, (body) => body) };
+}
+
+/** Is there anything to read before the call can go out? Hot path. */
+export function mustBeScanned(req: IncomingMessage, head: Head): boolean {
+  return hasBody(req) || mayHoldExpression(head);
+}
+
+function mayHoldExpression({ suffix, query, headers }: Head): boolean {
+  return (
+    encodedBraces.test(suffix) ||
+    encodedBraces.test(query) ||
+    headers.some((text) => text.includes('{{'))
+  );
+}
+
+const encodedBraces = /(?:\{|%7b){2}/i;
+
+function templateOf(
+  { suffix, query, headers }: Head,
+  tally: Tally,
+): Pick<Template<Head>, 'renderInSlices'> {
+  const path = pathTemplate(suffix, tally);
+  const search = queryTemplate(query, tally);
+  const lines = headerTemplate(headers, tally);
+  return {
+    renderInSlices: async (values, budget) => ({
+      suffix: await path.renderInSlices(values, budget),
+      query: await search.renderInSlices(values, budget),
+      headers: await lines.renderInSlices(values, budget),
+    }),
+  };
+}
+
+interface Scanned {
+  render(
+    values: Values,
+    rest: {
+      readonly tally: Tally;
+      readonly budget: Budget;
+      resolve(ids: readonly string[]): Promise<Values>;
+    },
+  ): OutgoingBody | Promise<OutgoingBody>;
+}
+
+/** A body that expressions are looked for in; not whole: what has come of one that is too large. */
+interface ReadBody {
+  readonly parts: readonly Buffer[];
+  readonly isWhole: boolean;
+}
+
+interface BodyText {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+  readonly context: BodyContext | undefined;
+}
+
+async function readScanned(
+  { req, res, room, whole }: Filling,
+  bytesMax: number,
+): Promise<ReadBody> {
+  if (whole) return { parts: [whole], isWhole: true };
+  if (isSmallBody(req, bytesMax)) {
+    return { parts: await readSmallBody(req, res, room), isWhole: true };
+  }
+  const { bytes, isWhole } = await readAtMost(req, bytesMax, room);
+  return { parts: [bytes], isWhole };
+}
+
+/** Nothing in it can be an expression, wherever its parts begin. */
+function isFree(parts: readonly Buffer[], said: BodyContext | undefined): boolean {
+  if (said === 'form') return false;
+  let isAfterBrace = false;
+  for (const part of parts) {
+    if ((isAfterBrace && part[0] === brace) || part.includes('{{')) return false;
+    isAfterBrace = part.at(-1) === brace;
+  }
+  return true;
+}
+
+const brace = 0x7b;
+
+function textOf(
+  req: CallerRequest,
+  { parts, isWhole }: ReadBody,
+  said: BodyContext | undefined,
+): BodyText {
+  const [only] = parts;
+  const bytes = parts.length === 1 && only ? only : Buffer.concat(parts);
+  return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : said };
+}
+
+/** The body with its expressions counted. */
+async function scan(
+  req: CallerRequest,
+  text: BodyText,
+  tally: Tally,
+  room: Room,
+): Promise<Scanned> {
+  const { bytes, isWhole, context } = text;
+  if (!isWhole) return restStreamed(req, bytes, context, room);
+  if (!context || !mayHoldBraces(bytes, context)) return { render: () => bytes };
+  room.keep(bytes.length * scanCopies);
+  const template = await inSlices(bodyTemplate(bytes, context, tally), room.takeTurn);
+  return {
+    async render(values, { budget }) {
+      const filled = await template.renderInSlices(values, budget);
+      room.keepOnly(filled.length);
+      return filled;
+    },
+  };
+}
+
+/** As text, and in pieces. */
+const scanCopies = 2;
+
+/** What is in memory of a body that is streamed, on both sides. */
+const streamBytes = 256 * 1024;
+
+function restStreamed(
+  req: IncomingMessage,
+  begun: Buffer,
+  context: BodyContext | undefined,
+  room: Room,
+): Scanned {
+  // In a list that is emptied: nothing else holds what has been passed on.
+  const first = [begun];
+  const whole = async function* (rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for (const bytes of first.splice(0)) yield bytes;
+    for await (const bytes of rest) {
+      room.keepOnly(streamBytes);
+      yield bytes;
+    }
+  };
+  return {
+    render: (_, options) =>
+      streamed(req, undefined, (rest) =>
+        context ? expandStream(whole(rest), { context, ...options }) : whole(rest),
+      ),
+  };
+}
+
+function streamed(
+  req: IncomingMessage,
+  length: number | undefined,
+  through: (body: RequestBody) => AsyncIterable<Buffer>,
+): OutgoingBody {
+  const open = (): OpenedBody => {
+    const caller = new RequestBody(req);
+    const stream = through(caller);
+    const isReadable = stream instanceof Readable;
+    return { caller, stream: isReadable ? stream : Readable.from(stream, { objectMode: false }) };
+  };
+  return { length, open };
+}
+
+/** How the body is scanned; undefined: not at all. */
+function contextOf(req: IncomingMessage): BodyContext | undefined {
+  if (!hasBody(req)) return undefined;
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') return undefined;
+  return contextOfType(mediaType(req));
+}
+
+/**
+ * Of a body that does not say what it is. What begins as JSON is JSON to the destination, and a value
+ * filled in as text could end its string and add members.
+ */
+function contextIn(bytes: Buffer): BodyContext | undefined {
+  if (!isText(bytes)) return undefined;
+  const at = bytes.findIndex((byte) => !blankBytes.has(byte));
+  // Two braces begin an expression.
+  return /^(?:\{(?!\{)|\[|")/.test(bytes.toString('latin1', at, at + 2)) ? 'json' : 'text';
+}
+
+/** White space of JSON, and the three bytes of a byte order mark. */
+const blankBytes = new Set([...Buffer.from(' \t\r\n\ufeff')]);
+
+/** One that breaks off within a character may be the beginning of a text. */
+function isText(bytes: Buffer): boolean {
+  return [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, Math.max(bytes.length - cut, 0))));
+}
+
+function mayHoldBraces(bytes: Buffer, context: BodyContext): boolean {
+  if (bytes.includes('{{')) return true;
+  return context === 'form' && encodedBraces.test(bytes.toString('latin1'));
+}

@@ -1,0 +1,193 @@
+import type { IncomingMessage } from 'node:http';
+import type { Principal } from '@glovebox/access';
+import { hopHeader } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
+import { traceHeader } from '@glovebox/wire';
+import type { Call } from '../call/call';
+import { admitCall, type Room } from '../call/call-shares';
+import { findProxy, type InvokedProxy } from '../call/caller';
+import { isUpgrade, type CallerRequest } from '../connection/caller-request';
+import type { CallerResponse } from '../connection/caller-response';
+import type { GatewayContext } from '../context';
+import { Decision } from '../call/decision';
+import { destinationHostOf, destinationOf } from './destination-url';
+import { asSent, fillIn, mustBeScanned, type Head } from './fill-in';
+import { forward } from '../destinations/forward';
+import { forwardedHeaders } from './forwarded-headers';
+import { takeProxyKey } from './proxy-key';
+import { admitBody, hasBody } from '../connection/intake';
+import { passTraceOn } from '../observing/tracer';
+import { collect } from './transforms/collect';
+import { readingOf, readWhole } from './transforms/content';
+import { askForWhole, readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
+import {
+  changesRequest,
+  readsRequest,
+  sparedBy,
+  transformRequest,
+  type Prepared,
+} from './transforms/transform-request';
+
+export const firstByteMs = 30_000;
+
+/**
+ * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
+ * forward. What decides it is asked anew before data is opened and before bytes leave. Hot path: where
+ * nothing has to be read or looked up, only the answer is awaited.
+ */
+export async function handleProxy(
+  ctx: GatewayContext,
+  req: CallerRequest,
+  res: CallerResponse,
+  call: Call,
+): Promise<void> {
+  const { suffix, query, key } = readTarget(ctx, req);
+  const decision = new Decision(
+    ctx.follower,
+    (definitions) => findProxy(ctx, req, definitions, key),
+    ctx.follower.fresh() ?? (await ctx.follower.current()),
+  );
+  const { proxy, caller } = decision;
+  call.tenantId = proxy.tenantId;
+  call.proxyId = proxy.id ?? undefined;
+  call.destinationHost = destinationHostOf(proxy.destinationUrl);
+  const callerId = caller?.applicationId ?? proxy.id ?? '';
+  const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
+  if (isUpgrade(req)) refuseUpgrade(proxy);
+  const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
+  const asked = { req, res, decision, call, room, head };
+  const prepared = goesAsItIs(asked) ? passedThrough(req, head) : await prepare(ctx, asked);
+  const outgoing = changesRequest(proxy)
+    ? await transformRequest(ctx, { ...asked, secrets: prepared.secrets }, req, prepared)
+    : prepared;
+  if ('answer' in outgoing) return sendMade(outgoing.answer, asked);
+  if (Buffer.isBuffer(outgoing.body)) {
+    room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
+  }
+  passTraceOn(outgoing.headers, call);
+  // Behind all that callers and transforms say.
+  outgoing.headers.push(hopHeader, ctx.hopMarker);
+  const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+  if (!decision.isConfirmed()) await decision.confirm();
+  const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
+  const request = {
+    decision,
+    method: req.method ?? 'GET',
+    host: destination.host,
+    path: destination.path,
+    headers: outgoing.headers,
+    body: outgoing.body,
+    firstByteMs: proxy.timeoutMs ?? firstByteMs,
+    bodyIdleMs: ctx.config.BODY_IDLE_MS,
+    tunnels: isUpgrade(req) ? ctx.tunnels : null,
+  };
+  if (!readsAnswer(proxy)) {
+    const headers = [traceHeader, call.traceId];
+    const steps = proxy.responseSteps;
+    await forward(carrier, request, { res, headers, ours: ctx.headers, call, steps });
+    return;
+  }
+  const whole = { ...request, headers: askForWhole(request.headers) };
+  const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
+  const transforming = { ...asked, secrets: prepared.secrets };
+  if (answer) sendMade(await transformAnswer(ctx, transforming, answer), asked);
+}
+
+interface Target {
+  readonly suffix: string;
+  readonly query: string;
+  readonly key: string | undefined;
+}
+
+function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
+  const url = req.url ?? '';
+  const queryAt = url.indexOf('?');
+  const suffix = url.slice('/proxy'.length, queryAt < 0 ? undefined : queryAt);
+  const inHeader = ctx.headers.read(req, 'proxy-key');
+  if (queryAt < 0) return { suffix, query: '', key: inHeader };
+  const { key: inQuery, rest } = takeProxyKey(ctx.headers, url.slice(queryAt + 1));
+  if (inHeader !== undefined && inQuery !== undefined && inHeader !== inQuery) {
+    throw new Problem('invalid_request', {
+      detail: 'The proxy keys of header and query are different.',
+    });
+  }
+  return { suffix, query: rest, key: inHeader ?? inQuery };
+}
+
+/** What a transform would have to see of an upgraded connection, it cannot see. */
+function refuseUpgrade(proxy: InvokedProxy): void {
+  const { requestTransform, responseTransform, requestSteps, responseSteps } = proxy;
+  const steps = requestSteps.length + responseSteps.length;
+  if (!requestTransform && !responseTransform && steps === 0) return;
+  throw new Problem('invalid_request', {
+    detail: 'A proxy with transforms does not carry upgraded connections.',
+  });
+}
+
+interface Asked {
+  readonly req: CallerRequest;
+  readonly res: CallerResponse;
+  readonly decision: Decision;
+  readonly call: Call;
+  readonly room: Room;
+  readonly head: Head;
+}
+
+/** Neither expressions are looked for in it, nor is it taken apart. */
+function goesAsItIs({ req, res, decision: { proxy, caller }, head }: Asked): boolean {
+  if (hasBody(req)) {
+    if (readsRequest(proxy)) return false;
+    admitBody(req, res);
+  }
+  return !isFilledIn(proxy, caller) || !mustBeScanned(req, head);
+}
+
+/** Expressions of an anonymous caller stay as they are. */
+const isFilledIn = (proxy: InvokedProxy, caller: Principal | null): caller is Principal =>
+  caller !== null && proxy.detokenize;
+
+const nothing: readonly unknown[] = [];
+
+function passedThrough(req: CallerRequest, head: Head): Prepared {
+  const { suffix, query, headers, body } = asSent(req, head);
+  return { suffix, query, headers, body, whole: undefined, spared: undefined, secrets: nothing };
+}
+
+/** The request as the destination shall see it, as far as no transform changes it. */
+async function prepare(
+  ctx: GatewayContext,
+  { req, res, decision, call, room, head }: Asked,
+): Promise<Prepared> {
+  const { proxy, caller } = decision;
+  // Not awaited where there is nothing to read: a small body has to be asked for before it comes.
+  const isRead = hasBody(req) && readsRequest(proxy);
+  const whole = isRead ? await readForTransform(req, res, room) : undefined;
+  if (!isFilledIn(proxy, caller)) {
+    return { ...asSent(req, head, whole), whole, spared: undefined, secrets: nothing };
+  }
+  const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
+  const use = {
+    tenantId: proxy.tenantId,
+    actorId: caller.applicationId,
+    operation: 'proxy.invoke',
+    entityType: 'proxy',
+    entityId: proxy.id ?? 'ephemeral',
+    traceId: call.traceId,
+    destinationHost: destinationHostOf(proxy.destinationUrl),
+  };
+  const scanned = spared ? Buffer.from(spared.text) : whole;
+  const filling = { req, res, head, decision, caller, use, room, whole: scanned };
+  const { suffix, query, headers, body, secrets } = await fillIn(ctx, filling);
+  return { suffix, query, headers, body, whole, spared, secrets };
+}
+
+/** A body that is taken apart is there before anything is made of it. */
+async function readForTransform(
+  req: CallerRequest,
+  res: CallerResponse,
+  room: Room,
+): Promise<Buffer> {
+  readingOf(req.rawHeaders);
+  admitBody(req, res);
+  return readWhole(req, room);
+}

@@ -1,0 +1,137 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type BrotliDecompress,
+  type Gunzip,
+} from 'node:zlib';
+import type { BodyContext } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import { Collected, readBody } from '@glovebox/wire';
+import type { Room } from '../../call/call-shares';
+import { withoutNames } from '../forwarded-headers';
+import { contextOfType, withoutParameters } from '../../connection/intake';
+
+/** Of a body under a transform, on its way in and out, packed or not. */
+export const transformedBytesMax = 10 * 1024 * 1024;
+/** From the first byte of a body under a transform to its last. */
+export const transformedWithinMs = 30_000;
+
+/** How a body is to be read: as what, and how it was packed. */
+export interface Reading {
+  readonly context: BodyContext;
+  readonly encoding: string;
+}
+
+/** What the headers, as name, value, name, value…, say of a body; a Problem for what nobody here reads. */
+export function readingOf(headers: readonly string[]): Reading {
+  const type = valueOf(headers, 'content-type') ?? '';
+  const context = contextOfType(withoutParameters(type));
+  if (!context) unsupported('Transforms take JSON, forms and text.');
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type) ?? [];
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) unsupported('Transforms take UTF-8.');
+  const encoding = (valueOf(headers, 'content-encoding') || 'identity').trim().toLowerCase();
+  if (!Object.hasOwn(unpackers, encoding)) unsupported('Transforms take gzip, deflate and br.');
+  return { context, encoding };
+}
+
+export function valueOf(headers: readonly string[], name: string): string | undefined {
+  let found: string | undefined;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    if (headers[at]?.toLowerCase() !== name) continue;
+    found = found === undefined ? headers[at + 1] : `${found}, ${headers[at + 1]}`;
+  }
+  return found;
+}
+
+/** Of a body that has been taken apart, length and packing are no longer what they were. */
+export function withoutFraming(headers: readonly string[]): string[] {
+  return withoutNames(
+    headers,
+    (lower) => lower === 'content-encoding' || lower === 'content-length',
+  );
+}
+
+const ofBody = /^(?:content-digest|content-md5|digest|etag|repr-digest)$/i;
+
+/**
+ * Without what was said of the body as it was received: of a changed one it is wrong, and a digest
+ * tells what a mask hides.
+ */
+export function withoutDigests(headers: readonly string[], received: readonly string[]): string[] {
+  const stale = new Set<string>();
+  for (let at = 0; at + 1 < received.length; at += 2) {
+    if (ofBody.test(received[at] ?? '')) stale.add(received[at + 1] ?? '');
+  }
+  if (stale.size === 0) return [...headers];
+  const isStale = (at: number): boolean =>
+    ofBody.test(headers[at] ?? '') && stale.has(headers[at + 1] ?? '');
+  return headers.filter((_, at) => !isStale(at - (at % 2)));
+}
+
+/** The caller's body, or 408 and 413. */
+export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise<Buffer> {
+  return readBody(req, transformedBytesMax, { idleMs, wholeMs: transformedWithinMs, keep });
+}
+
+/** What to say of a body that is not what its headers say it is. */
+export type Broken = (detail: string, cause?: unknown) => Problem;
+
+export async function textOfBody(
+  bytes: Buffer,
+  { encoding }: Reading,
+  keep: (bytes: number) => void,
+  broken: Broken,
+): Promise<string> {
+  const unpacked = await unpack(bytes, encoding, keep, broken);
+  if (!isUtf8(unpacked)) throw broken('The body is not valid UTF-8.');
+  return unpacked.toString('utf8');
+}
+
+type Unpacker = Gunzip | BrotliDecompress;
+
+const gunzip = (): Unpacker => createGunzip();
+const unpackers: Readonly<Record<string, ((bytes: Buffer) => Unpacker) | null>> = {
+  identity: null,
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  br: () => createBrotliDecompress(),
+  // Some leave the two bytes of zlib out.
+  deflate: (bytes) => (((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
+};
+
+async function unpack(
+  bytes: Buffer,
+  encoding: string,
+  keep: (bytes: number) => void,
+  broken: Broken,
+): Promise<Buffer> {
+  const create = unpackers[encoding];
+  if (!create || bytes.length === 0) return bytes;
+  const collected = new Collected(transformedBytesMax, keep);
+  try {
+    await pipeline([bytes], create(bytes), async (unpacked: AsyncIterable<Buffer>) => {
+      for await (const chunk of unpacked) {
+        if (collected.length + chunk.length > transformedBytesMax) throw tooLarge();
+        collected.add(chunk);
+      }
+    });
+  } catch (error) {
+    throw error instanceof Problem ? error : broken(`The body is not valid ${encoding}.`, error);
+  }
+  return collected.bytes;
+}
+
+export function tooLarge(whose = 'body'): Problem {
+  return new Problem('payload_too_large', {
+    detail: `The ${whose} is limited to ${transformedBytesMax} bytes under a transform.`,
+  });
+}
+
+function unsupported(detail: string): never {
+  throw new Problem('unsupported_media_type', { detail });
+}

@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import type { Principal } from '@glovebox/access';
+import { principalOf, type TransformDefinition } from '@glovebox/definitions';
+import { Problem } from '@glovebox/problems';
+import { OpenedValues, redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
+import type { Call } from '../../call/call';
+import type { Room } from '../../call/call-shares';
+import type { InvokedProxy } from '../../call/caller';
+import type { GatewayContext } from '../../context';
+import type { Decision } from '../../call/decision';
+import { transformedBytesMax } from './content';
+import { sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
+
+/** One call of a proxy whose messages go through code or steps. */
+export interface Transforming {
+  readonly res: ServerResponse;
+  readonly call: Call;
+  readonly room: Room;
+  readonly decision: Decision;
+  /** Values of tokens that the call has opened: no error shows them. */
+  readonly secrets: readonly unknown[];
+}
+
+/** What is around a body of the largest size, in the JSON that code returns. */
+export const envelopeBytesMax = 1024 * 1024;
+
+/**
+ * Runs one transform. `answer`: code threw what the caller shall get, in place of all that would
+ * follow.
+ */
+export async function runTransform(
+  ctx: GatewayContext,
+  { res, call, decision: { proxy }, secrets }: Transforming,
+  made: 'request transform' | 'response transform',
+  { code, codeHash, runtime }: TransformDefinition,
+  args: Readonly<Record<string, unknown>>,
+): Promise<(MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false })> {
+  const callerLeft = new AbortController();
+  const leave = (): void => callerLeft.abort();
+  if (res.destroyed) leave();
+  res.once('close', leave);
+  const opened = new OpenedValues();
+  try {
+    const outcome = await ctx.runner.run(
+      {
+        kind: 'transform',
+        tenantId: proxy.tenantId,
+        resourceId: proxy.id ?? '',
+        runtime,
+        applicationId: proxy.applicationId,
+        code,
+        codeHash,
+        isolation: proxy.isolation,
+        args,
+        configuration: proxy.configuration,
+        svc: proxy.applicationId !== null,
+        timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+        resultBytesMax: transformedBytesMax + envelopeBytesMax,
+      },
+      {
+        onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, opened),
+        signal: callerLeft.signal,
+      },
+    );
+    const isAnswer = outcome.kind === 'answered';
+    const value = isAnswer
+      ? outcome.value
+      : await resultOf(
+          outcome,
+          redactorOf([...secrets, args, proxy.configuration], opened.values),
+          made,
+        );
+    const sendable = sendableOf(value, made, ctx.headers);
+    return isAnswer
+      ? { ...sendable, status: sendable.status ?? 500, isAnswer }
+      : { ...sendable, isAnswer };
+  } finally {
+    res.off('close', leave);
+  }
+}
+
+/** Whom code and steps of a proxy act as by now; a call may outlast what they may do. */
+export async function applicationOf(
+  { follower }: Pick<GatewayContext, 'follower'>,
+  { id, tenantId, applicationId }: InvokedProxy,
+): Promise<Principal | null> {
+  const definitions = follower.fresh() ?? (await follower.current());
+  const proxy = id === null ? undefined : definitions.find('proxy', tenantId, id);
+  if (!proxy || proxy.applicationId !== applicationId) {
+    throw new Problem('invalid_api_key', {
+      detail: 'What the transform acted as, or its proxy, is no longer there.',
+    });
+  }
+  const application =
+    applicationId === null ? undefined : definitions.find('application', tenantId, applicationId);
+  return (application && principalOf(application)) ?? null;
+}

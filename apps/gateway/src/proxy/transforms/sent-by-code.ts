@@ -1,0 +1,103 @@
+import { Problem } from '@glovebox/problems';
+import { isHttpStatus } from '@glovebox/sandbox';
+import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
+import { withoutParameters } from '../../connection/intake';
+import { tooLarge, transformedBytesMax, valueOf } from './content';
+
+/** A message as code made it, fit to be sent. */
+export interface Sendable {
+  /** Undefined: code did not say. */
+  readonly status: number | undefined;
+  /** Name, value, name, value… */
+  readonly headers: string[];
+  readonly body: Buffer | null;
+}
+
+/** A message that can be an answer. */
+export interface MadeAnswer extends Sendable {
+  readonly status: number;
+}
+
+export const returnedHeadersMax = 256;
+export const returnedHeaderBytesMax = 64 * 1024;
+
+/** What code returned or threw as a message; `made` names the code in what is said of it. */
+export function sendableOf(value: unknown, made: string, ours: ServiceHeaders): Sendable {
+  const { status, headers, body } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const nonsense = (what: string): Problem =>
+    new Problem('invalid_reactor_result', { detail: `The ${made} must return ${what}.` });
+  if (value === undefined) throw nonsense('an object with headers and body');
+  if (status !== undefined && status !== null && !isHttpStatus(status)) {
+    throw nonsense('a status from 200 to 599, or none');
+  }
+  if (headers !== undefined && headers !== null && !isObject(headers)) {
+    throw nonsense('headers as an object');
+  }
+  const lines = linesOf(headers ?? {}, made, ours, nonsense);
+  const bytes = bytesOf(body, lines, nonsense);
+  if (bytes && bytes.length > transformedBytesMax) throw tooLarge(`body of the ${made}`);
+  return { status: isHttpStatus(status) ? status : undefined, headers: lines, body: bytes };
+}
+
+type Nonsense = (what: string) => Problem;
+
+function linesOf(
+  headers: object,
+  made: string,
+  ours: ServiceHeaders,
+  nonsense: Nonsense,
+): string[] {
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers) as [string, unknown][]) {
+    if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name)) throw nonsense('headers with names that can be sent');
+    const lower = name.toLowerCase();
+    if (isReservedHeader(lower) || ours.isOurs(lower)) continue;
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one === undefined || one === null) continue;
+      if (typeof one === 'object') throw nonsense('headers of texts, or lists of them');
+      const text = String(one);
+      if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
+        throw new Problem('invalid_request', {
+          detail: `The ${made} returned a header with characters that no header may hold.`,
+        });
+      }
+      if (lower === 'content-type' && valueOf(lines, lower) !== undefined) {
+        throw nonsense('one content type');
+      }
+      lines.push(name, text.trim());
+      bytes += name.length + text.length;
+    }
+  }
+  if (lines.length > 2 * returnedHeadersMax || bytes > returnedHeaderBytesMax) {
+    throw nonsense(`at most ${returnedHeadersMax} headers of ${returnedHeaderBytesMax} bytes`);
+  }
+  return lines;
+}
+
+/** An object is sent as a form where its headers say so, else as JSON; a text as it is. */
+function bytesOf(body: unknown, headers: string[], nonsense: Nonsense): Buffer | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string') return Buffer.from(body, 'utf8');
+  if (typeof body !== 'object') throw nonsense('a body that is an object, a text or nothing');
+  const type = valueOf(headers, 'content-type');
+  if (type === undefined) headers.push('content-type', 'application/json');
+  const isForm = withoutParameters(type ?? '') === 'application/x-www-form-urlencoded';
+  return Buffer.from(isForm ? formOf(body, nonsense) : JSON.stringify(body), 'utf8');
+}
+
+function formOf(body: object, nonsense: Nonsense): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(body) as [string, unknown][]) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one === undefined || one === null) continue;
+      if (typeof one === 'object') throw nonsense('a form without objects in it');
+      form.append(name, String(one));
+    }
+  }
+  return form.toString();
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,21 @@
+import { requirePermission, type Principal } from '@glovebox/access';
+import type { TokenView } from '@glovebox/vault';
+import type { GatewayContext } from '../../context';
+import type { StepTools } from './steps';
+
+/** Makes the tokens of one message in one transaction, as the application of its proxy. */
+export function tokenizeSteps(
+  { database, vault }: Pick<GatewayContext, 'database' | 'vault'>,
+  principal: Principal,
+  traceId: string,
+): StepTools['tokenize'] {
+  return async (asked) => {
+    requirePermission(principal, 'token:create');
+    const tokens = asked.map(({ token, data }) => ({ ...token, data }));
+    const { document } = await database
+      .of(principal.tenantId)
+      .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
+    // A token stands where each was asked for.
+    return (document as readonly TokenView[]).map(({ id }) => id);
+  };
+}

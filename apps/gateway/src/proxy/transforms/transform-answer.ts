@@ -1,0 +1,110 @@
+import { Problem } from '@glovebox/problems';
+import { traceHeader } from '@glovebox/wire';
+import type { InvokedProxy } from '../../call/caller';
+import type { GatewayContext } from '../../context';
+import { destinationStatusHeader, withoutNames } from '../forwarded-headers';
+import type { CollectedAnswer } from './collect';
+import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
+import { runTransform, type Transforming } from './run-transform';
+import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
+import type { MadeAnswer } from './sent-by-code';
+import { stepMessage } from './step-message';
+import { needsBody } from './steps';
+
+const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
+
+/** Asks for a whole answer in what can be unpacked here: of a part, nobody can say what it holds. */
+export function askForWhole(headers: readonly string[]): string[] {
+  const kept = withoutNames(headers, (lower) => notAskedFor.has(lower));
+  return [...kept, 'accept-encoding', 'gzip, deflate, br'];
+}
+
+/** Whether something here takes the body of the answer apart. */
+export function readsAnswer({ responseTransform, responseSteps }: InvokedProxy): boolean {
+  return responseTransform !== null || needsBody(responseSteps);
+}
+
+/** The answer of the destination as code and then steps make it. */
+export async function transformAnswer(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<MadeAnswer> {
+  const { responseSteps } = transforming.decision.proxy;
+  const made = await afterCode(ctx, transforming, answer);
+  if (made.isAnswer) return made;
+  const { status, headers, body } = made;
+  transforming.room.keepOnly(body?.length ?? 0);
+  const message = { headers, body, query: '' };
+  const stepped = await ofDestination(() =>
+    stepMessage(ctx, transforming, responseSteps, message, { broken: invalidAnswer }),
+  );
+  return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
+}
+
+async function afterCode(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<MadeAnswer & { readonly isAnswer: boolean }> {
+  const { responseTransform } = transforming.decision.proxy;
+  const { status } = answer;
+  if (!responseTransform) return { ...answer, headers: [...answer.headers], isAnswer: false };
+  const headers = seenHeaders(withoutFraming(answer.headers));
+  const body = await ofDestination(() => seenBodyOf(transforming, answer));
+  const args = { ...body, headers, status };
+  const made = await runTransform(ctx, transforming, 'response transform', responseTransform, args);
+  if (made.isAnswer) return made;
+  return {
+    ...made,
+    status: made.status ?? status,
+    headers: withoutDigests(made.headers, answer.headers),
+  };
+}
+
+async function seenBodyOf(
+  { room }: Transforming,
+  { headers, body }: CollectedAnswer,
+): Promise<SeenBody> {
+  if (body.length === 0) return {};
+  const reading = readingOf(headers);
+  const text = await textOfBody(body, reading, room.keep, invalidAnswer);
+  return room.takeApart(text.length, seenBody(text, reading, text));
+}
+
+/** What is wrong with an answer is not the fault of who asked for it. */
+async function ofDestination<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!(thrown instanceof Problem) || thrown.status !== 400) throw thrown;
+    const { message: detail, errors } = thrown;
+    throw new Problem('destination_answer_invalid', {
+      detail,
+      ...(errors ? { errors } : {}),
+      cause: thrown,
+    });
+  }
+}
+
+const invalidAnswer = (detail: string, cause?: unknown): Problem =>
+  new Problem('destination_answer_invalid', { detail, cause });
+
+/** An answer that was made here, as the answer of the call. */
+export function sendMade(
+  { status, headers, body }: MadeAnswer,
+  { res, call }: Pick<Transforming, 'res' | 'call'>,
+): void {
+  if (res.destroyed) return;
+  const hasNoBody = status === 204 || status === 304;
+  const lines = [...headers, traceHeader, call.traceId];
+  if (call.destinationStatus !== undefined) {
+    lines.push(destinationStatusHeader, String(call.destinationStatus));
+  }
+  // Of the answer to a HEAD it would be that of another one.
+  if (!hasNoBody && res.req.method !== 'HEAD') {
+    lines.push('content-length', String(body?.length ?? 0));
+  }
+  res.writeHead(status, lines);
+  res.end(hasNoBody ? undefined : body);
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http';
+import { inSlices } from '@glovebox/expressions';
+import { hopHeader } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
+import type { Room } from '../../call/call-shares';
+import type { InvokedProxy } from '../../call/caller';
+import type { GatewayContext } from '../../context';
+import type { Outgoing } from '../fill-in';
+import { withoutNames } from '../forwarded-headers';
+import { readingOf, textOfBody, withoutDigests } from './content';
+import { readExactJson } from './exact-json';
+import { runTransform, type Transforming } from './run-transform';
+import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
+import type { MadeAnswer } from './sent-by-code';
+import { stepMessage } from './step-message';
+import { needsBody, withoutValuesAt, type Spared } from './steps';
+
+/** A request with its expressions filled in. */
+export interface Prepared extends Outgoing {
+  /** Its body as it came, where something here takes it apart. */
+  readonly whole: Buffer | undefined;
+  readonly spared: Spared | undefined;
+  /** Values of tokens that stand in it. */
+  readonly secrets: readonly unknown[];
+}
+
+export function changesRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {
+  return requestTransform !== null || requestSteps.length > 0;
+}
+
+/** Whether something here takes the body of a request apart. */
+export function readsRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {
+  return requestTransform !== null || needsBody(requestSteps);
+}
+
+/** The values of the body whose expressions steps leave as they are, if there are any. */
+export async function sparedBy(
+  { requestSteps }: InvokedProxy,
+  headers: readonly string[],
+  whole: Buffer,
+  room: Room,
+): Promise<Spared | undefined> {
+  if (whole.length === 0) return undefined;
+  if (!requestSteps.some(({ type }) => type === 'detokenize')) return undefined;
+  const { context, encoding } = readingOf(headers);
+  // In all else no expression is looked for, or the steps refuse it.
+  if (context !== 'json' || encoding !== 'identity') return undefined;
+  room.keep(whole.length * sparedCopies);
+  const document = await inSlices(readExactJson(whole), room.takeTurn);
+  return inSlices(withoutValuesAt(requestSteps, document), room.takeTurn);
+}
+
+/** As text, parsed, and as the text that expressions are looked for in. */
+const sparedCopies = 3;
+
+/** The request as steps and then code make it, or the answer that code gives in its place. */
+export async function transformRequest(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  req: IncomingMessage,
+  prepared: Prepared,
+): Promise<Outgoing | { readonly answer: MadeAnswer }> {
+  const { decision } = transforming;
+  const { requestTransform, requestSteps } = decision.proxy;
+  // A body may take its time to come.
+  await decision.confirm();
+  const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, {
+    broken: unreadable,
+    putBack: prepared.spared?.putBack,
+  });
+  const { suffix } = prepared;
+  const { query } = stepped;
+  if (!requestTransform) return { ...stepped, suffix };
+  const headers = seenHeaders(stepped.headers);
+  if (req.headers.host !== undefined) headers.host = req.headers.host;
+  // What code sees is unpacked.
+  delete headers['content-encoding'];
+  const isStepped = needsBody(requestSteps);
+  const args = {
+    ...(await seenBodyOf(transforming, stepped, isStepped ? undefined : prepared.whole)),
+    headers,
+    method: req.method,
+    path: suffix,
+    query: query === '' ? '' : `?${query}`,
+  };
+  // Steps and turns may have taken theirs.
+  await decision.confirm();
+  const made = await runTransform(ctx, transforming, 'request transform', requestTransform, args);
+  if (made.isAnswer) return { answer: made };
+  return {
+    suffix,
+    query,
+    headers: [...withoutDigests(made.headers, prepared.headers), ...hopsOf(prepared.headers)],
+    body: made.body,
+  };
+}
+
+/** Where a request has been, no transform may keep from who comes next. */
+function hopsOf(headers: readonly string[]): string[] {
+  return withoutNames(headers, (lower) => lower !== hopHeader.toLowerCase());
+}
+
+/** `received`: undefined where steps may have hidden something of what came. */
+async function seenBodyOf(
+  { room }: Transforming,
+  { headers, body }: Pick<Outgoing, 'headers' | 'body'>,
+  received: Buffer | undefined,
+): Promise<SeenBody> {
+  if (!Buffer.isBuffer(body)) return {};
+  const reading = readingOf(headers);
+  const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep, unreadable);
+  const text = await textOf(body);
+  const raw = body === received ? text : received && (await textOf(received));
+  return room.takeApart(text.length, seenBody(text, reading, raw));
+}
+
+const unreadable = (detail: string, cause?: unknown): Problem =>
+  new Problem('invalid_request', { detail, cause });

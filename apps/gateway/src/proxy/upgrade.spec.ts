@@ -1,0 +1,284 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'undici';
+import { waitFor } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
+
+let gateway: SpecGateway;
+let destination: RawServer;
+let key: string;
+let proxyKey: string;
+
+const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+const agreed = `HTTP/1.1 101 Switching Protocols\r\n${offer}`;
+
+/** Speaks as its path says; what agrees echoes what comes after the request. */
+function speak(socket: Socket, text: string, chunk: string): void {
+  if (text !== chunk) return void socket.write(chunk, 'latin1');
+  const [, path = ''] = /^GET \/(\w*)/.exec(text) ?? [];
+  const [, accept = ''] = /^sec-websocket-key: (\S+)\r$/im.exec(text) ?? [];
+  const said: Readonly<Record<string, string>> = {
+    echo: `${agreed}SVC-Forged: 1\r\nContent-Length: 9\r\nSec-WebSocket-Protocol: chat\r\n\r\n`,
+    eager: `${agreed}\r\nfirst bytes`,
+    refuse: `HTTP/1.1 403 Forbidden\r\nConnection: close\r\nX-Why: so\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}`,
+    ordinary: 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok',
+    other: 'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+    coded: `${agreed}Transfer-Encoding: gzip\r\n\r\n`,
+    silent: 'HTTP/1.1 101 X\r\n\r\n',
+    wait: '',
+    socket:
+      `${agreed}Sec-WebSocket-Accept: ${acceptOf(accept)}\r\n\r\n` +
+      String.fromCharCode(0x81, 5) +
+      'hello',
+  };
+  if (path === 'reset') return void socket.end();
+  socket.write(said[path] ?? '', 'latin1');
+}
+
+function acceptOf(socketKey: string): string {
+  return createHash('sha1')
+    .update(`${socketKey}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+}
+
+beforeAll(async () => {
+  gateway = await startSpecGateway();
+  destination = await startRawServer(speak);
+  key = await gateway.application(['token:use']);
+  proxyKey = await gateway.proxy(destination.url);
+});
+afterAll(async () => {
+  await destination.close();
+  await gateway.close();
+});
+let calls = 0;
+
+/** Of the last call, what the destination has of it. */
+const peer = () => destination.heard(`n=${calls}`);
+
+function call(
+  path: string,
+  options: { key?: string; proxyKey?: string; headers?: string; more?: string } = {},
+): RawCaller {
+  const keys = `SVC-API-KEY: ${options.key ?? key}\r\nSVC-PROXY-KEY: ${options.proxyKey ?? proxyKey}\r\n`;
+  const headers = options.headers ?? offer;
+  calls += 1;
+  return new RawCaller(
+    gateway.port,
+    `GET ${path}${path.includes('?') ? '&' : '?'}n=${calls} HTTP/1.1\r\nHost: a\r\n${keys}${headers}\r\n${options.more ?? ''}`,
+  );
+}
+
+async function tunnel(path = '/proxy/echo'): Promise<RawCaller> {
+  const caller = call(path);
+  await waitFor(() => caller.status === 101);
+  return caller;
+}
+
+describe('a WebSocket through a proxy', () => {
+  it('opens for a real client, and carries its first message', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${gateway.port}/proxy/socket?n=${++calls}`, {
+      headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey },
+    });
+    const said = await new Promise((resolve, reject) => {
+      socket.addEventListener('message', ({ data }) => resolve(data));
+      socket.addEventListener('error', reject);
+    });
+    expect(said).toBe('hello');
+    peer()?.socket.destroy();
+    await waitFor(() => socket.readyState === socket.CLOSED);
+  });
+
+  it('carries bytes both ways, those too that come with the request or with the answer', async () => {
+    const early = call('/proxy/echo', { more: 'early' });
+    await waitFor(() => peer()?.text.endsWith('early') === true);
+    early.socket.write(' and late');
+    await waitFor(() => peer()?.text.endsWith('early and late') === true);
+    peer()?.socket.write('back');
+    await waitFor(() => early.text.endsWith('back'));
+    const eager = await tunnel('/proxy/eager');
+    await waitFor(() => eager.text.endsWith('\r\n\r\nfirst bytes'));
+  });
+
+  it('is a request like any other to both sides: no header of ours, none that is not theirs', async () => {
+    const headers = `${offer}Sec-WebSocket-Key: abc\r\nX-Forwarded-For: x\r\nProxy-Connection: y\r\n`;
+    const caller = call('/proxy/echo?a=1&svc-proxy-key=' + proxyKey, { headers });
+    await waitFor(() => caller.status === 101);
+    const heard = peer()?.text ?? '';
+    expect(heard).toMatch(/^GET \/echo\?a=1&n=\d+ HTTP\/1\.1\r\n/);
+    expect(heard).toMatch(new RegExp(`^host: 127\\.0\\.0\\.1:${destination.port}\r$`, 'im'));
+    expect(heard).toMatch(/^connection: upgrade\r\nupgrade: websocket\r$/im);
+    expect(heard).toMatch(/^sec-websocket-key: abc\r$/im);
+    expect(heard).not.toMatch(/svc-|x-forwarded|proxy-/i);
+    expect(caller.text).toMatch(/^svc-proxy-destination-status: 101\r$/im);
+    expect(caller.text).toMatch(/^svc-trace-id: \S+\r$/im);
+    expect(caller.text).toMatch(/^sec-websocket-protocol: chat\r$/im);
+    expect(caller.text).not.toMatch(/svc-forged|content-length|transfer-encoding/i);
+  });
+
+  it.each<[string, (caller: RawCaller) => void]>([
+    ['the caller ends it', (caller) => caller.socket.end()],
+    ['the caller is gone', (caller) => caller.socket.resetAndDestroy()],
+    ['the destination ends it', () => peer()?.socket.end()],
+    ['the destination is gone', () => peer()?.socket.resetAndDestroy()],
+  ])('ends on both sides when %s', async (_, leave) => {
+    const caller = await tunnel();
+    leave(caller);
+    await waitFor(() => caller.ended && peer()?.ended === true);
+  });
+
+  it.each<[string, (caller: RawCaller) => void]>([
+    ['ends its side', (caller) => caller.socket.end()],
+    ['is gone', (caller) => caller.socket.resetAndDestroy()],
+    ['ends behind early bytes', (caller) => caller.socket.resetAndDestroy()],
+  ])('is given up when the caller %s before the destination has agreed', async (how, leave) => {
+    const caller = call('/proxy/wait', how.includes('early') ? { more: 'early' } : {});
+    await waitFor(() => peer() !== undefined);
+    leave(caller);
+    await waitFor(() => peer()?.ended === true);
+  });
+
+  it('is not one when the destination answers otherwise: the answer is passed on', async () => {
+    const caller = call('/proxy/refuse');
+    await waitFor(() => caller.ended);
+    expect(caller.status).toBe(403);
+    expect(caller.text).toMatch(/^x-why: so\r$/im);
+    expect(caller.text).toMatch(/^svc-proxy-destination-status: 403\r$/im);
+    expect(caller.text.endsWith(`\r\n\r\n${'x'.repeat(200_000)}`)).toBe(true);
+  });
+
+  it('is a call under way as long as it is open, and ends when its key is revoked', async () => {
+    const { callsOfKeys } = gateway.ctx.shares;
+    const { key: revocable, revoke, id } = await gateway.revocable(['token:use']);
+    const caller = call('/proxy/echo', { key: revocable });
+    await waitFor(() => caller.status === 101);
+    const other = await tunnel();
+    expect(callsOfKeys.heldBy(id)).toBe(1);
+    await revoke();
+    await waitFor(() => caller.ended);
+    await waitFor(() => callsOfKeys.heldBy(id) === 0);
+    expect(other.ended).toBe(false);
+  });
+
+  it('ends when the gateway stops, also one that was just agreed to', async () => {
+    const other = await startSpecGateway();
+    const otherKey = await other.proxy(destination.url, { requireAuth: false });
+    const open = (): RawCaller =>
+      new RawCaller(
+        other.port,
+        `GET /proxy/echo HTTP/1.1\r\nHost: a\r\nSVC-PROXY-KEY: ${otherKey}\r\n${offer}\r\n`,
+      );
+    const before = open();
+    await waitFor(() => before.status === 101);
+    other.ctx.tunnels.end();
+    const after = open();
+    await waitFor(() => before.ended && after.ended);
+    await other.close();
+  });
+});
+
+describe('a WebSocket is refused, and the connection ends', () => {
+  const refused = async (caller: RawCaller, status: number, code: string): Promise<void> => {
+    await waitFor(() => caller.ended);
+    expect(caller.json).toMatchObject({ proxy_error: { status, code } });
+    expect(caller.status).toBe(status);
+    expect(caller.text).toMatch(/^connection: close\r$/im);
+  };
+
+  it.each([
+    [502, 'destination_unreachable', 'hangs up', '/proxy/reset'],
+    [502, 'destination_unreachable', 'switches to something else', '/proxy/other'],
+    [502, 'destination_unreachable', 'codes what has no body', '/proxy/coded'],
+    [502, 'destination_unreachable', 'switches to nothing', '/proxy/silent'],
+    [400, 'invalid_request', 'would be climbed to', '/proxy/%2e%2e/echo'],
+  ])('%d %s: a destination that %s', (status, code, _, path) => refused(call(path), status, code));
+
+  it('401, 403, 404 and 400: as any call', async () => {
+    const idle = await gateway.application([]);
+    await refused(call('/proxy/echo', { key: 'nope' }), 401, 'invalid_api_key');
+    await refused(call('/proxy/echo', { key: idle }), 403, 'permission_denied');
+    await refused(call('/proxy/echo', { proxyKey: 'nope' }), 404, 'not_found');
+    await refused(
+      call('/proxy/echo', { headers: `${offer}SVC-API-KEY: ${key}\r\n` }),
+      400,
+      'invalid_request',
+    );
+    await refused(call('/proxy/echo', { headers: `${offer}Host: b\r\n` }), 400, 'invalid_request');
+    expect(peer()).toBeUndefined();
+  });
+
+  it('400: a proxy whose transforms would see nothing of it', async () => {
+    const transforming = await gateway.proxy(destination.url, {
+      responseTransform: { code: '', codeHash: '', runtime: 'node16' },
+    });
+    await refused(call('/proxy/echo', { proxyKey: transforming }), 400, 'invalid_request');
+  });
+
+  it('502 and 504: a destination that policy forbids, or that does not answer in time', async () => {
+    const forbidden = await gateway.proxy('https://169.254.169.254');
+    await refused(call('/proxy', { proxyKey: forbidden }), 502, 'destination_unreachable');
+    const impatient = await gateway.proxy(destination.url, { timeoutMs: 300 });
+    await refused(call('/proxy/wait', { proxyKey: impatient }), 504, 'destination_timeout');
+  });
+});
+
+describe('an offer that is not taken up is an ordinary request', () => {
+  it.each([
+    ['of h2c', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n', ''],
+    ['of h2c or WebSocket', 'Connection: Upgrade\r\nUpgrade: h2c, websocket\r\n', ''],
+    ['of WebSocket with a body', `${offer}Content-Length: 2\r\n`, 'ab'],
+    ['of WebSocket that Connection does not name', 'Upgrade: websocket\r\n', ''],
+  ])('%s', async (_, headers, more) => {
+    const caller = call('/proxy/ordinary', { headers, more });
+    await waitFor(() => caller.ended);
+    expect(caller.status).toBe(200);
+    expect(peer()?.text).not.toMatch(/upgrade|http2/i);
+  });
+
+  it('behind a request that is under way, and that one keeps its answer', async () => {
+    const before = gateway.management.requests.length;
+    const caller = call('/proxy/wait', { headers: '' });
+    await waitFor(() => peer() !== undefined);
+    caller.socket.write(`GET /tokens HTTP/1.1\r\nHost: a\r\n${offer}\r\n`);
+    await waitFor(() => gateway.management.requests.length === before + 1);
+    peer()?.socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok');
+    await waitFor(() => caller.ended);
+    expect(caller.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  it('and a 101 that nobody asked for is no answer', async () => {
+    const caller = call('/proxy/echo', { headers: 'Connection: close\r\n' });
+    await waitFor(() => caller.ended);
+    expect(caller.json).toMatchObject({ proxy_error: { code: 'destination_unreachable' } });
+  });
+});
+
+it('503: a tunnel holds its place at the destination until it ends', async () => {
+  const narrow = await startSpecGateway({ DESTINATION_CALLS_MAX: '1' });
+  try {
+    const open = await narrow.proxy(destination.url, { requireAuth: false });
+    const ask = (): RawCaller =>
+      new RawCaller(
+        narrow.port,
+        `GET /proxy/echo HTTP/1.1\r\nHost: a\r\nSVC-PROXY-KEY: ${open}\r\n${offer}\r\n`,
+      );
+    const first = ask();
+    await waitFor(() => first.status === 101);
+    const second = ask();
+    await waitFor(() => second.ended);
+    expect([second.status, second.json]).toMatchObject([
+      503,
+      { proxy_error: { code: 'destination_busy' } },
+    ]);
+    first.socket.destroy();
+    await waitFor(async () => {
+      const third = ask();
+      await waitFor(() => !Number.isNaN(third.status));
+      third.socket.destroy();
+      return third.status === 101;
+    });
+  } finally {
+    await narrow.close();
+  }
+});

@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requirePermission } from '@glovebox/access';
+import { Budget } from '@glovebox/expressions';
+import { invalid, Problem } from '@glovebox/problems';
+import {
+  findReactor,
+  insertRun,
+  invokeReactor,
+  readyArguments,
+  remindOfRuns,
+  type Decided,
+  type Invocation,
+} from '@glovebox/reactors';
+import { readBody, StrictJson, traceHeader } from '@glovebox/wire';
+import { sendJson, sendProblem } from '../call/answers';
+import type { Call } from '../call/call';
+import { admitCall, type Room } from '../call/call-shares';
+import { authenticate } from '../call/caller';
+import type { GatewayContext } from '../context';
+import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
+
+const invocationBytesMax = 1024 * 1024;
+const asyncTimeoutMinMs = 10_000;
+const asyncTimeoutMaxMs = 210_000;
+
+/** An invocation: who, may, which reactor, what; then the code runs now, or a row says that it will. */
+export async function handleReact(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+  reactorId: string,
+  call: Call,
+): Promise<void> {
+  const { traceId } = call;
+  try {
+    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
+    const { caller } = await decide();
+    const { tenantId, applicationId } = caller;
+    const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
+    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
+    const decided = { ...(await decide()), decideAnew: decide };
+    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
+    if (callbackUrl === undefined) {
+      await runNow(ctx, invocation, res);
+      return;
+    }
+    const runId = await acceptRun(ctx, { ...invocation, timeoutMs }, callbackUrl);
+    sendJson(
+      res,
+      202,
+      { async_request_id: runId, asyncReactorRequestId: runId },
+      { [traceHeader]: traceId },
+    );
+  } catch (thrown) {
+    sendProblem(req, res, thrown, call);
+  }
+}
+
+/** Who calls, may they, can the body be understood, which reactor. */
+async function identify(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  reactorId: string,
+  call: Call,
+): Promise<Decided> {
+  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  const caller = authenticate(ctx, req, definitions);
+  call.tenantId = caller.tenantId;
+  requirePermission(caller, 'token:use');
+  requireJson(req);
+  const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
+  call.reactorId = known.reactor.id;
+  return { ...known, caller };
+}
+
+async function runNow(
+  ctx: GatewayContext,
+  invocation: Omit<Invocation, 'timeoutMs' | 'signal'>,
+  res: ServerResponse,
+): Promise<void> {
+  const callerLeft = new AbortController();
+  if (res.destroyed) callerLeft.abort();
+  res.once('close', () => callerLeft.abort());
+  const response = await invokeReactor(ctx, {
+    ...invocation,
+    timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+    signal: callerLeft.signal,
+  });
+  sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
+}
+
+/** The row is committed before the 202; the job only reminds a worker of it. */
+async function acceptRun(
+  ctx: GatewayContext,
+  invocation: Invocation,
+  callbackUrl: string,
+): Promise<string> {
+  await readyArguments(ctx, invocation);
+  const { reactor, caller, args, timeoutMs, traceId } = invocation;
+  const { tenantId } = reactor;
+  const actorId = caller.applicationId;
+  const runId = await insertRun(
+    ctx.database.of(tenantId),
+    ctx.sealer,
+    { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId },
+    ctx.config.RUNS_PENDING_MAX,
+  );
+  remindOfRuns(ctx.runs, tenantId).catch(() => {
+    ctx.logger.warn({ runId }, 'a run was accepted without a reminder; the sweeper will find it');
+  });
+  return runId;
+}
+
+function requireJson(req: IncomingMessage): void {
+  if (hasBody(req) && !isJson(mediaType(req))) {
+    throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
+  }
+}
+
+interface InvocationBody {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly callbackUrl: string | undefined;
+  readonly timeoutMs: number;
+}
+
+async function readInvocation(
+  ctx: GatewayContext,
+  req: IncomingMessage,
+  res: ServerResponse,
+  room: Room,
+): Promise<InvocationBody> {
+  admitBody(req, res);
+  const json = new StrictJson(['args']);
+  const bytes = hasBody(req)
+    ? await readBody(req, invocationBytesMax, room, json.count)
+    : Buffer.alloc(0);
+  const body = bytes.length === 0 ? {} : await room.takeApart(bytes.length, json.parse(bytes));
+  if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
+
+  const args = body.args ?? {};
+  // Both spellings are in use by clients.
+  const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
+  const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
+  const errors: Record<string, string[]> = {};
+  if (!isObject(args)) errors.args = ['must be an object'];
+  if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
+    errors.callback_url = ['must be an http or https URL that may be reached'];
+  }
+  if (timeoutMs !== undefined) {
+    if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
+    else if (!Number.isInteger(timeoutMs) || !isAsyncTimeout(Number(timeoutMs))) {
+      errors.timeout_ms = [
+        `must be a whole number from ${asyncTimeoutMinMs} to ${asyncTimeoutMaxMs}`,
+      ];
+    }
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return {
+    args: isObject(args) ? args : {},
+    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
+  };
+}
+
+const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
+
+/** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
+function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > 2_000) return false;
+  try {
+    ctx.egress.checkUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

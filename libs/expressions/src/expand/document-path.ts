@@ -1,0 +1,32 @@
+/** How much of a way is named: the steps nearest to its end. */
+const namedStepsMax = 8;
+
+/** Not what could itself be data, such as a name of many digits or an address. */
+const tellableName = /^(?!.*\d{4})[A-Za-z_][\w-]{0,39}$/;
+
+interface Step {
+  readonly at: number;
+  readonly name: string | undefined;
+}
+
+/** The way through a document to where it is being read. */
+export class DocumentPath {
+  readonly #steps: Step[] = [];
+
+  push(at: number, name?: string): void {
+    this.#steps.push({ at, name });
+  }
+
+  pop(): void {
+    this.#steps.pop();
+  }
+
+  /** `a.0.b`; `#2` is the third member of an object where its name is better not repeated. */
+  get text(): string {
+    const steps = this.#steps.slice(-namedStepsMax).map(({ at, name }) => {
+      if (name === undefined) return String(at);
+      return tellableName.test(name) ? name : `#${at}`;
+    });
+    return (this.#steps.length > namedStepsMax ? ['…', ...steps] : steps).join('.');
+  }
+}

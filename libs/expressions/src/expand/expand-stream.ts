@@ -1,0 +1,138 @@
+import { Problem } from '@glovebox/problems';
+import { formSyntax, overBytes } from '../scan/encoded-syntax';
+import { JsonScanner } from '../scan/json-scanner';
+import type { Budget, Tally } from './limits';
+import type { Piece, Scanner } from '../scan/template-pieces';
+import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
+import { inSlices, nextSlice, type Work } from './slices';
+import { plainSyntax, SpanScanner } from '../scan/span-scanner';
+import { templateFrom, tokenIdsOf, type Template } from './template';
+
+export type BodyContext = 'json' | 'form' | 'text';
+
+export interface StreamOptions {
+  readonly context: BodyContext;
+  readonly tally: Tally;
+  readonly budget: Budget;
+  /** Called once for each batch that holds expressions, with the tokens of that batch. */
+  resolve(tokenIds: readonly string[]): Promise<Values>;
+}
+
+/** How much is read before the expressions in it are resolved together. */
+const batchBytesMax = 64 * 1024;
+
+/**
+ * The bytes of a body with its expressions replaced, as they come. What is in memory is one batch,
+ * the values for it, and the 4 KB that an expression may still need.
+ */
+export async function* expandStream(
+  source: AsyncIterable<Buffer>,
+  options: StreamOptions,
+): AsyncGenerator<Buffer, void, undefined> {
+  const medium = mediumOf(options);
+  let batch: Piece[] = [];
+  let batchBytes = 0;
+  for await (const chunk of source) {
+    for (const part of partsOf(chunk)) {
+      await nextSlice();
+      batch.push(...medium.scanner.write(medium.decode(part), false));
+      batchBytes += part.length;
+      const isWaiting =
+        batchBytes < batchBytesMax && batch.some((piece) => typeof piece !== 'string');
+      if (isWaiting || batch.length === 0) continue;
+      yield await expand(batch, medium, options);
+      batch = [];
+      batchBytes = 0;
+    }
+  }
+  batch.push(...medium.scanner.write(medium.decode(null), true));
+  if (batch.length > 0) yield await expand(batch, medium, options);
+}
+
+/** A body that is there as a whole: all that it asks for is known before anything is looked up. */
+export function* bodyTemplate(
+  body: Buffer,
+  context: BodyContext,
+  tally: Tally,
+): Work<Template<Buffer>> {
+  const medium = mediumOf({ context, tally });
+  const pieces: Piece[] = [];
+  for (const part of partsOf(body)) {
+    for (const piece of medium.scanner.write(medium.decode(part), false)) pieces.push(piece);
+    yield;
+  }
+  for (const piece of medium.scanner.write(medium.decode(null), true)) pieces.push(piece);
+  return templateFrom(tokenIdsOf(pieces), (values, budget) =>
+    render(pieces, values, medium, budget),
+  );
+}
+
+interface Medium {
+  readonly scanner: Scanner;
+  readonly write: Write;
+  /** How the scanned text stands for bytes. */
+  readonly encoding: 'utf8' | 'latin1';
+  /** Null at the end. */
+  decode(bytes: Buffer | null): string;
+}
+
+/** JSON is UTF-8. Text and forms need not be: they are read byte by byte and go on as they are. */
+function mediumOf({ context, tally }: Pick<StreamOptions, 'context' | 'tally'>): Medium {
+  if (context === 'json') {
+    return {
+      scanner: new JsonScanner(tally),
+      write: writeJson,
+      encoding: 'utf8',
+      decode: strictUtf8(),
+    };
+  }
+  const syntax = overBytes(context === 'form' ? formSyntax : plainSyntax);
+  return {
+    scanner: new SpanScanner(syntax, tally),
+    write: context === 'form' ? writeEncoded : writeText,
+    encoding: 'latin1',
+    decode: (bytes) => bytes?.toString('latin1') ?? '',
+  };
+}
+
+function strictUtf8(): (bytes: Buffer | null) => string {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode();
+    } catch {
+      throw new Problem('invalid_json', { detail: 'The body is not valid UTF-8.' });
+    }
+  };
+}
+
+function* partsOf(chunk: Buffer): Generator<Buffer> {
+  for (let at = 0; at < chunk.length; at += batchBytesMax) {
+    yield chunk.subarray(at, at + batchBytesMax);
+  }
+}
+
+async function expand(
+  pieces: readonly Piece[],
+  medium: Medium,
+  { budget, resolve }: StreamOptions,
+): Promise<Buffer> {
+  const ids = tokenIdsOf(pieces);
+  const values: Values = ids.length > 0 ? await resolve(ids) : new Map();
+  return inSlices(render(pieces, values, medium, budget), budget.takeTurn);
+}
+
+function* render(
+  pieces: readonly Piece[],
+  values: Values,
+  { write, encoding }: Medium,
+  budget: Budget,
+): Work<Buffer> {
+  const texts = yield* renderEach(pieces, values, budget, write);
+  const parts: Buffer[] = [];
+  for (const [i, text] of texts.entries()) {
+    parts.push(Buffer.from(text, typeof pieces[i] === 'string' ? encoding : 'utf8'));
+    yield;
+  }
+  return Buffer.concat(parts);
+}

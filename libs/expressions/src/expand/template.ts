@@ -1,0 +1,30 @@
+import { Budget } from './limits';
+import type { Piece } from '../scan/template-pieces';
+import type { Values } from './render';
+import { atOnce, inSlices, type Work } from './slices';
+
+/** A text or value with holes in it: which tokens it asks for, and what it is once they are known. */
+export interface Template<Result> {
+  readonly tokenIds: readonly string[];
+  /** A request of several templates gives each the same budget. */
+  render(values: Values, budget?: Budget): Result;
+  /** For values of any size: the process does other work in between. */
+  renderInSlices(values: Values, budget?: Budget): Promise<Result>;
+}
+
+export function templateFrom<Result>(
+  tokenIds: readonly string[],
+  work: (values: Values, budget: Budget) => Work<Result>,
+): Template<Result> {
+  return {
+    tokenIds,
+    render: (values, budget = new Budget()) => atOnce(work(values, budget)),
+    renderInSlices: (values, budget = new Budget()) =>
+      inSlices(work(values, budget), budget.takeTurn),
+  };
+}
+
+export function tokenIdsOf(pieces: readonly Piece[]): string[] {
+  const ids = pieces.map((piece) => (typeof piece === 'string' ? [] : piece.expression.tokenId));
+  return [...new Set(ids.flat())];
+}

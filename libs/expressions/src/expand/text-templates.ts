@@ -1,0 +1,63 @@
+import { Problem } from '@glovebox/problems';
+import { formSyntax, overBytes, pathSyntax } from '../scan/encoded-syntax';
+import { Tally } from './limits';
+import type { Piece } from '../scan/template-pieces';
+import { renderEach, writeEncoded, writeText } from './render';
+import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
+import { templateFrom, tokenIdsOf, type Template } from './template';
+
+/** What follows the `?`. */
+export function queryTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(spansOf(text, formSyntax, tally));
+}
+
+/**
+ * A path without its query. A value keeps to its segment, since its slashes are encoded; but one that
+ * is `..` makes a segment that climbs: the result must be checked like any path of a caller.
+ */
+export function pathTemplate(text: string, tally = new Tally()): Template<string> {
+  return fromPieces(spansOf(text, pathSyntax, tally));
+}
+
+/** Name, value, name, value, as Node.js reads them: one character a byte. Names are not expanded. */
+export function headerTemplate(
+  rawHeaders: readonly string[],
+  tally = new Tally(),
+): Template<string[]> {
+  const lines = rawHeaders.map((text, i) =>
+    i % 2 === 1 && text.includes('{{') ? spansOf(text, overBytes(plainSyntax), tally) : [text],
+  );
+  return templateFrom(tokenIdsOf(lines.flat()), function* (values, budget) {
+    const filled: string[] = [];
+    for (const pieces of lines) {
+      const parts = yield* renderEach(pieces, values, budget, writeHeader);
+      const bytes = parts.map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)));
+      filled.push(bytes.join(''));
+    }
+    return filled;
+  });
+}
+
+function writeHeader(value: unknown): string {
+  const text = writeText(value, false);
+  if (/\p{Cc}/u.test(text)) {
+    throw new Problem('invalid_request', {
+      detail: 'A value for a header holds a control character.',
+    });
+  }
+  return text;
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function spansOf(text: string, syntax: Syntax, tally: Tally): Piece[] {
+  return new SpanScanner(syntax, tally).write(text, true);
+}
+
+function fromPieces(pieces: readonly Piece[]): Template<string> {
+  return templateFrom(tokenIdsOf(pieces), function* (values, budget) {
+    return (yield* renderEach(pieces, values, budget, writeEncoded)).join('');
+  });
+}

@@ -1,0 +1,134 @@
+import { Tally, type Budget } from './limits';
+import type { Piece } from '../scan/template-pieces';
+import { evaluate, renderEach, type Values } from './render';
+import type { Work } from './slices';
+import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
+import { templateFrom, tokenIdsOf, type Template } from './template';
+import { toText } from '../filters/value-filters';
+import { DocumentPath } from './document-path';
+
+/**
+ * Parsed JSON, such as the arguments of a reactor: a string that is exactly one expression becomes
+ * the value with its type, in longer text a value becomes text. Names of members are never expanded.
+ */
+export function valueTemplate(value: unknown, tally = new Tally()): Template<unknown> {
+  return templateOf(value, plainSyntax, tally);
+}
+
+/** A document over data at hand, such as a mask: `{{ data.number | last4 }}`. */
+export interface DataTemplate {
+  render(data: unknown, budget?: Budget): unknown;
+}
+
+/** As `valueTemplate`, but each expression begins with `data`, or with a path below it. */
+export function dataTemplate(document: unknown, tally = new Tally()): DataTemplate {
+  const template = templateOf(document, { ...plainSyntax, head: 'data' }, tally);
+  return { render: (data, budget) => template.render(new Map([['data', data]]), budget) };
+}
+
+/** A text over a document and a place in it: `ends in {{ $.card.number | last4 }}`. */
+export interface PlaceTemplate {
+  make(document: unknown, value: unknown, budget: Budget): Work<unknown>;
+}
+
+/** Each expression begins with the document, `$`, or with the value at the place, `@`. */
+export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate {
+  const scan = (part: string): Piece[] =>
+    new SpanScanner({ ...plainSyntax, head: 'place' }, tally).write(part, true);
+  const build = textBuilder(text, { way: new DocumentPath(), scan });
+  return {
+    *make(document, value, budget) {
+      // Made for each of many places, plain text adds up as well.
+      budget.spend(text);
+      if (!build) return text;
+      const roots = new Map([
+        ['$', document],
+        ['@', value],
+      ]);
+      return yield* build(roots, budget);
+    },
+  };
+}
+
+function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<unknown> {
+  const tokenIds = new Set<string>();
+  const way = new DocumentPath();
+  const scan = (text: string): Piece[] => {
+    const pieces = new SpanScanner(syntax, tally, () => way.text).write(text, true);
+    for (const id of tokenIdsOf(pieces)) tokenIds.add(id);
+    return pieces;
+  };
+  const build = builderOf(document, { way, scan });
+  return templateFrom([...tokenIds], function* (values, budget) {
+    return build ? yield* build(values, budget) : document;
+  });
+}
+
+type Build = (values: Values, budget: Budget) => Work<unknown>;
+
+interface Scan {
+  readonly way: DocumentPath;
+  readonly scan: (text: string) => readonly Piece[];
+}
+
+/** Undefined if there is no expression in the value: a million of such values cost no memory. */
+function builderOf(value: unknown, scan: Scan): Build | undefined {
+  if (typeof value === 'string') return textBuilder(value, scan);
+  if (Array.isArray(value)) return arrayBuilder(value, scan);
+  return isObject(value) ? objectBuilder(value, scan) : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function textBuilder(text: string, { scan }: Scan): Build | undefined {
+  const open = text.indexOf('{{');
+  if (open < 0 || !text.includes('}}', open + 2)) return undefined;
+  const pieces = scan(text);
+  if (pieces.every((piece) => typeof piece === 'string')) return undefined;
+  const [only, second] = pieces;
+  if (typeof only !== 'object' || second !== undefined) {
+    return function* (values, budget) {
+      return (yield* renderEach(pieces, values, budget, toText)).join('');
+    };
+  }
+  return function* (values, budget) {
+    const value = yield* evaluate(only.expression, values, budget);
+    budget.spend(toText(value));
+    return value;
+  };
+}
+
+function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined {
+  const changes: (readonly [at: number, build: Build])[] = [];
+  items.forEach((item, at) => {
+    scan.way.push(at);
+    const build = builderOf(item, scan);
+    if (build) changes.push([at, build]);
+    scan.way.pop();
+  });
+  if (changes.length === 0) return undefined;
+  return function* (values, budget) {
+    const copy = [...items];
+    for (const [at, build] of changes) copy[at] = yield* build(values, budget);
+    return copy;
+  };
+}
+
+function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): Build | undefined {
+  const changes: (readonly [name: string, build: Build])[] = [];
+  Object.keys(object).forEach((name, at) => {
+    scan.way.push(at, name);
+    const build = builderOf(object[name], scan);
+    if (build) changes.push([name, build]);
+    scan.way.pop();
+  });
+  if (changes.length === 0) return undefined;
+  return function* (values, budget) {
+    // A spread defines members, and so each that is assigned is there: also one called __proto__.
+    const copy: Record<string, unknown> = { ...object };
+    for (const [name, build] of changes) copy[name] = yield* build(values, budget);
+    return copy;
+  };
+}

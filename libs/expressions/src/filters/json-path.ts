@@ -1,0 +1,204 @@
+import type { Budget } from '../expand/limits';
+import { Opaque, plainOf } from '../expand/opaque';
+import { quoted, Reader, unquote } from '../scan/reader';
+import type { Work } from '../expand/slices';
+
+type Selector =
+  | { readonly kind: 'member'; readonly name: string }
+  | { readonly kind: 'item'; readonly index: number }
+  | { readonly kind: 'every' };
+
+interface Step {
+  readonly selector: Selector;
+  /** `..`: of the value and of all that is below it. */
+  readonly isRecursive: boolean;
+}
+
+export type JsonPath = readonly Step[];
+
+const pathStepsMax = 64;
+
+export function parseJsonPath(text: string): JsonPath | undefined {
+  const reader = new Reader(text);
+  if (!reader.take(/\$/y)) return undefined;
+  const path = readSteps(reader);
+  return path && reader.isAtEnd ? path : undefined;
+}
+
+/**
+ * Steps as far as there are any; undefined if one of them is broken. A second `..` would go through
+ * the values below each value below, and each further one multiply that again.
+ */
+export function readSteps(reader: Reader): JsonPath | undefined {
+  const steps: Step[] = [];
+  for (;;) {
+    const isRecursive = reader.take(/\.(?=\.)/y) !== null;
+    const isNamed = reader.take(/\./y) !== null;
+    const isBracketed = (isRecursive || !isNamed) && reader.take(/\[\s*/y) !== null;
+    if (!isNamed && !isBracketed) return steps;
+    const selector = isBracketed ? readBracket(reader) : readName(reader);
+    if (!selector || steps.length === pathStepsMax) return undefined;
+    if (isRecursive && steps.some((step) => step.isRecursive)) return undefined;
+    steps.push({ selector, isRecursive });
+  }
+}
+
+function readName(reader: Reader): Selector | undefined {
+  if (reader.take(/\*/y)) return { kind: 'every' };
+  const name = reader.take(/[^\s.[\]'"*|]+/y);
+  return name ? { kind: 'member', name: name[0] } : undefined;
+}
+
+function readBracket(reader: Reader): Selector | undefined {
+  const selector = readBracketed(reader);
+  return reader.take(/\s*\]/y) ? selector : undefined;
+}
+
+function readBracketed(reader: Reader): Selector | undefined {
+  if (reader.take(/\*/y)) return { kind: 'every' };
+  const index = reader.take(/-?\d{1,9}/y);
+  if (index) return { kind: 'item', index: Number(index[0]) };
+  const name = reader.take(quoted);
+  return name ? { kind: 'member', name: unquote(name) } : undefined;
+}
+
+export type Container = Record<string, unknown> | unknown[];
+
+/** Has it values below it? */
+export function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null && !(value instanceof Opaque);
+}
+
+/** Where a value stands: in an object or a list, so many levels below the document. */
+export interface PlaceInDocument {
+  readonly parent: Container;
+  readonly key: string | number;
+  readonly depth: number;
+  /** Where its parent stands; undefined for the document. */
+  readonly up: PlaceInDocument | undefined;
+}
+
+interface Visit extends PlaceInDocument {
+  /** The step of the path that is next. */
+  readonly at: number;
+}
+
+const visitsOfSlice = 4_096;
+
+/**
+ * All places that a path leads to, in the order of the document, but none inside another; one more
+ * than `max` where there are more. The document is the only item of `holder`; `look` is called for
+ * each value on the way.
+ */
+export function* placesAt(
+  holder: [document: unknown],
+  path: JsonPath,
+  max: number,
+  look: () => void,
+): Work<PlaceInDocument[]> {
+  const found: PlaceInDocument[] = [];
+  const taken = new Set<unknown>();
+  const waiting: Visit[] = [{ parent: holder, key: 0, depth: 0, up: undefined, at: 0 }];
+  for (let visits = 1; found.length <= max; visits += 1) {
+    const visit = waiting.pop();
+    if (!visit) break;
+    look();
+    if (visits % visitsOfSlice === 0) yield;
+    const value = valueOf(visit);
+    const step = path[visit.at];
+    if (!step) {
+      found.push(visit);
+      taken.add(value);
+    } else if (isContainer(value) && !taken.has(value)) {
+      const { depth, at } = visit;
+      const add = (keys: readonly (string | number)[], next: number): void => {
+        for (let index = keys.length - 1; index >= 0; index -= 1) {
+          waiting.push({
+            parent: value,
+            key: keys[index] ?? '',
+            depth: depth + 1,
+            up: visit,
+            at: next,
+          });
+        }
+      };
+      // The last are the first to be visited: what is found here comes before what is below it.
+      if (step.isRecursive) add(keysOf(value), at);
+      add(selectedKeys(value, step.selector), at + 1);
+    }
+  }
+  return found;
+}
+
+export function valueOf({ parent, key }: Pick<PlaceInDocument, 'parent' | 'key'>): unknown {
+  return (parent as Record<string | number, unknown>)[key];
+}
+
+function keysOf(parent: Container): readonly (string | number)[] {
+  return Array.isArray(parent) ? [...parent.keys()] : Object.keys(parent);
+}
+
+function selectedKeys(parent: Container, selector: Selector): readonly (string | number)[] {
+  if (selector.kind === 'every') return keysOf(parent);
+  if (selector.kind === 'member') {
+    const isMember = !Array.isArray(parent) && Object.hasOwn(parent, selector.name);
+    return isMember ? [selector.name] : [];
+  }
+  if (!Array.isArray(parent)) return [];
+  const index = selector.index < 0 ? parent.length + selector.index : selector.index;
+  return index in parent ? [index] : [];
+}
+
+/** The path to the object, and the name of its member, where a path ends in one. */
+export function memberPath(path: JsonPath): { parent: JsonPath; name: string } | undefined {
+  const last = path.at(-1);
+  if (last?.selector.kind !== 'member' || last.isRecursive) return undefined;
+  return { parent: path.slice(0, -1), name: last.selector.name };
+}
+
+/** The one value that a path leads to; undefined if it leads to none or to several. */
+export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
+  const found: unknown[] = [];
+  find(value, path, 0, found, budget);
+  return found.length === 1 ? plainOf(found[0]) : undefined;
+}
+
+function find(value: unknown, path: JsonPath, at: number, found: unknown[], budget: Budget): void {
+  const step = path[at];
+  if (!step) {
+    found.push(value);
+    return;
+  }
+  for (const child of selected(value, step.selector, budget)) {
+    if (found.length < 2) find(child, path, at + 1, found, budget);
+  }
+  if (!step.isRecursive) return;
+  for (const child of childrenOf(value, budget)) {
+    if (found.length < 2) find(child, path, at, found, budget);
+  }
+}
+
+function selected(value: unknown, selector: Selector, budget: Budget): readonly unknown[] {
+  if (selector.kind === 'every') return childrenOf(value, budget);
+  budget.work(visitCost);
+  if (!isContainer(value)) return [];
+  if (selector.kind === 'item') {
+    if (!Array.isArray(value)) return [];
+    const index = selector.index < 0 ? value.length + selector.index : selector.index;
+    return index in value ? [value[index]] : [];
+  }
+  if (Array.isArray(value) || !Object.hasOwn(value, selector.name)) return [];
+  return [value[selector.name]];
+}
+
+/** Of the budget, in characters: looking at a value takes about as long as reading as many. */
+const visitCost = 16;
+
+/** Each visit is paid for: over a large value a thousand paths could otherwise go on and on. */
+function childrenOf(value: unknown, budget: Budget): readonly unknown[] {
+  budget.work(visitCost);
+  if (!isContainer(value)) return [];
+  const children: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  budget.work(children.length * visitCost);
+  return children;
+}

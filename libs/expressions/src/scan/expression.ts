@@ -1,0 +1,144 @@
+import { Problem } from '@glovebox/problems';
+import { makeChange, type Argument } from '../filters/filters';
+import { readSteps, valueAt } from '../filters/json-path';
+import { type Budget, expressionBytesMax, filtersMax } from '../expand/limits';
+import { quoted, Reader, unquote } from './reader';
+import type { Work } from '../expand/slices';
+import { isTokenId, normalTokenId } from './token-id';
+
+/** What stands between `{{` and `}}`: whose value, and what is made of it. */
+export interface Expression {
+  /** Or the root of its path. */
+  readonly tokenId: string;
+  /** As it was read: equal sources have equal results. */
+  readonly source: string;
+  evaluate(value: unknown, budget: Budget): Work<unknown>;
+}
+
+/**
+ * What an expression begins with: the id of a token, `data` or a path below it, or a path of the
+ * document that is being changed, from its root `$` or from the place `@` that is changed.
+ */
+export type Head = 'token' | 'data' | 'place';
+
+/**
+ * The request is refused by place, never with an echo: what stands there may be confidential. A place
+ * is a position, or one of a way through a document: `4 of a.b`.
+ */
+export function malformed(place: string, why = 'is not valid'): Problem {
+  return new Problem('invalid_expression', {
+    detail: `The expression at character ${place} ${why}.`,
+  });
+}
+
+interface Step {
+  readonly change: (value: unknown, budget: Budget) => Work<unknown>;
+  /** What is said of a value that it does not fit. */
+  readonly fault: string;
+}
+
+export function tooLong(place: string): Problem {
+  return malformed(place, `is longer than ${expressionBytesMax} bytes`);
+}
+
+interface Found {
+  /** As it stands in the request, with its braces. */
+  readonly marked: string;
+  /** What a reader of the context sees between the braces; undefined if that is broken. */
+  readonly inner: string | undefined;
+  readonly place: string;
+  readonly head: Head;
+}
+
+export function readExpression({ marked, inner, place, head }: Found): Expression {
+  if (Buffer.byteLength(marked) > expressionBytesMax) throw tooLong(place);
+  if (inner === undefined) throw malformed(place);
+  return parse(inner, place, head);
+}
+
+function parse(source: string, place: string, head: Head): Expression {
+  const reader = new Reader(source);
+  const start = head === 'token' ? readTokenId(reader) : readPath(reader, roots[head]);
+  if (!start) throw malformed(place);
+  const steps = [...start.steps];
+  const stepsInAll = steps.length + filtersMax;
+  while (!reader.isAtEnd) {
+    if (steps.length === stepsInAll) {
+      throw malformed(place, `has more than ${filtersMax} filters`);
+    }
+    steps.push(readFilter(reader, place));
+  }
+  return {
+    tokenId: start.tokenId,
+    source,
+    evaluate: (value, budget) => evaluate(value, steps, budget, place),
+  };
+}
+
+interface Start {
+  readonly tokenId: string;
+  readonly steps: readonly Step[];
+}
+
+function readTokenId(reader: Reader): Start | undefined {
+  const id = reader.take(/[^|]*/y)?.[0].trim() ?? '';
+  return isTokenId(id) ? { tokenId: normalTokenId(id), steps: [] } : undefined;
+}
+
+const roots = { data: /\s*(data)/y, place: /\s*([$@])/y };
+
+function readPath(reader: Reader, root: RegExp): Start | undefined {
+  const tokenId = reader.take(root)?.[1];
+  if (tokenId === undefined) return undefined;
+  const path = readSteps(reader);
+  if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
+  const change: Step['change'] = function* (value, budget) {
+    yield;
+    return valueAt(value, path, budget);
+  };
+  return { tokenId, steps: [{ change, fault: 'leads to no value or to several' }] };
+}
+
+function readFilter(reader: Reader, place: string): Step {
+  const name = reader.take(/\|\s*([a-z][a-z0-9_]*)\s*/y)?.[1];
+  if (name === undefined) throw malformed(place);
+  const args = reader.take(/:/y) ? readArguments(reader) : [];
+  if (!args || !reader.take(/\s*(?=\||$)/y)) throw malformed(place);
+  const change = makeChange(name, args);
+  if (!change) throw malformed(place, 'uses a filter that is unknown or has wrong arguments');
+  return { change, fault: `has a value that the filter ${name} cannot take` };
+}
+
+function readArguments(reader: Reader): Argument[] | undefined {
+  const args: Argument[] = [];
+  do {
+    reader.take(/\s*/y);
+    const argument = readArgument(reader);
+    if (argument === undefined) return undefined;
+    args.push(argument);
+  } while (reader.take(/\s*,/y));
+  return args;
+}
+
+function readArgument(reader: Reader): Argument | undefined {
+  const text = reader.take(quoted);
+  if (text) return unquote(text);
+  const word = reader.take(/true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y)?.[0];
+  if (word === undefined) return undefined;
+  return word === 'true' || word === 'false' ? word === 'true' : Number(word);
+}
+
+function* evaluate(
+  value: unknown,
+  steps: readonly Step[],
+  budget: Budget,
+  place: string,
+): Work<unknown> {
+  let result = value;
+  for (const { change, fault } of steps) {
+    yield;
+    result = yield* change(result, budget);
+    if (result === undefined) throw malformed(place, fault);
+  }
+  return result;
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** The way to a server, for a test to break. */
+export interface TcpRelay {
+  readonly url: string;
+  /** As if the server were gone: connections break, new ones are refused. */
+  cut(): Promise<void>;
+  /** As if the network lost everything: connections stay and new ones open, but nothing comes through. */
+  stall(): void;
+  /** Lets connections in again; what a stall held back arrives now. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A line to the server of this URL; it is reached through `url` instead. */
+export async function startTcpRelay(target: string): Promise<TcpRelay> {
+  const { port: targetPort, hostname } = new URL(target);
+  const sockets = new Set<Socket>();
+  let held: (() => void)[] | undefined;
+  const join = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    const pass = (step: () => void): void => (held ? void held.push(step) : step());
+    from.on('data', (chunk) => pass(() => to.writable && to.write(chunk)));
+    from.on('error', () => from.destroy());
+    from.on('close', () => {
+      sockets.delete(from);
+      pass(() => to.destroy());
+    });
+  };
+  const server = createServer((near) => {
+    const far = connect(Number(targetPort), hostname);
+    join(near, far);
+    join(far, near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = new URL(target);
+  url.port = String(port);
+  const release = (): void => {
+    const steps = held ?? [];
+    held = undefined;
+    for (const step of steps) step();
+  };
+  const cut = async (): Promise<void> => {
+    held = undefined;
+    for (const socket of sockets) socket.destroy();
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+  };
+  return {
+    url: url.href,
+    cut,
+    stall() {
+      held ??= [];
+    },
+    async restore() {
+      release();
+      if (server.listening) return;
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
+    },
+    close: cut,
+  };
+}

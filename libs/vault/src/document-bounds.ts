@@ -1,0 +1,32 @@
+import { invalid } from '@glovebox/problems';
+import { jsonDepthMax, jsonValuesMax } from '@glovebox/wire';
+
+/** As deep as bodies of requests may be; what customers' code sends has passed no such check. */
+export function isShallow(value: unknown, levels = jsonDepthMax): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
+}
+
+/** As many values as bodies of requests may hold. */
+export const isShort = (value: unknown): boolean =>
+  valuesIn(value, jsonValuesMax + 1) <= jsonValuesMax;
+
+export const mustBeShort = `must hold at most ${jsonValuesMax} values, lists and objects`;
+
+export function refuseUnwieldy(document: unknown): void {
+  if (!isShallow(document)) {
+    throw invalid({ '': [`must be nested at most ${jsonDepthMax} levels`] });
+  }
+  if (!isShort(document)) throw invalid({ '': [mustBeShort] });
+}
+
+/** Counts no further than it has to. */
+function valuesIn(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const member of Object.values(value)) {
+    if (count >= enough) break;
+    count += valuesIn(member, enough - count);
+  }
+  return count;
+}

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'wire', preset: '../../jest.preset.js' };
