@@ -7,7 +7,7 @@ import { AppProcess } from './processes';
 import { call, until, type Product } from './product';
 
 /** A Redis that nobody else uses. */
-export class OwnRedis {
+class OwnRedis {
   #child: ChildProcess | undefined;
 
   constructor(readonly port: number) {}
