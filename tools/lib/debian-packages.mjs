@@ -76,8 +76,10 @@ async function fetchAndUnpack(folder, { packages, maybe, works }) {
   if ((await download(packages, [])).code !== 0) {
     // No package lists on this machine: fetch them into the folder, which needs no root either.
     const state = serviceFolder(join(folder, 'lists'));
-    serviceFolder(join(state, 'lists', 'partial'));
-    serviceFolder(join(state, 'archives', 'partial'));
+    // Each by itself: of a whole path only the last folder would belong to the services.
+    for (const part of ['lists', 'lists/partial', 'archives', 'archives/partial']) {
+      serviceFolder(join(state, part));
+    }
     lists = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${state}`];
     await apt([...lists, 'update', '-q']);
     await download(packages, lists);
