@@ -28,7 +28,7 @@ import { KnownKeys } from './call/known-keys';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
-import { Tunnels } from './proxy/upgrade';
+import { Tunnels } from './connection/upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {

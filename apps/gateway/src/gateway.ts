@@ -6,7 +6,7 @@ import { createGatewayContext, type GatewayContext, type GatewayParts } from './
 import { gatewayReadiness } from './observing/health';
 import { createGatewayServer } from './server';
 
-export interface Gateway extends Service {
+interface Gateway extends Service {
   readonly ctx: GatewayContext;
   readonly server: Server;
 }
