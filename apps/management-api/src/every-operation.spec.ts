@@ -134,7 +134,7 @@ describe('with one permission alone', () => {
     },
   );
 
-  it('every permission that the contract names opens something, but for those of the data plane', () => {
+  it('every permission but those of the data plane opens an operation', () => {
     const opening = new Set(operations.map(({ permission }) => permission));
     const closed = permissions.filter((permission) => !opening.has(permission));
     expect(closed).toEqual(['token:use']);
