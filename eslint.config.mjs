@@ -11,6 +11,7 @@ const libraries = {
   database: ['problems', 'shares'],
   access: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access'],
+  stores: ['service-host', 'seal', 'database', 'definitions'],
   expressions: ['problems'],
   vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],

@@ -13,4 +13,5 @@ export { startRedis, testRedisUrl } from './redis';
 export type { PrivateRedis } from './redis';
 export { createTestDatabase } from './test-database';
 export type { TestDatabase } from './test-database';
+export { useStores } from './use-stores';
 export { waitFor } from './wait-for';

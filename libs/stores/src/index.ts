@@ -1,0 +1,1 @@
+export { connectStores, type Stores } from './connect-stores';
