@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { closeServer, startOpsServer, type Service } from '@glovebox/service-host';
 import type { GatewayConfig } from './config';
 import { createGatewayContext, type GatewayContext, type GatewayParts } from './context';
-import { gatewayReadiness } from './observing/health';
+import { gatewayReadiness } from './health';
 import { createGatewayServer } from './server';
 
 interface Gateway extends Service {

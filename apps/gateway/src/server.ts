@@ -12,7 +12,7 @@ import { CallerRequest } from './connection/caller-request';
 import { CallerResponse } from './connection/caller-response';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
-import { productReadiness } from './observing/health';
+import { productReadiness } from './health';
 import { refuseAmbiguous } from './connection/intake';
 import { handleProxy } from './proxy/proxy-handler';
 import { handleReact } from './react/react-handler';
