@@ -19,7 +19,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { AccessLog } from './observing/access-log';
 import { createCallShares, type CallShares } from './call/call-shares';
 import type { GatewayConfig } from './config';
@@ -149,10 +149,11 @@ export async function createGatewayContext(
   const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
-  const vault = new Vault(sealer);
+  const tokenUses = new TokenUses(database);
+  const vault = new Vault(sealer, tokenUses);
   observeShares(registry, {
     connections: database.shares,
-    token_uses: database.uses.places,
+    token_uses: tokenUses.places,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,

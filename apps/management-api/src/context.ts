@@ -13,10 +13,11 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createBodyShares, type BodyShares } from './http/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
+import { eachInTenant } from './database/in-tenant';
 import { connectSearches, type Searches } from './tokens/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
@@ -114,7 +115,10 @@ export async function createManagementContext(
     throw error;
   });
 
-  const vault = new Vault(sealer);
+  const vault = new Vault(
+    sealer,
+    usesOneByOne((tenantId) => eachInTenant(dataSource, tenantId)),
+  );
   const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,

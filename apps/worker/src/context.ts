@@ -11,7 +11,7 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 
 /** All that a job may need, made once. */
@@ -22,6 +22,7 @@ export interface WorkerContext {
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly sealer: Sealer;
+  readonly tokenUses: TokenUses;
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
@@ -81,7 +82,8 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const registry = createRegistry('worker');
-  const vault = new Vault(sealer);
+  const tokenUses = new TokenUses(database);
+  const vault = new Vault(sealer, tokenUses);
   const egress = createEgress(egressPolicy, { lookups });
 
   const close = async (): Promise<void> => {
@@ -103,6 +105,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     database,
     definitions,
     sealer,
+    tokenUses,
     vault,
     runner,
     egress,

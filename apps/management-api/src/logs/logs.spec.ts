@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, readAndRecord, type Database } from '@glovebox/database';
+import { connectDatabase, type Database } from '@glovebox/database';
 import {
   createTestDatabase,
   startRedis,
@@ -7,6 +7,7 @@ import {
   type PrivateRedis,
   type TestDatabase,
 } from '@glovebox/testing';
+import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
 import { scansOf, vacuum } from '../spec-plans';
 import { startTestApi, type TestApi } from '../test-api';
@@ -114,7 +115,7 @@ describe('GET /logs', () => {
         destinationHost: 'bank.example',
       };
       const limits = { bytesMax: 1_024, atOnceMax: 1_024 };
-      await readAndRecord(data, { use, grants, tokenIds: [id], limits });
+      await new TokenUses(data).read({ use, grants, tokenIds: [id], limits });
     } finally {
       await data.close();
     }
