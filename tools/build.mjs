@@ -16,7 +16,7 @@ import { script, Trouble } from './lib/progress.mjs';
 import { swcOptions } from './swc-options.js';
 
 /** Bundles every app of the list in one process; `roots` are folders like apps/gateway. */
-export async function buildApps(roots) {
+async function buildApps(roots) {
   // Loaded here, so that this module can be imported before anything is installed.
   const { build, stop } = await import('esbuild');
   const { transform } = await import('@swc/core');
