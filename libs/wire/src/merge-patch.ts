@@ -1,4 +1,4 @@
-/** RFC 7386: what the document is once the patch is applied; null removes. */
+/** Applies a JSON Merge Patch (RFC 7386): null removes a member. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isMembers(patch)) return patch;
   const merged = new Map(isMembers(target) ? Object.entries(target) : []);
