@@ -1,7 +1,7 @@
 import { tokenTypes } from '@glovebox/vault';
 import { TokenChange } from '../tokens/tokens.dto';
 import { page } from './list-queries';
-import type { OperationText } from './operations';
+import type { OperationText } from './operation-text';
 import { json, oneOf, text } from './schema';
 
 export const tokenOperations: Readonly<Record<string, OperationText>> = {
