@@ -2,7 +2,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import { requestOf } from './http/request';
-import { isUuid, nameMax } from './validation/fields';
+import { nameMax } from './validation/limits';
+import { isUuid } from './validation/values';
 
 export interface PageQuery {
   readonly page: number;

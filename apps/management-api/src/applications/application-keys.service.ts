@@ -7,7 +7,7 @@ import { Context, type ManagementContext } from '../context';
 import { statementsInTenant } from '../database/in-tenant';
 import { lockRow } from '../database/lock-row';
 import { modifiedNow } from '../created-and-modified';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/values';
 import { toApplicationKeyResponse, type ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKey } from './application-key.entity';
 import { Application } from './application.entity';

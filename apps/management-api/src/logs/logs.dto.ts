@@ -3,7 +3,7 @@ import { invalid } from '@glovebox/problems';
 import { isInstant } from '@glovebox/wire';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../listing';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/values';
 
 /** Which lines of the audit log; both dates included. */
 export interface LogQuery extends PageQuery {

@@ -1,7 +1,9 @@
+import { Length } from 'class-validator';
 import type { Response } from 'supertest';
 import { controllers } from '../app.module';
 import { Conformance } from './conform';
 import { openApiDocument } from './document';
+import { RequestSchemas } from './request-schemas';
 import type { Schema } from './schema';
 
 const document = openApiDocument(controllers);
@@ -63,5 +65,14 @@ describe('the schema of a body', () => {
     expect(patch).not.toHaveProperty('required');
     expect(conformance.faults(patch, { icon: null, configuration: null })).toBeUndefined();
     expect(conformance.faults(patch, { name: null })).toBe('/name must be string');
+  });
+
+  it('cannot be made of a rule that no keyword stands for', () => {
+    class Input {
+      @Length(1, 2)
+      name!: string;
+    }
+    const add = () => new RequestSchemas().add(Input);
+    expect(add).toThrow('Input: no keyword of a schema for the rule isLength');
   });
 });

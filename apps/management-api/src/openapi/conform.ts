@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Response } from 'supertest';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/values';
 import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 

@@ -1,4 +1,4 @@
-import type { Dto } from '../validation/fields';
+import type { Dto } from '../validation/dto-members';
 import type { Schema } from './schema';
 
 /** What the code does not say of an operation by itself. */

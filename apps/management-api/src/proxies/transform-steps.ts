@@ -4,7 +4,7 @@ import { invalid, Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { faultsWithoutData } from '@glovebox/vault';
-import { isMembers, type Members } from '../validation/fields';
+import { isMembers, type Members } from '../validation/values';
 
 /** The steps of a proxy, as its definition has them. */
 export type Steps = Pick<ProxyDefinition, 'requestSteps' | 'responseSteps'>;

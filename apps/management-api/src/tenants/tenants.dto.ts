@@ -1,12 +1,17 @@
+import { IsOptional, IsString } from 'class-validator';
 import { toStamps, type Stamps } from '../created-and-modified';
-import { StringMap, Text, nameMax } from '../validation/fields';
+import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
+import { nameMax } from '../validation/limits';
 import type { Tenant } from './tenant.entity';
 
 export class UpdateTenant {
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  @StringMap({ optional: true })
+  @IsOptional()
+  @IsStringMap()
   settings?: Record<string, string>;
 }
 

@@ -1,7 +1,8 @@
 import { invalid } from '@glovebox/problems';
 import { mergePatch } from '@glovebox/wire';
-import { isMembers, type Dto, type Members } from './fields';
 import { toDto } from './body.pipe';
+import type { Dto } from './dto-members';
+import { isMembers, type Members } from './values';
 
 /** The body of a PATCH: RFC 7386, applied to what PUT would take. */
 export type MergePatch = unknown;
