@@ -30,11 +30,11 @@ import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
 import type { Application } from './application.entity';
 
-/** Of an application; each is looked at by every call of it. */
-export const rulesMax = 100;
+/** Rules of an application. Every call looks at each of them. */
+const rulesMax = 100;
 const containerMax = 200;
 
-export class RuleInput {
+class RuleInput {
   @IsOptional()
   @IsString()
   @TextLength(0, descriptionMax)
@@ -118,7 +118,7 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   return { ...readListQuery(query, ['type']), type };
 }
 
-/** How another resource names its application. */
+/** Names the application of another resource. */
 export class ApplicationReference {
   @IsUUID('loose')
   id!: string;

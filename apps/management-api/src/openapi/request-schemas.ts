@@ -4,7 +4,7 @@ import { mapMembersMax, mapValueMax } from '../validation/limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
 import { requestSteps, responseSteps } from './transform-steps';
 
-/** What a rule says in a schema. The order here is that of the keywords. */
+/** The keywords of each rule, in the order in which a schema lists them. */
 const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   isString: () => text,
   isUuid: () => uuid,
@@ -22,9 +22,9 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   max: (maximum: number) => ({ maximum }),
   arrayMinSize: (minItems: number) => ({ minItems }),
   arrayMaxSize: (maxItems: number) => ({ maxItems }),
-  // The class of the member says it all.
+  // The schema comes from the class of the member.
   isObject: () => ({}),
-  // No keyword says it.
+  // No keyword expresses these.
   notContains: () => ({}),
   isAnyJson: () => ({}),
 };
@@ -39,16 +39,16 @@ function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {
   };
 }
 
-/** Members of any JSON for the validator, that other code reads. */
+/** Members that the validator takes as any JSON, because other code reads them. */
 const readElsewhere: Readonly<Record<string, Schemas>> = {
   ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
 };
 
-/** The schemas of bodies, read off the decorators of the classes that they become. */
+/** Reads the schemas of bodies off the decorators of their DTO classes. */
 export class RequestSchemas {
   readonly all: Record<string, Schema> = {};
 
-  /** Adds the whole document, as POST and PUT take it. */
+  /** Adds the schema of a whole document, for POST and PUT. */
   add(dto: Dto): Schema {
     if (!Object.hasOwn(this.all, dto.name)) {
       const members = membersOf(dto);
@@ -64,10 +64,10 @@ export class RequestSchemas {
     return ref(dto.name);
   }
 
-  /** Adds a part of the document: null takes away what may be missing. */
+  /** Adds the schema of a merge patch. */
   addPatch(dto: Dto): Schema {
     const name = `${dto.name}Patch`;
-    const description = 'RFC 7386: what is left out stays as it is, null removes.';
+    const description = 'RFC 7386: members that are left out stay as they are, null removes.';
     this.all[name] = { ...this.#patch(dto), description };
     return ref(name);
   }
@@ -75,10 +75,10 @@ export class RequestSchemas {
   #patch(dto: Dto): Schema {
     const members = membersOf(dto).map((member) => {
       const { name, type, rules, isOptional } = member;
-      // In place: in OpenAPI 3.0 a reference cannot be made nullable.
+      // Not a reference: OpenAPI 3.0 cannot make one nullable.
       const inPlace = type && !rules.has('isArray');
       const schema = inPlace ? this.#patch(type) : withNulls(this.#member(dto, member));
-      // A schema of any JSON takes null as it is.
+      // The schema of any JSON accepts null already.
       const isAny = schema.type === undefined;
       return [name, isOptional && !isAny ? { ...schema, nullable: true } : schema] as const;
     });
@@ -109,7 +109,7 @@ function schemaOf(dto: Dto, rules: readonly (readonly [string, Rule])[]): Schema
   return Object.assign({}, ...found) as Schema;
 }
 
-/** A map is patched name by name, and null takes a name away. */
+/** A map is patched name by name, and null removes a name. */
 function withNulls(schema: Schema): Schema {
   const values = schema.additionalProperties as Schema | undefined;
   if (!values) return schema;

@@ -9,14 +9,14 @@ import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { permissionOf } from '../http/check-permission';
 import { membersOf, type Dto } from '../validation/dto-members';
 
-/** An operation as the controllers declare it. */
+/** An operation, as a controller declares it. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` for what varies. */
+  /** Contains `{name}` for each parameter. */
   readonly path: string;
   readonly status: number;
   readonly permission: string | undefined;
-  /** The class that its body becomes. */
+  /** The DTO class of the body. */
   readonly body: Dto | undefined;
 }
 

@@ -30,16 +30,16 @@ export class TransformInput {
   runtime?: Runtime;
 }
 
-/** Of a certificate with the intermediate ones behind it, and of its key. */
-export const pemMax = 50_000;
-export const authorityPemMax = 200_000;
-export const destinationUrlMax = 2_000;
+/** Characters of a certificate with its intermediate ones, and of its key. */
+const pemMax = 50_000;
+const authorityPemMax = 200_000;
+const destinationUrlMax = 2_000;
 
 const Pem = (): PropertyDecorator =>
   applyDecorators(IsString(), TextLength(1, pemMax), WithoutNul());
 
-export class ClientCertificateInput {
-  /** With the intermediate ones behind it, where there are any. */
+class ClientCertificateInput {
+  /** Intermediate certificates may follow it. */
   @Pem()
   certificate!: string;
 
@@ -57,7 +57,7 @@ export class ProxyInput {
   @IsString()
   @TextLength(1, destinationUrlMax)
   @WithoutNul()
-  // Paths are appended to it.
+  // Calls append their path.
   @Matches(/^[^#]*$/, { message: 'must not contain a fragment' })
   destination_url!: string;
 
@@ -144,7 +144,7 @@ export interface ProxyResponse extends Stamps {
   certificate_authority?: string;
 }
 
-/** What is sealed in the row. */
+/** The sealed columns of a row, opened. */
 export interface OpenedColumns {
   readonly key: string;
   readonly configuration: Configuration | null;

@@ -6,10 +6,10 @@ import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { faultsWithoutData } from '@glovebox/vault';
 import { isMembers, type Members } from '../validation/values';
 
-/** The steps of a proxy, as its definition has them. */
+/** The steps of a proxy, in the form of its definition. */
 export type Steps = Pick<ProxyDefinition, 'requestSteps' | 'responseSteps'>;
 
-export interface StepsInput {
+interface StepsInput {
   readonly request_transforms?: unknown;
   readonly response_transforms?: unknown;
 }
@@ -21,10 +21,10 @@ export const stepPathMax = 200;
 export const stepExpressionMax = 4_096;
 export const stepNameMax = 200;
 export const stepValueMax = 1_000;
-/** For a value that goes into the body, and for a token. */
-export const stepJsonBytesMax = 10 * 1024;
+/** Bytes of a value for the body, and of a token. */
+const stepJsonBytesMax = 10 * 1024;
 
-/** The steps of a document, each with its declared members alone; or all that is wrong with them. */
+/** Reads the steps of a document, each with its declared members alone, or throws all faults. */
 export function toSteps(input: StepsInput, ours: ServiceHeaders): Steps {
   const errors: Record<string, readonly string[]> = {};
   const read = (member: StepsMember): TransformStep[] =>
@@ -127,7 +127,7 @@ const readers: Readonly<Record<TransformStep['type'], Read>> = {
 
 const locations = ['header', 'query', 'body'] as const;
 
-/** One step that is being read: what is wrong is noted with the way to it. */
+/** A step that is being read. It notes faults under the path of their member. */
 class Step {
   constructor(
     private readonly at: string,
@@ -159,7 +159,7 @@ class Step {
     return this.fault('options.path', 'must be a JSONPath such as $.card.number');
   }
 
-  /** Any JSON, null too. */
+  /** Returns any JSON, null included. */
   json(options: Members, name: string): unknown {
     const value = Object.hasOwn(options, name) ? options[name] : undefined;
     if (value === undefined) return this.fault(`options.${name}`, 'is required');
@@ -218,7 +218,7 @@ const tokenMembers = [
   'expires_at',
 ] as const;
 
-/** Takes what `POST /tokens` takes, without id and data. */
+/** Accepts the members of `POST /tokens`, without id and data. */
 function readToken(value: unknown, step: Step): StepToken | undefined {
   if (!isMembers(value)) return step.fault('options.token', 'must be an object');
   const type = value.type ?? 'token';

@@ -20,12 +20,12 @@ import type { ReactorFormula } from './reactor-formula.entity';
 const runtimes = ['node16', 'node20'];
 export const defaultRuntime: Runtime = 'node16';
 
-export const codeMax = 50_000;
-/** Of configuration entries, and of request parameters. */
-export const parametersMax = 25;
+const codeMax = 50_000;
+/** Entries of `configuration`, and of `request_parameters`. */
+const parametersMax = 25;
 export const parameterNameMax = 200;
-/** An address, or a small picture as a data URL. */
-export const iconMax = 50_000;
+/** Characters of an icon: an address, or a small picture as a data URL. */
+const iconMax = 50_000;
 
 export const Code = (): PropertyDecorator =>
   applyDecorators(IsString(), TextLength(1, codeMax), WithoutNul());

@@ -44,7 +44,7 @@ class ReactorInput {
   isolation?: Isolation;
 }
 
-/** The whole document: what a create takes, and what a PATCH patches. */
+/** The whole document, as a create takes it and a PATCH patches it. */
 export class CreateReactor extends ReactorInput {
   @IsObject()
   @ValidateNested()

@@ -25,7 +25,7 @@ export interface WebhookSecretResponse {
   secret: string;
 }
 
-/** The operator made it, who is no application. */
+/** A tenant has no `created_by`: the operator who creates it is no application. */
 export function toTenantResponse(row: Tenant): TenantResponse {
   return {
     id: row.id,

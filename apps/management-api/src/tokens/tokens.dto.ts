@@ -23,7 +23,7 @@ import {
 } from '../validation/decorators';
 import { listEntriesMax } from '../validation/limits';
 
-/** What a change may change. The shape alone: what a token may be is for the vault to say. */
+/** The members that a PATCH may change. Only their shape is checked here, the rest by the vault. */
 export class TokenChange {
   @IsAnyJson()
   data!: unknown;

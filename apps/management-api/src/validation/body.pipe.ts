@@ -15,7 +15,7 @@ export class BodyPipe implements PipeTransform {
   }
 }
 
-/** Makes an instance of the class from a document, or throws all that is wrong with it. */
+/** Makes a valid instance of the class, or throws all faults of the document. */
 export function toDto<Type extends Dto>(Type: Type, document: unknown): InstanceType<Type> {
   if (!isMembers(document)) throw invalid({ '': ['must be a JSON object'] });
   const dto = plainToInstance(Type, bounded(Type, document));

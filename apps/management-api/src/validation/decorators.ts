@@ -35,7 +35,7 @@ export const IsInstant = (): PropertyDecorator =>
     },
   });
 
-/** Takes any JSON, null included. The value stays as it came: nothing copies it or looks into it. */
+/** Any JSON, null included. It stays as it came: nothing copies it or looks into it. */
 export const IsAnyJson = (): PropertyDecorator =>
   ValidateBy({ name: 'isAnyJson', validator: { validate: (value) => value !== undefined } });
 
