@@ -34,7 +34,7 @@ export interface Invocation extends Decided {
   readonly beforeCode?: () => Promise<void>;
 }
 
-/** Spec 2.4: what the caller of a reactor gets. */
+/** The answer to a run: docs/reference/invocation.md. */
 export interface ReactorResponse {
   tokens?: unknown;
   raw?: unknown;
@@ -98,7 +98,7 @@ function gone(): Problem {
   });
 }
 
-/** Under the reactor's application; the caller's only where the reactor has none (contract 3). */
+/** Stores them as the reactor's application, or as the caller's if the reactor has none. */
 async function storeTokens(
   { database, vault }: ReactorContext,
   invocation: Invocation,

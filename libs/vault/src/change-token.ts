@@ -116,7 +116,7 @@ function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Never merged, wherever they stand (contract 1), though data that is sent whole may have them. */
+/** A patch may have none of these names at any depth. Data that is sent whole may have them. */
 function refuseReservedNames(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {

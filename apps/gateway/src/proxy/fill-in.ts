@@ -21,23 +21,15 @@ import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import type { GatewayContext } from '../context';
 import type { Decision } from '../call/decision';
+import type { Head, Outgoing } from '../destinations/outgoing';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 
-/** What goes to the destination, as far as the caller says it. */
-export interface Outgoing {
-  readonly suffix: string;
-  readonly query: string;
-  readonly headers: string[];
-  readonly body: OutgoingBody;
-}
-
-export type Head = Omit<Outgoing, 'body'>;
 type Values = ReadonlyMap<string, unknown>;
 
 /** What of a call its expressions are looked for in, and who asks for them. */
-export interface Filling {
+interface Filling {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
   readonly head: Head;

@@ -1,21 +1,25 @@
 import { get } from 'node:http';
 import { workerAliveKey } from '@glovebox/reactors';
-import type { Readiness } from '@glovebox/service-host';
-import type { GatewayContext } from '../context';
-
-const within = 1_000;
+import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
+import type { GatewayContext } from './context';
 
 /** This process alone: may it take calls? */
-export async function gatewayReadiness(ctx: GatewayContext): Promise<Readiness> {
-  const [definitions, keys, redis, postgres] = await Promise.all([
-    ctx.definitions.follower.loading ?? up(() => ctx.follower.current()),
-    ctx.sealer.masterKeys(within),
-    up(() => ctx.definitions.redis.ping()),
-    up(() => ctx.database.query('SELECT 1')),
-  ]);
-  const ready = definitions === 'up' && keys === 'up';
-  return { ready, components: { definitions, keys, redis, postgres } };
-}
+export const gatewayReadiness = ({
+  definitions,
+  follower,
+  sealer,
+  database,
+}: GatewayContext): Promise<Readiness> =>
+  readiness({
+    needed: {
+      definitions: async () => follower.loading ?? upOrDown(() => follower.current()),
+      keys: () => sealer.masterKeys(readinessWithinMs),
+    },
+    others: {
+      redis: () => upOrDown(() => definitions.redis.ping()),
+      postgres: () => upOrDown(() => database.query('SELECT 1')),
+    },
+  });
 
 const shared = new WeakMap<
   GatewayContext,
@@ -28,7 +32,7 @@ const shared = new WeakMap<
  */
 export async function productReadiness(ctx: GatewayContext): Promise<Readiness> {
   const known = shared.get(ctx);
-  const isFresh = known && performance.now() - known.at < within;
+  const isFresh = known && performance.now() - known.at < readinessWithinMs;
   const state = isFresh ? known.state : askAll(ctx);
   if (!isFresh) shared.set(ctx, { at: performance.now(), state });
   const { gateway, ...others } = await state;
@@ -43,11 +47,9 @@ type State = Readonly<
 async function askAll(ctx: GatewayContext): Promise<State> {
   const [own, management, worker, runner] = await Promise.all([
     gatewayReadiness(ctx),
-    up(() => answersAt(ctx.config.MANAGEMENT_URL)),
-    up(() => workerBeats(ctx)),
-    up(async () => {
-      if (!(await ctx.runner.ready())) throw new Error('no runner answers');
-    }),
+    upOrDown(() => answersAt(ctx.config.MANAGEMENT_URL)),
+    upOrDown(async () => (await ctx.definitions.redis.exists(workerAliveKey)) > 0),
+    upOrDown(() => ctx.runner.ready()),
   ]);
   return {
     gateway: own.ready ? 'up' : 'down',
@@ -59,33 +61,13 @@ async function askAll(ctx: GatewayContext): Promise<State> {
   };
 }
 
-async function workerBeats(ctx: GatewayContext): Promise<void> {
-  if ((await ctx.definitions.redis.exists(workerAliveKey)) === 0)
-    throw new Error('no worker is alive');
-}
-
 function answersAt(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const request = get(new URL('/health/live', url), { timeout: within }, (answer) => {
+    const request = get(new URL('/health/live', url), { timeout: readinessWithinMs }, (answer) => {
       answer.resume();
       resolve();
     });
     request.on('timeout', () => request.destroy(new Error('no answer in time')));
     request.on('error', reject);
   });
-}
-
-async function up(check: () => Promise<unknown>): Promise<'up' | 'down'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), within);
-  });
-  try {
-    await Promise.race([check(), late]);
-    return 'up';
-  } catch {
-    return 'down';
-  } finally {
-    clearTimeout(timer);
-  }
 }
