@@ -65,7 +65,6 @@ const depConstraints = [
   ...Object.entries(apps).map(([name, uses]) => constraint(`app:${name}`, uses)),
   // Black box: over HTTP, with nothing of the product inside. lib:testing has nothing of it either.
   { sourceTag: 'acceptance', onlyDependOnLibsWithTags: ['lib:testing'] },
-  { sourceTag: 'tools', onlyDependOnLibsWithTags: ['lib:testing'] },
 ];
 
 const testFiles = [
