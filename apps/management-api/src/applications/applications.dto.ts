@@ -24,11 +24,11 @@ import {
 } from '@glovebox/access';
 import { invalid } from '@glovebox/problems';
 import { requestOf } from '../http/request';
-import { readListQuery, type ListQuery } from '../listing';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { readListQuery, type ListQuery } from '../lists/listing';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
-import type { Application } from './application.entity';
+import type { Application } from '../entities/application.entity';
 
 /** Rules of an application. Every call looks at each of them. */
 const rulesMax = 100;

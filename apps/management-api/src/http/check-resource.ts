@@ -3,7 +3,7 @@ import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import type { Resource } from '../database/lock-row';
 import { readRow } from '../database/read-row';
-import { isUuid } from '../validation/values';
+import { isUuid } from '../validation/uuid';
 import { actorOf, type ApiRequest } from './request';
 
 const metadata = 'resource';

@@ -2,8 +2,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
 import { isInstant } from '@glovebox/wire';
 import { requestOf } from '../http/request';
-import { readPage, type PageQuery } from '../listing';
-import { isUuid } from '../validation/values';
+import { readPage, type PageQuery } from '../lists/listing';
+import { isUuid } from '../validation/uuid';
 
 /** Selects lines of the audit log. Both dates are inclusive. */
 export interface LogQuery extends PageQuery {

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Response } from 'supertest';
-import { isUuid } from '../validation/values';
+import { isUuid } from '../validation/uuid';
 import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 

@@ -12,14 +12,15 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import type { Isolation, Runtime, TlsDefinition, TransformStep } from '@glovebox/definitions';
+import type { TlsDefinition, TransformStep } from '@glovebox/definitions';
+import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ApplicationReference } from '../applications/applications.dto';
-import { configurationBytesMax, type Configuration } from '../configuration';
-import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { configurationBytesMax, type Configuration } from '../code/configuration';
+import { Code, RuntimeName } from '../code/code-members';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsAnyJson, IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
 import { nameMax } from '../validation/limits';
-import type { Proxy, TransformEntry } from './proxy.entity';
+import type { Proxy, TransformEntry } from '../entities/proxy.entity';
 import type { Steps } from './transform-steps';
 
 export class TransformInput {

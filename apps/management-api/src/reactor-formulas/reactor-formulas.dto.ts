@@ -1,4 +1,3 @@
-import { applyDecorators } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -11,25 +10,19 @@ import {
   Matches,
   ValidateNested,
 } from 'class-validator';
-import type { ParameterType, Runtime } from '@glovebox/definitions';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import type { ParameterType } from '@glovebox/definitions';
+import type { Runtime } from '@glovebox/sandbox';
+import { Code, RuntimeName } from '../code/code-members';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, nameMax } from '../validation/limits';
-import type { ReactorFormula } from './reactor-formula.entity';
+import type { ReactorFormula } from '../entities/reactor-formula.entity';
 
-const runtimes = ['node16', 'node20'];
-export const defaultRuntime: Runtime = 'node16';
-
-const codeMax = 50_000;
 /** Entries of `configuration`, and of `request_parameters`. */
 const parametersMax = 25;
 export const parameterNameMax = 200;
 /** Characters of an icon: an address, or a small picture as a data URL. */
 const iconMax = 50_000;
-
-export const Code = (): PropertyDecorator =>
-  applyDecorators(IsString(), TextLength(1, codeMax), WithoutNul());
-export const RuntimeName = (): PropertyDecorator => applyDecorators(IsOptional(), IsIn(runtimes));
 
 class ConfigurationInput {
   @IsString()

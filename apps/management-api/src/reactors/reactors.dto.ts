@@ -1,23 +1,23 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsOptional, IsString, IsUUID, ValidateNested } from 'class-validator';
-import type { Isolation } from '@glovebox/definitions';
+import type { Isolation } from '@glovebox/sandbox';
 import {
   ApplicationReference,
   toApplicationResponse,
   type ApplicationResponse,
 } from '../applications/applications.dto';
-import type { Application } from '../applications/application.entity';
-import { configurationBytesMax, type Configuration } from '../configuration';
-import type { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
+import type { Application } from '../entities/application.entity';
+import { configurationBytesMax, type Configuration } from '../code/configuration';
+import type { ReactorFormula } from '../entities/reactor-formula.entity';
 import {
   parameterNameMax,
   toFormulaResponse,
   type FormulaResponse,
 } from '../reactor-formulas/reactor-formulas.dto';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
 import { nameMax } from '../validation/limits';
-import type { Reactor } from './reactor.entity';
+import type { Reactor } from '../entities/reactor.entity';
 
 class FormulaReference {
   @IsUUID('loose')

@@ -1,8 +1,8 @@
 import { IsOptional, IsString } from 'class-validator';
-import { toStamps, type Stamps } from '../created-and-modified';
+import { toStamps, type Stamps } from '../changes/created-and-modified';
 import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
 import { nameMax } from '../validation/limits';
-import type { Tenant } from './tenant.entity';
+import type { Tenant } from '../entities/tenant.entity';
 
 export class UpdateTenant {
   @IsString()

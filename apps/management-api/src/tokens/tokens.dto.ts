@@ -13,7 +13,7 @@ import {
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { requestOf } from '../http/request';
-import { readPage, type PageQuery } from '../listing';
+import { readPage, type PageQuery } from '../lists/listing';
 import {
   IsAnyJson,
   IsInstant,

@@ -6,8 +6,8 @@ import type { Sql } from '@glovebox/database';
 import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome } from '../idempotency';
-import { toPage, type Page } from '../listing';
+import { storeOutcome } from '../changes/idempotency';
+import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */

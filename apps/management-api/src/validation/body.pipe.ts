@@ -2,9 +2,9 @@ import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/c
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { invalid } from '@glovebox/problems';
+import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { membersOf, type Dto, type DtoMember } from './dto-members';
 import { messageOf } from './messages';
-import { isMembers, type Members } from './values';
 
 /** The last check of a request. Handlers see the declared members alone, all of them valid. */
 @Injectable()
@@ -17,7 +17,7 @@ export class BodyPipe implements PipeTransform {
 
 /** Makes a valid instance of the class, or throws all faults of the document. */
 export function toDto<Type extends Dto>(Type: Type, document: unknown): InstanceType<Type> {
-  if (!isMembers(document)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(document)) throw invalid({ '': ['must be a JSON object'] });
   const dto = plainToInstance(Type, bounded(Type, document));
   for (const member of membersOf(Type)) {
     const value = member.staysAsItCame ? givenTo(member, document) : undefined;
@@ -29,7 +29,7 @@ export function toDto<Type extends Dto>(Type: Type, document: unknown): Instance
 }
 
 /** null counts as absent, except where any JSON is accepted. */
-function givenTo({ name, rules }: DtoMember, document: Members): unknown {
+function givenTo({ name, rules }: DtoMember, document: JsonObject): unknown {
   const value = Object.hasOwn(document, name) ? document[name] : undefined;
   return value === null && !rules.has('isAnyJson') ? undefined : value;
 }
@@ -39,8 +39,8 @@ function givenTo({ name, rules }: DtoMember, document: Members): unknown {
  * members. Lists end one entry behind their limit. Objects that no class describes come out empty:
  * the rules refuse both.
  */
-function bounded(Type: Dto, document: Members): Members {
-  const copy: Members = {};
+function bounded(Type: Dto, document: JsonObject): JsonObject {
+  const copy: JsonObject = {};
   for (const member of membersOf(Type)) {
     const value = member.staysAsItCame ? undefined : givenTo(member, document);
     if (value !== undefined) copy[member.name] = boundedValue(member, value);
@@ -57,7 +57,7 @@ function boundedValue(
     const entry = { type, entriesMax: -1 };
     return value.slice(0, entriesMax + 1).map((one) => boundedValue(entry, one));
   }
-  if (!isMembers(value)) return value;
+  if (!isJsonObject(value)) return value;
   return type ? bounded(type, value) : {};
 }
 

@@ -1,8 +1,7 @@
 import { NotContains, ValidateBy } from 'class-validator';
-import { isInstant } from '@glovebox/wire';
+import { isInstant, isJsonObject } from '@glovebox/wire';
 import { mapMembersMax, mapNameMax, mapValueMax } from './limits';
 import { choice } from './messages';
-import { isMembers } from './values';
 
 // The rules that class-validator cannot express. DTOs use its own decorators for all others.
 
@@ -60,7 +59,7 @@ export const IsStringMap = (rule: StringMapRule = {}): PropertyDecorator =>
 
 /** Counts the members first, so that nothing walks through too many. */
 function mapFault(value: unknown, rule: StringMapRule): string | undefined {
-  if (!isMembers(value)) return 'must be an object';
+  if (!isJsonObject(value)) return 'must be an object';
   const members = Object.entries(value);
   if (members.length > mapMembersMax) return `must have at most ${mapMembersMax} members`;
   const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];

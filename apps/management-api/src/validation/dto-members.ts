@@ -17,7 +17,10 @@ export interface DtoMember {
   readonly rules: ReadonlyMap<string, Rule>;
   /** The class of its `@Type`: that of the member, or of each entry of a list. */
   readonly type: Dto | undefined;
-  /** The value may be any JSON, or has names of the caller's own. It stays as it came. */
+  /**
+   * The value may be any JSON, or has names of the caller's own. It stays as it came. Only the
+   * document itself has such members, no nested class.
+   */
   readonly staysAsItCame: boolean;
   /** Entries of a list; 0 where the member is no list. */
   readonly entriesMax: number;
@@ -60,6 +63,9 @@ function readMember(dto: Dto, name: string, about: readonly Metadata[]): DtoMemb
   }
   const type = defaultMetadataStorage.findTypeMetadata(dto, name)?.typeFunction() as
     Dto | undefined;
+  if (type && membersOf(type).some((nested) => nested.staysAsItCame)) {
+    throw new Error(`${dto.name}.${name} nests a member that must stay as it came`);
+  }
   const staysAsItCame = rules.has('isAnyJson') || rules.has('isStringMap');
   return { name, isOptional, rules, type, staysAsItCame, entriesMax: Number(bound ?? 0) };
 }

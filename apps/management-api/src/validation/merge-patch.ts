@@ -1,8 +1,7 @@
 import { invalid } from '@glovebox/problems';
-import { mergePatch } from '@glovebox/wire';
+import { isJsonObject, mergePatch, type JsonObject } from '@glovebox/wire';
 import { toDto } from './body.pipe';
 import type { Dto } from './dto-members';
-import { isMembers, type Members } from './values';
 
 /** The body of a PATCH (RFC 7386). It is applied to the document that a PUT takes. */
 export type MergePatch = unknown;
@@ -14,14 +13,14 @@ export type MergePatch = unknown;
  */
 export function patched<Type extends Dto>(
   Type: Type,
-  document: Members,
+  document: JsonObject,
   patch: MergePatch,
 ): InstanceType<Type> | undefined {
-  if (!isMembers(patch)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   if (Object.keys(patch).length === 0) return undefined;
   return toDto(Type, mergePatch(document, patch));
 }
 
 export function touches(patch: MergePatch, member: string): boolean {
-  return isMembers(patch) && Object.hasOwn(patch, member);
+  return isJsonObject(patch) && Object.hasOwn(patch, member);
 }

@@ -1,9 +1,11 @@
-import { ArrayMaxSize, IsArray, IsOptional, IsString } from 'class-validator';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
 import { UpdateTenant } from '../tenants/tenants.dto';
 import { CreateToken } from '../tokens/tokens.dto';
 import { toDto } from './body.pipe';
+import { IsStringMap } from './decorators';
 import { membersOf, type Dto } from './dto-members';
 
 const errorsOf = (Type: Dto, document: unknown): unknown => {
@@ -107,6 +109,19 @@ describe('a class', () => {
       words!: string[];
     }
     expect(() => membersOf(Unlimited)).toThrow('Unlimited.words is a list without @ArrayMaxSize');
+  });
+
+  it('is refused if it nests a map, which would be lost', () => {
+    class Inner {
+      @IsStringMap()
+      map!: Record<string, string>;
+    }
+    class Outer {
+      @Type(() => Inner)
+      @ValidateNested()
+      inner!: Inner;
+    }
+    expect(() => membersOf(Outer)).toThrow('Outer.inner nests a member that must stay as it came');
   });
 
   it('has the members that it inherits first', () => {

@@ -1,9 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
-import { requestOf } from './http/request';
-import { nameMax } from './validation/limits';
-import { isUuid } from './validation/values';
+import { requestOf } from '../http/request';
+import { nameMax } from '../validation/limits';
+import { isUuid } from '../validation/uuid';
 
 export interface PageQuery {
   readonly page: number;
