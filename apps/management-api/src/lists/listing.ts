@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
+import type { ResourceEntity } from '../entities/resource.entity';
 import { requestOf } from '../http/request';
 import { isUuid, nameMax } from '../validation/fields';
 
@@ -93,13 +94,11 @@ export function readWhole(
   return fallback;
 }
 
-type Resource = new () => { id: string; tenantId: string; createdAt: Date };
-
 /**
  * One page of a tenant's rows, the newest first. Counting and leafing go through the index alone,
  * however far; only then are the rows of the page read.
  */
-export async function listRows<Entity extends Resource>(
+export async function listRows<Entity extends ResourceEntity>(
   manager: EntityManager,
   entity: Entity,
   tenantId: string,
@@ -121,7 +120,7 @@ export async function listRows<Entity extends Resource>(
 /** The two statements behind a page. */
 export function listStatements(
   manager: EntityManager,
-  entity: Resource,
+  entity: ResourceEntity,
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
