@@ -16,7 +16,7 @@ import {
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { AccessLog } from './observing/access-log';
 import { createCallShares, type CallShares } from './call/call-shares';
 import type { GatewayConfig } from './config';
@@ -25,7 +25,7 @@ import { KnownKeys } from './call/known-keys';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
-import { Tunnels } from './proxy/upgrade';
+import { Tunnels } from './connection/upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
@@ -136,10 +136,11 @@ export async function createGatewayContext(
 
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
-  const vault = new Vault(stores.sealer);
+  const tokenUses = new TokenUses(database);
+  const vault = new Vault(stores.sealer, tokenUses);
   observeShares(registry, {
     connections: database.shares,
-    token_uses: database.uses.places,
+    token_uses: tokenUses.places,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,

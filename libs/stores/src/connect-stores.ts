@@ -4,7 +4,7 @@ import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from 
 import type { Secret } from '@glovebox/service-host';
 
 /** Everything that each process with a key ring opens in Postgres and Redis. */
-export interface Stores {
+interface Stores {
   readonly ring: KeyRing;
   readonly sealer: Sealer;
   readonly keyHash: KeyHash;

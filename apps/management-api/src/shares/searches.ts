@@ -17,7 +17,7 @@ export const waitingListsMax = 200;
  */
 export interface Searches {
   readonly shares: { readonly lists: Shares; readonly searches: Shares };
-  /** A transaction in which row-level security shows the tenant's rows alone. */
+  /** Row-level security shows the tenant's rows alone. */
   list<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   search<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export function connectSearches(options: {
   const inTurn =
     (shares: Shares) =>
     <Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found> =>
-      shares.hold(tenantId, () => database.transactionAs(tenantId, work));
+      shares.hold(tenantId, () => work(database.as(tenantId)));
   return {
     shares: { lists, searches },
     list: inTurn(lists),

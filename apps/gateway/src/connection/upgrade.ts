@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
-import { CallerResponse } from '../connection/caller-response';
-import type { Decision } from '../call/decision';
+import { CallerResponse } from './caller-response';
 
 /**
  * Node hands over a bare socket with the offer. With a response on it, an upgrade is answered like
@@ -34,7 +33,10 @@ function leave(this: Socket): void {
   this.destroySoon();
 }
 
-type Decided = Pick<Decision, 'isConfirmed'>;
+/** The decision that allowed a tunnel. Throws when it would not be made again. */
+interface Decided {
+  isConfirmed(): boolean;
+}
 
 export function agreesToWebSocket(raw: readonly string[]): boolean {
   const at = raw.findIndex((part, n) => n % 2 === 0 && part.toLowerCase() === 'upgrade');

@@ -1,13 +1,13 @@
 import { Problem } from '@glovebox/problems';
-import type { TakeTurn } from './slices';
+import type { TakeTurn } from './time-slices';
 
 /** From the first brace to the last, as it stands in the request. */
 export const expressionBytesMax = 4_096;
-export const expressionsMax = 1_000;
-export const tokensMax = 100;
+const expressionsMax = 1_000;
+const tokensMax = 100;
 export const expandedBytesMax = 10 * 1024 * 1024;
 /** What all filters of a request may read and write: a short chain over a large value, repeated. */
-export const filteredCharactersMax = 32 * 1024 * 1024;
+const filteredCharactersMax = 32 * 1024 * 1024;
 /** In one expression: each takes its time however short the text is. */
 export const filtersMax = 32;
 /** No filter makes a text longer than this; most of them are not interrupted. */

@@ -7,24 +7,29 @@ import {
   waitFor,
   type TestDatabase,
 } from '@glovebox/testing';
-import { connectDatabase, enterTenant, readAndRecord, type Database, type Sql } from './index';
+import type { ContainerGrant } from '@glovebox/access';
+import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
 import {
   statementsMax,
   tenantStatementsMax,
   TokenUses,
+  usesOneByOne,
+  type UseReader,
   tokensTogetherMax,
   usesMax,
   usesTogetherMax,
 } from './token-uses';
-import { readTogether, type AskedUse, type Grant, type SealedToken, type Use } from './tokens';
+import { readUsesTogether, type AskedUse, type SealedToken, type Use } from './read-and-record';
 
 let testDatabase: TestDatabase;
 let data: Database;
+let allUses: TokenUses;
 let admin: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   data = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 20 });
+  allUses = new TokenUses(data);
   admin = connectDatabase({ url: testDatabase.adminUrl, app: 'admin', connectionsMax: 4 });
 });
 
@@ -61,7 +66,7 @@ async function store(tokens: readonly Stored[]): Promise<void> {
 }
 
 const dataOf = (tenantId: string, id: string): Buffer => Buffer.from(`data of ${tenantId} ${id}`);
-const everything: readonly Grant[] = [{ container: '/', transform: 'reveal' }];
+const everything: readonly ContainerGrant[] = [{ container: '/', transform: 'reveal' }];
 const limits = { bytesMax: 10 * 1024 * 1024, atOnceMax: 128 * 1024 };
 
 function useOf(tenantId: string, tokenIds: readonly string[], of: Partial<AskedUse> = {}) {
@@ -117,13 +122,16 @@ function watched(database = data) {
         .finally(() => underWay.splice(underWay.indexOf(tenantIds), 1));
     },
   };
-  const of = (tenantId: string): Sql => ({
-    query: (statement, values) => {
-      alone.push(tenantId);
-      return database.query(statement, values);
-    },
-  });
-  const uses = new TokenUses({ shared, of, hasRoom: () => true });
+  const of = (owner: string): Sql =>
+    owner === 'uses of tokens'
+      ? shared
+      : {
+          query: (statement, values) => {
+            alone.push(owner);
+            return database.query(statement, values);
+          },
+        };
+  const uses = new TokenUses({ of, shares: { hasRoom: () => true } });
   return { uses, together, alone, most: () => ({ atOnce: most, ofOneTenant: mostOfOne }) };
 }
 
@@ -144,11 +152,11 @@ describe('uses of tokens in one statement', () => {
       { tenantId: b, id: 'of-b', container: '/pci/', mask },
       { tenantId: b, id: 'expired', isExpired: true },
     ]);
-    const denied: readonly Grant[] = [
+    const denied: readonly ContainerGrant[] = [
       { container: '/pci/', transform: 'redact' },
       { container: '/', transform: 'reveal' },
     ];
-    const masked: readonly Grant[] = [{ container: '/pci/', transform: 'mask' }];
+    const masked: readonly ContainerGrant[] = [{ container: '/pci/', transform: 'mask' }];
     const all = [
       useOf(a, ['same', 'of-a']),
       useOf(b, ['same']),
@@ -248,17 +256,17 @@ describe('uses of tokens in one statement', () => {
           : {}),
       };
     };
-    const alone: Sql = { query: (statement, values) => data.query(statement, values) };
+    const alone: UseReader = usesOneByOne(() => data);
     const byId = (tokens: SealedToken[]) => tokens.sort((x, y) => (x.id < y.id ? -1 : 1));
-    const outcomeOf = async (sql: Sql, asked: AskedUse) => {
+    const outcomeOf = async (reader: UseReader, asked: AskedUse) => {
       const use = { ...asked.use, traceId: randomUUID() };
-      const tokens = await readAndRecord(sql, { ...asked, use });
+      const tokens = await reader.read({ ...asked, use });
       return { tokens: byId(tokens), lines: await linesOf(use.traceId) };
     };
     const { uses, together } = watched();
     for (let round = 0; round < 3; round += 1) {
       const all = Array.from({ length: 120 }, anyUse);
-      const shared = await Promise.all(all.map((asked) => outcomeOf({ ...alone, uses }, asked)));
+      const shared = await Promise.all(all.map((asked) => outcomeOf(uses, asked)));
       for (const [n, asked] of all.entries()) {
         expect({ asked, ...shared[n] }).toEqual({ asked, ...(await outcomeOf(alone, asked)) });
       }
@@ -424,7 +432,7 @@ it('a tenant that keeps as many uses of 100 tokens under way as it may slows no 
     const durations: number[] = [];
     for (let nth = 0; nth < 100; nth += 1) {
       const begun = performance.now();
-      await readAndRecord(data.of(other), useOf(other, ['one']));
+      await allUses.read(useOf(other, ['one']));
       durations.push(performance.now() - begun);
     }
     return durations.sort((x, y) => x - y)[98] ?? Infinity;
@@ -432,9 +440,9 @@ it('a tenant that keeps as many uses of 100 tokens under way as it may slows no 
   const quiet = await nearlyAll();
   const ending = new AbortController();
   const held = Array.from({ length: usesMax / 2 }, async () => {
-    while (!ending.signal.aborted) await codeOf(readAndRecord(data.of(flood), useOf(flood, ids)));
+    while (!ending.signal.aborted) await codeOf(allUses.read(useOf(flood, ids)));
   });
-  await waitFor(() => data.uses.places.heldBy(flood) === usesMax / 2);
+  await waitFor(() => allUses.places.heldBy(flood) === usesMax / 2);
   const beside = await nearlyAll();
   ending.abort();
   await Promise.all(held);
@@ -451,7 +459,7 @@ it('a tenant that has taken its share of the connections waits for one with its 
   await waitFor(() => data.shares.heldBy(slow) === 10);
   const answered: string[] = [];
   const read = async (tenantId: string): Promise<void> => {
-    await readAndRecord(data.of(tenantId), useOf(tenantId, ['one']));
+    await allUses.read(useOf(tenantId, ['one']));
     answered.push(tenantId);
   };
   const own = read(slow);
@@ -488,10 +496,10 @@ describe('under row-level security', () => {
 
       const own = useOf(entered, ['mine']);
       const stranger = useOf(entered, ['theirs']);
-      const answers = await asEntered((sql) => readTogether(sql, [own, stranger]));
+      const answers = await asEntered((sql) => readUsesTogether(sql, [own, stranger]));
       expect(answers).toMatchObject([[{ id: 'mine', sealed: dataOf(entered, 'mine') }], []]);
       const theirs = useOf(foreign, ['mine']);
-      const both = asEntered((sql) => readTogether(sql, [own, theirs]));
+      const both = asEntered((sql) => readUsesTogether(sql, [own, theirs]));
       expect(await codeOf(both)).toBe('service_unavailable');
       expect(await linesOf(theirs.use.traceId)).toEqual([]);
     } finally {

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { workerAliveKey } from '@glovebox/reactors';
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
-import type { GatewayContext } from '../context';
+import type { GatewayContext } from './context';
 
 /** This process alone: may it take calls? */
 export const gatewayReadiness = ({

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Budget, Tally } from './limits';
-import { atOnce, inSlices, nextSlice, type Work } from './slices';
-import { bodyTemplate } from './expand-stream';
-import { valueTemplate } from './value-template';
+import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
+import { bodyTemplate } from '../expand/expand-stream';
+import { valueTemplate } from '../expand/value-template';
 
 /** How often the process has looked at its sockets while the work went on. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {

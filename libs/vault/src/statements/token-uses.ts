@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 import { Shares } from '@glovebox/shares';
-import type { Sql } from './database';
-import { readAlone, readTogether, type AskedUse, type SealedToken } from './tokens';
+import type { Sql } from '@glovebox/database';
+import { readUse, readUsesTogether, type AskedUse, type SealedToken } from './read-and-record';
 
 /** Uses that wait or are under way in one process. */
 export const usesMax = 512;
@@ -28,13 +28,20 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Connections of a pool that tenants share. */
-export interface UseConnections {
-  /** For statements of several tenants: the part of the pool that none of them owns. */
-  readonly shared: Sql;
-  of(tenantId: string): Sql;
-  /** Whether a statement of the tenant would get a connection at once. */
-  hasRoom(tenantId: string): boolean;
+/** Reads the tokens of a use, and records it. */
+export interface UseReader {
+  read(asked: AskedUse): Promise<SealedToken[]>;
+}
+
+/** A reader whose uses share no statement: each takes a connection of its tenant. */
+export const usesOneByOne = (of: (tenantId: string) => Sql): UseReader => ({
+  read: (asked) => readUse(of(asked.use.tenantId), asked),
+});
+
+/** A pool of connections that tenants share. */
+interface SharedPool {
+  of(owner: string): Sql;
+  readonly shares: Pick<Shares, 'hasRoom'>;
 }
 
 /**
@@ -42,7 +49,7 @@ export interface UseConnections {
  * Postgres together: a statement, its transaction and the wait for the disk cost as much for many as
  * for one. Tenants take turns; each has its share of those that may wait, and of the statements.
  */
-export class TokenUses {
+export class TokenUses implements UseReader {
   readonly places = new Shares({ places: usesMax });
   /** By tenant, the one whose turn is next first. */
   readonly #lines = new Map<string, Waiting[]>();
@@ -52,14 +59,19 @@ export class TokenUses {
   #isDue = false;
   #look: NodeJS.Timeout | undefined;
 
-  constructor(private readonly connections: UseConnections) {}
+  /** For statements of several tenants: the part of the pool that none of them owns. */
+  readonly #sharedSql: Sql;
+
+  constructor(private readonly pool: SharedPool) {
+    this.#sharedSql = pool.of('uses of tokens');
+  }
 
   async read(asked: AskedUse): Promise<SealedToken[]> {
     const { tenantId } = asked.use;
     const { bytesMax, atOnceMax } = asked.limits;
     // One that may be large has waited for its place already. A tenant that has taken its share of the
     // connections waits in its own line, here as with any other statement.
-    if (atOnceMax >= bytesMax || !this.connections.hasRoom(tenantId)) return this.#readAlone(asked);
+    if (atOnceMax >= bytesMax || !this.pool.shares.hasRoom(tenantId)) return this.#readAlone(asked);
     const release = this.places.takeNow(tenantId);
     try {
       return (await this.#readSoon(asked)) ?? (await this.#readAlone(asked));
@@ -69,7 +81,7 @@ export class TokenUses {
   }
 
   #readAlone(asked: AskedUse): Promise<SealedToken[]> {
-    return readAlone(this.connections.of(asked.use.tenantId), asked);
+    return readUse(this.pool.of(asked.use.tenantId), asked);
   }
 
   #readSoon(asked: AskedUse): Promise<SealedToken[] | undefined> {
@@ -144,7 +156,7 @@ export class TokenUses {
   async #serve(together: readonly Waiting[]): Promise<void> {
     const [only] = together;
     if (only && together.length === 1 && only.asked.tokenIds.length <= tokensAloneMax) {
-      const reading = readAlone(this.connections.shared, only.asked).catch(refuse);
+      const reading = readUse(this.#sharedSql, only.asked).catch(refuse);
       return reading.then(only.resolve, only.reject);
     }
     const small = together.map(({ asked }) => ({
@@ -155,7 +167,7 @@ export class TokenUses {
       },
     }));
     try {
-      const answers = await readTogether(this.connections.shared, small).catch(refuse);
+      const answers = await readUsesTogether(this.#sharedSql, small).catch(refuse);
       together.forEach(({ resolve }, at) => resolve(answers[at]));
     } catch (error) {
       // Only where Postgres has said that it did nothing: an outage may have come after the record.

@@ -1,9 +1,6 @@
 import type { Sql } from '@glovebox/database';
-import type { Sealer } from '@glovebox/seal';
-import type { KeyedHashes } from './fingerprints';
-import { columns } from './shown-tokens';
-import { placeOf, type TokenRow } from './token';
-import type { ValidToken } from './valid-token';
+import type { TokenRow } from '../token';
+import { isLive, rowColumns } from './live-tokens';
 
 /** A token as its row will hold it. */
 export interface SealedRow {
@@ -20,52 +17,36 @@ export interface SealedRow {
   readonly terms: readonly string[];
 }
 
-/** Everything of the token that is confidential, sealed to its row or hashed. */
-export async function sealRow(
-  sealer: Sealer,
-  hashes: KeyedHashes,
-  tenantId: string,
-  token: ValidToken,
-): Promise<SealedRow> {
-  const { id, isNamed, type, container, metadata, expiresAt, options } = token;
-  const seal = (column: 'data' | 'mask' | 'options', text: string): Promise<Buffer> =>
-    sealer.seal(placeOf(tenantId, id, column), text);
-  const hasOptions = Object.keys(options).length > 0;
-  return {
-    id,
-    isNamed,
-    type,
-    container,
-    metadata: JSON.stringify(metadata),
-    expiresAt,
-    data: await seal('data', token.text),
-    mask: token.mask === undefined ? null : await seal('mask', JSON.stringify(token.mask)),
-    options: hasOptions ? await seal('options', JSON.stringify(options)) : null,
-    fingerprint: await fingerprintOf(hashes, tenantId, token),
-    terms: await termsOf(hashes, tenantId, token),
-  };
+export interface LockedRow extends TokenRow {
+  readonly data: Buffer;
+  readonly options: Buffer | null;
 }
 
-export function fingerprintOf(
-  hashes: KeyedHashes,
+/** The live token, held against every other writer until the end of the transaction. */
+export async function lockRow(
+  sql: Sql,
   tenantId: string,
-  { type, data, options, fingerprinted }: ValidToken,
-): Promise<string> {
-  return options.fingerprint_expression === undefined
-    ? hashes.fingerprint(tenantId, type, 'data', data)
-    : hashes.fingerprint(tenantId, type, 'expression', fingerprinted);
+  id: string,
+): Promise<LockedRow | undefined> {
+  const [row] = await sql.query<LockedRow>(
+    `SELECT ${rowColumns}, data, options FROM tokens t
+     WHERE t.tenant_id = $1 AND t.id = $2 AND ${isLive}
+     FOR UPDATE`,
+    [tenantId, id],
+  );
+  return row;
 }
 
-async function termsOf(
-  hashes: KeyedHashes,
+export async function containerOf(
+  sql: Sql,
   tenantId: string,
-  { indexed, metadata }: ValidToken,
-): Promise<string[]> {
-  const terms = await Promise.all([
-    ...indexed.map((text) => hashes.dataTerm(tenantId, text)),
-    ...Object.entries(metadata).map(([name, value]) => hashes.metadataTerm(tenantId, name, value)),
-  ]);
-  return [...new Set(terms)];
+  id: string,
+): Promise<string | undefined> {
+  const [row] = await sql.query<{ container: string }>(
+    `SELECT container FROM tokens t WHERE t.tenant_id = $1 AND t.id = $2 AND ${isLive}`,
+    [tenantId, id],
+  );
+  return row?.container;
 }
 
 /**
@@ -81,7 +62,8 @@ export async function insertRows(
   const named = rows.filter(({ isNamed }) => isNamed).map(({ id }) => id);
   if (named.length > 0) {
     await sql.query(
-      `DELETE FROM tokens WHERE tenant_id = $1 AND id = ANY ($2::text[]) AND expires_at <= now()`,
+      `DELETE FROM tokens t
+       WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND NOT ${isLive}`,
       [tenantId, named],
     );
   }
@@ -92,7 +74,7 @@ export async function insertRows(
        $6::bytea[], $7::bytea[], $8::jsonb[], $9::text[], $10::timestamptz[])
        AS n (id, type, container, data, mask, options, metadata, fingerprint, expires_at)
      ORDER BY n.id
-     ON CONFLICT (tenant_id, id) DO NOTHING RETURNING ${columns}`,
+     ON CONFLICT (tenant_id, id) DO NOTHING RETURNING ${rowColumns}`,
     [
       tenantId,
       rows.map(({ id }) => id),
@@ -150,4 +132,8 @@ async function insertTerms(sql: Sql, tenantId: string, rows: readonly SealedRow[
      ON CONFLICT DO NOTHING`,
     [tenantId, terms.map(({ term }) => term), terms.map(({ id }) => id)],
   );
+}
+
+export async function deleteRow(sql: Sql, tenantId: string, id: string): Promise<void> {
+  await sql.query('DELETE FROM tokens WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
 }

@@ -1,6 +1,13 @@
-import { Budget, headerTemplate, pathTemplate, queryTemplate, Tally, valueTemplate } from './index';
-import { expandedBytesMax } from './expand/limits';
-import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
+import {
+  Budget,
+  headerTemplate,
+  pathTemplate,
+  queryTemplate,
+  Tally,
+  valueTemplate,
+} from '../index';
+import { expandedBytesMax } from '../bounds/limits';
+import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 
 const hostile: readonly unknown[] = [
   '{{ other }} {{v_1}} }} {{',

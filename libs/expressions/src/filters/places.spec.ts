@@ -7,7 +7,7 @@ import {
   placeTemplate,
   valueOf,
   valueTemplate,
-} from './index';
+} from '../index';
 
 class Secret extends Opaque {
   readonly name = 'hidden';

@@ -35,7 +35,7 @@ export async function inSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn):
   }
 }
 
-const line: (() => void)[] = [];
+const waiting: (() => void)[] = [];
 
 /**
  * Resolves when the process has looked at its sockets, and for one who waits at a time. Timers and
@@ -43,12 +43,12 @@ const line: (() => void)[] = [];
  */
 export function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
-    line.push(resolve);
-    if (line.length === 1) setImmediate(serveFirst);
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(serveFirst);
   });
 }
 
 function serveFirst(): void {
-  line.shift()?.();
-  if (line.length > 0) setImmediate(serveFirst);
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(serveFirst);
 }
