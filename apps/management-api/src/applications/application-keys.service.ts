@@ -16,7 +16,7 @@ import { issueKey, toApplicationDefinition } from './issue-application';
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
 /** Of one application, side by side: all of them are in its definition. */
-export const applicationKeysMax = 100;
+const applicationKeysMax = 100;
 
 /**
  * The keys of an application, of which several work side by side. Whoever changes them holds the

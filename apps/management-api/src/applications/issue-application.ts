@@ -13,7 +13,7 @@ import type { ManagementContext } from '../context';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 
-export interface NewApplication {
+interface NewApplication {
   readonly name: string;
   readonly type: ApplicationType;
   readonly permissions: Permission[];

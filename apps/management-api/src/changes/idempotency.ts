@@ -21,13 +21,13 @@ export interface Claim extends CallName {
   isStored: boolean;
 }
 
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly body: unknown;
 }
 
 /** An outcome of an earlier call, and what one has to be shown by now to be shown it. */
-export interface Replay extends Outcome {
+interface Replay extends Outcome {
   readonly sights: readonly Sight[];
 }
 

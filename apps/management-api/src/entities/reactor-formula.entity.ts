@@ -10,7 +10,7 @@ export interface ConfigurationEntry {
   type: 'string' | 'boolean' | 'number';
 }
 
-export interface ParameterEntry {
+interface ParameterEntry {
   name: string;
   description?: string;
   type: ParameterType;

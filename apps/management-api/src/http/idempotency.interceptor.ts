@@ -25,7 +25,7 @@ import {
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
 
-export const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
+const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
 /** Of these nothing came, so that the same call may come to something later. */
 const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);

@@ -27,8 +27,8 @@ export interface Page<Item> {
   readonly data: readonly Item[];
 }
 
-export const pageSizeMax = 100;
-export const listIdsMax = 1_000;
+const pageSizeMax = 100;
+const listIdsMax = 1_000;
 /** So much is said of parameters that are not known. */
 const shownNames = 20;
 const shownCharacters = 64;
@@ -76,7 +76,7 @@ export function readPage(
 }
 
 /** A parameter that is a whole number from 1, given once. */
-export function readWhole(
+function readWhole(
   query: URLSearchParams,
   name: string,
   { fallback, max }: { fallback: number; max: number },
