@@ -6,8 +6,8 @@ import type { Sql } from '@glovebox/database';
 import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome } from '../idempotency';
-import { toPage, type Page } from '../listing';
+import { storeOutcome } from '../changes/idempotency';
+import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
@@ -74,7 +74,7 @@ export class TokensService {
   }
 
   async detokenize(actor: Actor, document: unknown): Promise<string> {
-    return JSON.stringify(await this.ctx.vault.resolve(this.#statements(actor), actor, document));
+    return JSON.stringify(await this.ctx.vault.resolve(actor, document));
   }
 
   #transaction<Result>({ principal }: Actor, work: (sql: Sql) => Promise<Result>): Promise<Result> {

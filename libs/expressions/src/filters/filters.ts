@@ -1,5 +1,6 @@
-import { type Budget, textLengthMax } from '../expand/limits';
-import type { Work } from '../expand/slices';
+import { type Budget, textLengthMax } from '../bounds/limits';
+import type { Work } from '../bounds/time-slices';
+import type { Argument, Change } from './filter';
 import {
   append,
   hmac,
@@ -14,11 +15,6 @@ import {
   slice,
 } from './text-filters';
 import { cardBin, cardExp, json, toBoolean, toNumber, toText } from './value-filters';
-
-export type Argument = string | number | boolean;
-
-/** What a filter makes of a value, at once or as work; undefined if the value does not fit it. */
-export type Change = (value: unknown, budget: Budget) => unknown;
 
 type ChangeInSlices = (value: unknown, budget: Budget) => Work<unknown>;
 

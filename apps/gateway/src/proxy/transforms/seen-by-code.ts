@@ -5,7 +5,7 @@ import { jsonValuesMax, parseStrictJson } from '@glovebox/wire';
 import { tooLarge, type Reading } from './content';
 
 /** The text as it was received, up to this size, so that code can verify a signature over it. */
-export const rawBodyBytesMax = 1024 * 1024;
+const rawBodyBytesMax = 1024 * 1024;
 
 /** What code sees of a body: `body` undefined when there is none. */
 export interface SeenBody {
