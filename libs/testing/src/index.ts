@@ -11,6 +11,8 @@ export type { TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';
 export { startRedis, testRedisUrl } from './redis';
 export type { PrivateRedis } from './redis';
+export { startRunner } from './runner';
+export type { TestRunner } from './runner';
 export { createTestDatabase } from './test-database';
 export type { TestDatabase } from './test-database';
 export { waitFor } from './wait-for';
