@@ -9,7 +9,6 @@ import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../created-and-modified';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from './tenant.entity';
-import { TenantRemains } from './tenant-remains';
 import { toTenantDefinition } from './tenant-definition';
 import {
   toTenantResponse,
@@ -21,10 +20,7 @@ import { openWebhookSecrets, rotated, sealWebhookSecrets } from './webhook-secre
 
 @Injectable()
 export class TenantsService {
-  constructor(
-    @Context() private readonly ctx: ManagementContext,
-    private readonly remains: TenantRemains,
-  ) {}
+  constructor(@Context() private readonly ctx: ManagementContext) {}
 
   get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
     return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) =>
@@ -46,9 +42,8 @@ export class TenantsService {
     });
   }
 
-  async remove(actor: Actor): Promise<void> {
-    await deleteTenant(this.ctx, authorOf(actor));
-    this.remains.sweep();
+  remove(actor: Actor): Promise<void> {
+    return deleteTenant(this.ctx, authorOf(actor));
   }
 
   /** The secret that signs from now on. Showing it is a use of it, and recorded. */

@@ -6,7 +6,6 @@ import {
   type TestDatabase,
 } from '@glovebox/testing';
 import { connectDatabase, type Database } from '@glovebox/database';
-import { ExpiredTokens } from './expired-tokens';
 import { startTestApi, type TestApi } from '../test-api';
 
 let database: TestDatabase;
@@ -183,7 +182,7 @@ describe('expires_at', () => {
     );
     const [first = '', second = '', third = ''] = ids;
     await Promise.all([expire(first), expire(second)]);
-    await api.app.get(ExpiredTokens).sweep();
+    await admin.query('SELECT delete_expired_tokens(1000)');
     const left = (table: string, column: string) =>
       admin.query(`SELECT DISTINCT ${column} AS id FROM ${table} WHERE ${column} = ANY ($1)`, [
         ids,
