@@ -4,7 +4,7 @@ import { Shares } from '@glovebox/shares';
 /** Later: nothing of this tenant can be done right now. */
 export type Ending = 'done' | 'later';
 
-export interface QueueOf<Job> {
+interface QueueOf<Job> {
   /** For the jobs of all tenants at once. */
   readonly places: number;
   /** Takes the tenant's next due job, which nobody else has then; undefined: none is due. */

@@ -1,4 +1,3 @@
-export type { ReactorContext } from './context';
 export { OpenedValues } from './opened-values';
 export { redactorOf } from './redact';
 export { resultOf } from './reactor-response';

@@ -1,7 +1,7 @@
 import type { Sql } from '@glovebox/database';
 
 /** An ended run and its webhook are kept this long. */
-export const endedKeptMs = 24 * 60 * 60 * 1_000;
+const endedKeptMs = 24 * 60 * 60 * 1_000;
 
 /** Expired tokens are out of use already. */
 export const deleteExpiredTokens = (sql: Sql, rowsMax: number): Promise<number> =>

@@ -38,7 +38,7 @@ export function startHousekeeping({ database }: WorkerContext, background: Backg
   }
 }
 
-export const deletedRowsMax = 1_000;
+const deletedRowsMax = 1_000;
 /** An upgrade may leave millions of rows to delete. The database has other work in between. */
 export const deletionPauseMs = 200;
 

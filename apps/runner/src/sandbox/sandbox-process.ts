@@ -50,7 +50,7 @@ interface ActiveRun {
 export const logLinesMax = 200;
 export const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
-export const unreadBytesMax = 96 * 1024 * 1024;
+const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 
