@@ -56,7 +56,7 @@ const checksOf = (count, rounds) =>
 
 async function withTargets(dev, work) {
   const libraries = await loadLibraries('vault', {
-    '@glovebox/vault': 'Vault',
+    '@glovebox/vault': 'TokenUses, Vault',
     '@glovebox/seal': 'parseKeyRing, Sealer',
     '@glovebox/database': 'connectDatabase, dataKeyTable',
   });
@@ -64,11 +64,12 @@ async function withTargets(dev, work) {
   const url = dev.databaseUrls.data;
   const database = libraries.connectDatabase({ url, app: 'bench', connectionsMax: callers });
   const pool = new pg.Pool({ connectionString: url, max: callers });
-  const vault = new libraries.Vault(new libraries.Sealer(ring, libraries.dataKeyTable(database)));
+  const sealer = new libraries.Sealer(ring, libraries.dataKeyTable(database));
+  const vault = new libraries.Vault(sealer, new libraries.TokenUses(database));
   const { tenantId, ids } = await createTokens(dev, Math.max(...counts));
   try {
     await work((count) => ({
-      target: () => detokenize(vault, database, tenantId, ids.slice(0, count)),
+      target: () => detokenize(vault, tenantId, ids.slice(0, count)),
       peer: bareOf(pool, tenantId, ids.slice(0, count)),
     }));
   } finally {
@@ -88,7 +89,7 @@ async function createTokens({ managementUrl, privateKey }, count) {
   return { tenantId: stored[0].tenant_id, ids: stored.map(({ id }) => id) };
 }
 
-function detokenize(vault, database, tenantId, ids) {
+function detokenize(vault, tenantId, ids) {
   const applicationId = '00000000-0000-4000-8000-000000000000';
   const principal = { applicationId, tenantId, type: 'private', permissions: ['token:use'] };
   const use = {
@@ -100,7 +101,7 @@ function detokenize(vault, database, tenantId, ids) {
     traceId: randomUUID(),
     destinationHost: 'bench.example',
   };
-  return vault.detokenize(database, { ...principal, rules: [] }, use, ids);
+  return vault.detokenize({ ...principal, rules: [] }, use, ids);
 }
 
 const bareStatement = `

@@ -13,24 +13,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { repoRoot } from './lib/repo.mjs';
 import { script, Trouble } from './lib/progress.mjs';
-
-const swcOptions = {
-  sourceMaps: 'inline',
-  jsc: {
-    target: 'es2022',
-    keepClassNames: true,
-    parser: { syntax: 'typescript', decorators: true },
-    transform: {
-      legacyDecorator: true,
-      decoratorMetadata: true,
-      useDefineForClassFields: false,
-    },
-  },
-  module: { type: 'es6' },
-};
+import { swcOptions } from './swc-options.js';
 
 /** Bundles every app of the list in one process; `roots` are folders like apps/gateway. */
-export async function buildApps(roots) {
+async function buildApps(roots) {
   // Loaded here, so that this module can be imported before anything is installed.
   const { build, stop } = await import('esbuild');
   const { transform } = await import('@swc/core');
@@ -89,7 +75,13 @@ function sourceHash(root) {
     .filter((file) => /[/\\]src[/\\].*\.(ts|json)$/.test(file))
     .filter((file) => !/node_modules|\.(spec|faults|soak)\.ts$/.test(file))
     .sort();
-  for (const file of [...files, 'package-lock.json', 'tsconfig.base.json', 'tools/build.mjs']) {
+  const builtBy = [
+    'package-lock.json',
+    'tsconfig.base.json',
+    'tools/build.mjs',
+    'tools/swc-options.js',
+  ];
+  for (const file of [...files, ...builtBy]) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(repoRoot, file)))
@@ -123,7 +115,10 @@ function decorators(transform) {
       build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         const source = await readFile(path, 'utf8');
         if (!/^\s*@\w+\(/m.test(source)) return undefined;
-        const { code } = await transform(source, { filename: path, ...swcOptions });
+        const { code } = await transform(source, {
+          filename: path,
+          ...swcOptions({ module: 'es6' }),
+        });
         return { contents: code, loader: 'js' };
       });
     },

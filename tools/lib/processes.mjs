@@ -9,7 +9,7 @@ const hasProc = existsSync('/proc/self/stat');
  * All live processes by pid. A pid alone is recycled by the kernel; pid and start time together name
  * one process for good, so nothing is ever signalled that is not ours.
  */
-export function processTable() {
+function processTable() {
   return new Map((hasProc ? fromProc() : fromPs()).map((entry) => [entry.pid, entry]));
 }
 
@@ -126,7 +126,7 @@ async function endChild({ pid }, graceMs) {
   family.forEach(endNow);
 }
 
-export function killGroup(pid) {
+function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {

@@ -34,7 +34,7 @@ export function secretsOf(folder) {
   return secrets;
 }
 
-export const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
+const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
 
 /** The master key: without this file nothing that was sealed can be opened again. */
 export function keyRingFileOf(folder) {

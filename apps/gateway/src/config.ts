@@ -1,23 +1,20 @@
 import {
+  egressSettings,
   flag,
+  headerSettings,
   integer,
-  list,
   loadConfig,
   optionalUrl,
   port,
-  requiredList,
-  requiredSecret,
-  stopDelay,
+  runnerSettings,
+  servingSettings,
+  storeSettings,
   text,
   type Setting,
 } from '@glovebox/service-host';
 
 export const settings = {
-  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
-  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
-  PORT: port('the port of the public base URL', 8080),
-  OPS_PORT: port('health and metrics of this process; not for the public', 9080),
-  STOP_DELAY_MS: stopDelay,
+  ...servingSettings({ port: port('the port of the public base URL', 8080), opsPort: 9080 }),
   ACCESS_LOG: flag('one line per call on standard output', false),
   TRACE_OTLP_URL: optionalUrl(
     'a collector of traces, OTLP over HTTP in JSON; /v1/traces is added to an address without a path',
@@ -27,19 +24,12 @@ export const settings = {
     100,
     { min: 0, max: 100 },
   ),
-  DATABASE_URL: requiredSecret('Postgres, as glovebox_data'),
-  DATABASE_CONNECTIONS: integer(
-    'connections to Postgres for what tenants ask for; each tenant has a share of them',
-    20,
-    { min: 2, max: 1_000 },
-  ),
-  REDIS_URL: requiredSecret('Redis'),
+  ...storeSettings('glovebox_data'),
   POSTGRES_AWAY_MAX_MS: integer(
     'how long calls without expressions go on while Postgres refuses connections; 0: one second',
     3_600_000,
     { min: 0, max: 86_400_000 },
   ),
-  KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
   MANAGEMENT_URL: text('where the management API listens', 'http://127.0.0.1:8081'),
   MANAGEMENT_TIMEOUT_MS: integer('how long the management API may be silent', 30_000, {
     min: 100,
@@ -54,26 +44,9 @@ export const settings = {
     300_000,
     { min: 100, max: 3_600_000 },
   ),
-  RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
-  HEADER_PREFIXES: list(
-    'prefixes of the service headers and of the query parameter; further ones are aliases',
-    ['SVC'],
-  ),
-  EGRESS_ALLOW: list(
-    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
-    [],
-  ),
-  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list(
-    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
-    [],
-  ),
-  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
-    min: 1,
-    max: 4_096,
-  }),
-  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  ...runnerSettings,
+  ...headerSettings,
+  ...egressSettings,
   PROXY_BUFFER_MAX: integer(
     'bytes of a JSON, form or text body that is read whole for expressions; a larger one is streamed',
     1_048_576,

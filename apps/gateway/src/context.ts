@@ -1,15 +1,11 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { connectDatabase, dataKeyTable, KeyUses, type Database } from '@glovebox/database';
-import {
-  connectDefinitions,
-  type DefinitionConnection,
-  type DefinitionFollower,
-} from '@glovebox/definitions';
+import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
+import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { createKeyHash, parseKeyRing, Sealer, type KeyHash } from '@glovebox/seal';
+import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -19,7 +15,8 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { connectStores } from '@glovebox/stores';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { AccessLog } from './observing/access-log';
 import { createCallShares, type CallShares } from './call/call-shares';
 import type { GatewayConfig } from './config';
@@ -28,7 +25,7 @@ import { KnownKeys } from './call/known-keys';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
-import { Tunnels } from './proxy/upgrade';
+import { Tunnels } from './connection/upgrade';
 
 /** All that a request may need, made once. Tests make their own with parts of it replaced. */
 export interface GatewayContext {
@@ -79,8 +76,7 @@ export async function createGatewayContext(
 
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
-  // All that a wrong setting makes fail, before anything is open.
-  const ring = parseKeyRing(config.KEY_RING.reveal());
+  // Fails on a wrong setting, before anything is open.
   const egressPolicy = parseEgressPolicy({
     allow: config.EGRESS_ALLOW,
     allowHttp: config.EGRESS_ALLOW_HTTP,
@@ -96,6 +92,15 @@ export async function createGatewayContext(
       `${config.HOST}:${config.OPS_PORT}`,
     ],
   });
+  const stores = await connectStores({
+    app: 'gateway',
+    config,
+    relays: false,
+    postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
+    onFault,
+  });
+  const { definitions, keyHash } = stores;
+  const { follower } = definitions;
   const database = connectDatabase({
     url,
     app: 'gateway',
@@ -109,23 +114,6 @@ export async function createGatewayContext(
   });
   queueRedis.on('error', onFault('Redis is not reachable'));
 
-  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
-  const dataKeys = connectDatabase({
-    url,
-    app: 'gateway-keys',
-    connectionsMax: 2,
-    onIdleError: onFault('an idle connection to Postgres broke'),
-  });
-  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
-  const definitions = connectDefinitions({
-    app: 'gateway',
-    databaseUrl: url,
-    redisUrl,
-    ring,
-    relays: false,
-    postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
-    onFault: onFault('definitions could not be followed'),
-  });
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(egressPolicy, { lookups });
   const runner = createRunnerClient({
@@ -140,19 +128,19 @@ export async function createGatewayContext(
   runs.on('error', onFault('the queue of runs is not reachable'));
   const destinationPlaces = new Shares({ places: config.DESTINATIONS_MAX });
   const connections = new Shares({ places: config.DESTINATION_CONNECTIONS_MAX });
-  const destinations = new Destinations(egress, definitions.follower, {
+  const destinations = new Destinations(egress, follower, {
     callsMax: config.DESTINATION_CALLS_MAX,
     places: destinationPlaces,
     connections,
   });
 
-  const { follower } = definitions;
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
-  const vault = new Vault(sealer);
+  const tokenUses = new TokenUses(database);
+  const vault = new Vault(stores.sealer, tokenUses);
   observeShares(registry, {
     connections: database.shares,
-    token_uses: database.uses.places,
+    token_uses: tokenUses.places,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,
@@ -172,25 +160,6 @@ export async function createGatewayContext(
           config.TRACE_SAMPLE_PERCENT,
         );
 
-  const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
-  const close = async (): Promise<void> => {
-    accessLog?.flush();
-    await tracer?.stop();
-    await keyUses.stop();
-    await definitions.close();
-    await runner.close();
-    await destinations.close();
-    await runs.close();
-    queueRedis.disconnect();
-    await dataKeys.close();
-    await database.close();
-  };
-  // Without a context nobody closes what is open by now.
-  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-
   return {
     config,
     logger,
@@ -202,11 +171,11 @@ export async function createGatewayContext(
     database,
     definitions,
     follower,
-    sealer,
+    sealer: stores.sealer,
     vault,
     keyHash,
     knownKeys: new KnownKeys(),
-    keyUses,
+    keyUses: stores.keyUses,
     runner,
     runs,
     egress,
@@ -215,6 +184,15 @@ export async function createGatewayContext(
     tunnels: new Tunnels(),
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
-    close,
+    async close() {
+      accessLog?.flush();
+      await tracer?.stop();
+      await runner.close();
+      await destinations.close();
+      await runs.close();
+      queueRedis.disconnect();
+      await stores.close();
+      await database.close();
+    },
   };
 }

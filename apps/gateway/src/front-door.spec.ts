@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateApiKey } from '@glovebox/access';
 import { waitFor } from '@glovebox/testing';
-import { beginCall, partEnded } from './call/call';
+import { beginCall, partEnded } from './call/call-lifetime';
 import { CallerResponse } from './connection/caller-response';
 import { createFrontDoor } from './front-door';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';

@@ -5,17 +5,17 @@ import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { readBody, readOn, traceHeader, type Reading, type ServiceHeaders } from '@glovebox/wire';
 import { sendProblem } from './call/answers';
-import type { Call } from './call/call';
+import type { Call } from './observing/call';
 import { admitCall } from './call/call-shares';
 import type { GatewayContext } from './context';
-import { managementAnswerHeaders, managementHeaders } from './proxy/forwarded-headers';
+import { managementAnswerHeaders, managementHeaders } from './connection/forwarded-headers';
 import { admitBody, hasBody } from './connection/intake';
 import { traceparentBelow } from './observing/tracer';
 
 /** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */
-export const smuggledBodyBytesMax = 1024 * 1024;
+const smuggledBodyBytesMax = 1024 * 1024;
 /** The largest body that any operation of the management API takes. */
-export const managementBodyBytesMax = 10 * 1024 * 1024;
+const managementBodyBytesMax = 10 * 1024 * 1024;
 
 export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 

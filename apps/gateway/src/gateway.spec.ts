@@ -369,21 +369,3 @@ describe('the front door', () => {
     }
   });
 });
-
-describe('an invocation of a reactor', () => {
-  it.each<[number, string, RequestInit]>([
-    [401, 'invalid_api_key', { headers: { 'SVC-API-KEY': 'nope' } }],
-    [415, 'unsupported_media_type', { headers: { 'Content-Type': 'text/plain' }, body: 'x' }],
-    [404, 'not_found', { headers: json, body: '{}' }],
-    [404, 'not_found', { headers: { ...json, 'Content-Type': 'text/json' }, body: '{}' }],
-  ])('%d: %s', async (status, code, init) => {
-    const path = `/reactors/${crypto.randomUUID()}/react`;
-    const answer = await call(path, { method: 'POST', ...init });
-    expect([answer.status, await answer.json()]).toMatchObject([status, { code, status }]);
-  });
-
-  it('404: an id that is no UUID', async () => {
-    const answer = await call('/reactors/nope/react/', { method: 'POST' });
-    expect(answer.status).toBe(404);
-  });
-});

@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import { closeServer, startOpsServer, type Service } from '@glovebox/service-host';
 import type { GatewayConfig } from './config';
 import { createGatewayContext, type GatewayContext, type GatewayParts } from './context';
-import { gatewayReadiness } from './observing/health';
+import { gatewayReadiness } from './health';
 import { createGatewayServer } from './server';
 
-export interface Gateway extends Service {
+interface Gateway extends Service {
   readonly ctx: GatewayContext;
   readonly server: Server;
 }

@@ -1,32 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
 import { readLog } from '@glovebox/definitions';
 import { change } from './change';
 import { asSql, inTenant } from './database/in-tenant';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
 import { createTenant } from './tenants/create-tenant';
-import { startTestApi, type TestApi } from './test-api';
+import { useTestApi } from './spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
 const proxy = { name: 'P', destination_url: 'https://example.com' };
@@ -67,7 +46,7 @@ it('writes who did what, under which trace, and no value', async () => {
     .post('/proxies', { ...proxy, configuration: { SECRET: 'canary-value' } })
     .set('SVC-TRACE-ID', 'trace-1');
   const { id, created_by: actor } = created.body as { id: string; created_by: string };
-  const lines = await asAdmin('SELECT * FROM audit_log WHERE trace_id = $1', ['trace-1']);
+  const lines = await api.admin.query('SELECT * FROM audit_log WHERE trace_id = $1', ['trace-1']);
   expect(lines).toEqual([
     expect.objectContaining({
       tenant_id: api.tenant.tenant_id,
@@ -91,22 +70,24 @@ it('a transaction that breaks leaves nothing: no row, no line, nothing in the lo
       [author.tenantId, id],
     );
     const [backend] = await asSql(manager).query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    await asAdmin('SELECT pg_terminate_backend($1)', [backend?.pid]);
+    await api.admin.query('SELECT pg_terminate_backend($1)', [backend?.pid]);
     return { result: id, definitions: [] };
   });
   await expect(broken).rejects.toThrow();
   expect(await head()).toBe(before);
-  expect(await asAdmin(`SELECT 1 FROM audit_log WHERE trace_id = 'broken'`)).toEqual([]);
+  expect(await api.admin.query(`SELECT 1 FROM audit_log WHERE trace_id = 'broken'`)).toEqual([]);
   expect((await api.post('/reactor-formulas', formula)).status).toBe(201);
 });
 
 it('a refused write leaves nothing either', async () => {
   const before = await head();
-  const [{ count }] = (await asAdmin('SELECT count(*) FROM audit_log')) as [{ count: string }];
+  const [{ count }] = (await api.admin.query('SELECT count(*) FROM audit_log')) as [
+    { count: string },
+  ];
   await api.post('/proxies', { ...proxy, application: { id: randomUUID() } });
   await api.post('/reactors', { name: 'R', configuration: {}, formula: { id: randomUUID() } });
   expect(await head()).toBe(before);
-  expect(await asAdmin('SELECT count(*) FROM audit_log')).toEqual([{ count }]);
+  expect(await api.admin.query('SELECT count(*) FROM audit_log')).toEqual([{ count }]);
 });
 
 it('stores no key, configuration or token in clear', async () => {
@@ -118,11 +99,11 @@ it('stores no key, configuration or token in clear', async () => {
   const { key: apiKey } = (await api.post('/applications', application)).body as { key: string };
   await api.post('/tokens', { data: canary }, api.tenant.private_key);
   const stored: string[] = [];
-  const tables = await asAdmin(
+  const tables = await api.admin.query(
     `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`,
   );
   for (const { relname } of tables as { relname: string }[]) {
-    const rows = await asAdmin(`SELECT t::text AS row FROM "${relname}" t`);
+    const rows = await api.admin.query(`SELECT t::text AS row FROM "${relname}" t`);
     stored.push(...(rows as { row: string }[]).map(({ row }) => row));
   }
   expect(stored.length).toBeGreaterThan(50);
@@ -139,16 +120,6 @@ it('stores no key, configuration or token in clear', async () => {
 });
 
 async function head(): Promise<number> {
-  const [row] = await asAdmin('SELECT version::int FROM definition_head');
+  const [row] = await api.admin.query('SELECT version::int FROM definition_head');
   return (row as { version: number }).version;
-}
-
-async function asAdmin(statement: string, values: unknown[] = []): Promise<unknown[]> {
-  const client = new Client({ connectionString: database.adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(statement, values)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
 }

@@ -1,43 +1,22 @@
 import {
-  flag,
+  destinationSettings,
+  headerSettings,
   integer,
-  list,
   loadConfig,
+  moduleSettings,
   port,
   requiredSecret,
-  stopDelay,
-  text,
+  servingSettings,
+  storeSettings,
   type Setting,
 } from '@glovebox/service-host';
 
 export const settings = {
-  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
-  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
-  PORT: port('the port of the management API', 8081),
-  OPS_PORT: port('health and metrics of this process; not for the public', 9081),
-  STOP_DELAY_MS: stopDelay,
-  DATABASE_URL: requiredSecret('Postgres, as glovebox_management'),
-  DATABASE_CONNECTIONS: integer(
-    'connections to Postgres for what tenants ask for; each tenant has a share of them',
-    20,
-    { min: 2, max: 1_000 },
-  ),
-  REDIS_URL: requiredSecret('Redis'),
-  KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
-  HEADER_PREFIXES: list(
-    'prefixes of the service headers and of the query parameter; further ones are aliases',
-    ['SVC'],
-  ),
-  REACTOR_ERRORS_ALIASES: list(
-    'more names that code may require the error classes by, beside @svc/reactor-errors',
-    ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
-  ),
-  EGRESS_ALLOW: list(
-    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
-    [],
-  ),
-  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  ...servingSettings({ port: port('the port of the management API', 8081), opsPort: 9081 }),
+  ...storeSettings('glovebox_management'),
+  ...headerSettings,
+  ...moduleSettings,
+  ...destinationSettings,
   DEFINITIONS_PER_TENANT: integer(
     'applications, formulas, reactors and proxies that one tenant may have in all',
     50_000,

@@ -6,7 +6,7 @@ export const configurationBytesMax = 64 * 1024;
 
 export type Configuration = Readonly<Record<string, string>>;
 
-/** Contract 3: configuration values are strings; numbers and booleans are kept as such. */
+/** Configuration values are strings. Numbers and booleans are accepted and kept as strings. */
 export function toConfiguration(
   input: Readonly<Record<string, string | number | boolean>>,
 ): Configuration {

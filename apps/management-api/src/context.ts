@@ -1,8 +1,8 @@
 import { Inject } from '@nestjs/common';
-import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
-import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import type { KeyUses } from '@glovebox/database';
+import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
-import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
+import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -13,10 +13,12 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { connectStores } from '@glovebox/stores';
+import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createBodyShares, type BodyShares } from './http/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
+import { eachInTenant } from './database/in-tenant';
 import { connectSearches, type Searches } from './tokens/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
@@ -59,9 +61,7 @@ export async function createManagementContext(
     logger.warn({ error: describeError(error) }, what);
 
   const url = config.DATABASE_URL.reveal();
-  const redisUrl = config.REDIS_URL.reveal();
-  // All that a wrong setting makes fail, before anything is open.
-  const ring = parseKeyRing(config.KEY_RING.reveal());
+  // Fails on a wrong setting, before anything is open.
   const egressPolicy = parseEgressPolicy({
     allow: config.EGRESS_ALLOW,
     allowHttp: config.EGRESS_ALLOW_HTTP,
@@ -69,7 +69,7 @@ export async function createManagementContext(
     ownServices: [
       ...config.EGRESS_OWN_SERVICES,
       url,
-      redisUrl,
+      config.REDIS_URL.reveal(),
       `${config.HOST}:${config.PORT}`,
       `${config.HOST}:${config.OPS_PORT}`,
     ],
@@ -81,40 +81,22 @@ export async function createManagementContext(
     onIdleError,
   });
   await dataSource.initialize();
-  const searches = connectSearches({ url, onIdleError });
-  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
-  const dataKeys = connectDatabase({
-    url,
-    app: 'management-api-keys',
-    connectionsMax: 2,
-    onIdleError,
-  });
-  const keyUses = new KeyUses(dataKeys, onFault('the use of keys could not be recorded'));
-  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
-  const definitions = connectDefinitions({
+  const stores = await connectStores({
     app: 'management-api',
-    databaseUrl: url,
-    redisUrl,
-    ring,
+    config,
     relays: true,
     writes: true,
-    onFault: onFault('definitions could not be followed'),
-  });
-
-  const close = async (): Promise<void> => {
-    await definitions.close();
-    await keyUses.stop();
-    await dataKeys.close();
-    await searches.close();
+    onFault,
+  }).catch(async (error: unknown) => {
     await dataSource.destroy();
-  };
-  // Without a context nobody closes what is open by now.
-  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
-    await close();
     throw error;
   });
+  const searches = connectSearches({ url, onIdleError });
 
-  const vault = new Vault(sealer);
+  const vault = new Vault(
+    stores.sealer,
+    usesOneByOne((tenantId) => eachInTenant(dataSource, tenantId)),
+  );
   const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,
@@ -138,15 +120,19 @@ export async function createManagementContext(
     }),
     dataSource,
     searches,
-    definitions,
-    ring,
-    sealer,
-    keyHash,
-    keyUses,
+    definitions: stores.definitions,
+    ring: stores.ring,
+    sealer: stores.sealer,
+    keyHash: stores.keyHash,
+    keyUses: stores.keyUses,
     vault,
     bodies,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
-    close,
+    async close() {
+      await stores.close();
+      await searches.close();
+      await dataSource.destroy();
+    },
   };
 }

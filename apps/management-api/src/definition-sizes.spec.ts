@@ -1,45 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { connectDatabase, type Database } from '@glovebox/database';
+import { connectDatabase } from '@glovebox/database';
 import { resealDefinitions } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
 import { createTenant, type NewTenant } from './tenants/create-tenant';
-import { startTestApi, type TestApi } from './test-api';
+import { useTestApi } from './spec-api';
 
 const definitionsMax = 12;
 /** A tenant begins with itself and two applications. */
 const begun = 3;
 const bytesMax = 150_000;
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({
-    databaseUrl: database.managementUrl,
-    redisUrl: redis.url,
-    env: {
-      DEFINITIONS_PER_TENANT: String(definitionsMax),
-      DEFINITION_BYTES_PER_TENANT: String(bytesMax),
-    },
-  });
-  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 1 });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
+const api = useTestApi({
+  DEFINITIONS_PER_TENANT: String(definitionsMax),
+  DEFINITION_BYTES_PER_TENANT: String(bytesMax),
 });
 
 const proxy = (configuration: Record<string, string> = {}) => ({
@@ -52,11 +25,11 @@ const idOf = ({ body }: { body: unknown }): string => (body as { id: string }).i
 
 /** What is counted, and what there is. */
 async function sizesOf(tenantId: string): Promise<[unknown, unknown]> {
-  const [counted] = await admin.query(
+  const [counted] = await api.admin.query(
     `SELECT definitions::int, bytes::int FROM definition_sizes WHERE tenant_id = $1`,
     [tenantId],
   );
-  const [real] = await admin.query<{ definitions: number }>(
+  const [real] = await api.admin.query<{ definitions: number }>(
     `SELECT count(*)::int AS definitions, sum(octet_length(payload))::int AS bytes
      FROM definition_log WHERE tenant_id = $1 AND payload IS NOT NULL`,
     [tenantId],
@@ -130,7 +103,7 @@ it('the definitions of a tenant take no more bytes than they may, and can always
   expect(await api.put(path, large, key)).toMatchObject(refused);
 
   // As if the limit had been another one.
-  await admin.query(
+  await api.admin.query(
     `UPDATE definition_log SET payload = payload || decode(repeat('00', 100000), 'hex')
      WHERE kind = 'proxy' AND id = $1`,
     [idOf(second)],
@@ -149,7 +122,7 @@ it('an application gets no more than 100 keys', async () => {
   const application = { name: 'a', type: 'private', permissions: ['token:use'] };
   const keys = `/applications/${idOf(await api.post('/applications', application, key))}/keys`;
   // One came with the application, and one more is still possible.
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO application_keys (id, tenant_id, application_id, key_hash, created_at)
      SELECT gen_random_uuid(), tenant_id, application_id, 'hash ' || n, created_at
      FROM application_keys, generate_series(1, 98) n WHERE application_id = $1`,
@@ -164,8 +137,12 @@ it('definitions that another master key seals are counted as before', async () =
   const { tenant_id: id } = await newTenant();
   const [before] = await sizesOf(id);
   const keyRing = api.ctx.config.KEY_RING.reveal();
-  await admin.query(`SELECT raise_sealing_version(2)`);
-  const rotation = connectDatabase({ url: database.rotationUrl, app: 'spec', connectionsMax: 1 });
+  await api.admin.query(`SELECT raise_sealing_version(2)`);
+  const rotation = connectDatabase({
+    url: api.database.rotationUrl,
+    app: 'spec',
+    connectionsMax: 1,
+  });
   const ring = parseKeyRing(`${keyRing},2:${randomBytes(32).toString('base64')}`);
   expect((await resealDefinitions(rotation, ring)).resealed).toBeGreaterThan(begun);
   await rotation.close();

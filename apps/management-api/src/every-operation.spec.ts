@@ -1,38 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { isPermission, mayHold, permissions, type Permission } from '@glovebox/access';
-import { connectDatabase, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
 import { nameOf, operations, urlOf, type Ids, type Operation } from './spec-operations';
-import { startTestApi, type TestApi } from './test-api';
+import { useTestApi } from './spec-api';
 
-let testDatabase: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
+const api = useTestApi();
 let base: string;
 let ids: Ids;
 const noIds: Ids = { application: '', key: '', formula: '', reactor: '', proxy: '', token: '' };
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: testDatabase.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 2 });
-  base = `http://127.0.0.1:${(api.app.getHttpServer().address() as AddressInfo).port}`;
+  base = `http://127.0.0.1:${api.port}`;
   ids = await makeResources();
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await testDatabase.drop();
 });
 
 interface Answer {
@@ -81,7 +59,7 @@ async function makeResources(): Promise<Ids> {
 
 /** What stands in the tables that hold the customers' resources. */
 async function countRows(): Promise<unknown> {
-  const [row] = await admin.query(
+  const [row] = await api.admin.query(
     `SELECT (SELECT version FROM definition_head) AS version,
        (SELECT count(*) FROM applications) AS applications,
        (SELECT count(*) FROM application_keys) AS keys,
@@ -156,7 +134,7 @@ describe('with one permission alone', () => {
     },
   );
 
-  it('every permission that the contract names opens something, but for those of the data plane', () => {
+  it('every permission but those of the data plane opens an operation', () => {
     const opening = new Set(operations.map(({ permission }) => permission));
     const closed = permissions.filter((permission) => !opening.has(permission));
     expect(closed).toEqual(['token:use']);

@@ -1,47 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { SelectQueryBuilder } from 'typeorm';
-import { connectDatabase, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { waitFor } from '@glovebox/testing';
 import { asSql, inTenant } from './database/in-tenant';
 import { listStatements, readListQuery } from './listing';
 import { Reactor } from './reactors/reactor.entity';
 import { scansOf, vacuum } from './spec-plans';
-import { startTestApi, type TestApi } from './test-api';
+import { useTestApi } from './spec-api';
 
 const count = 100_000;
 const batch = 10_000;
-let testDatabase: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
+const api = useTestApi();
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: testDatabase.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({
-    url: testDatabase.adminUrl,
-    app: 'spec',
-    connectionsMax: 2,
-    statementTimeoutMs: 60_000,
-  });
   const formula = { name: 'f', code: 'module.exports = () => 1' };
   const { id: formulaId } = (await api.post('/reactor-formulas', formula)).body as { id: string };
   await insertReactors(formulaId);
 }, 60_000);
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await testDatabase.drop();
-});
 
 /** As the API would store them: each configuration is sealed to its own row. */
 async function insertReactors(formulaId: string): Promise<void> {
@@ -53,7 +27,7 @@ async function insertReactors(formulaId: string): Promise<void> {
         api.ctx.sealer.seal({ table: 'reactors', column: 'configuration', tenantId, record }, '{}'),
       ),
     );
-    await admin.query(
+    await api.admin.query(
       `INSERT INTO reactors
          (id, tenant_id, name, formula_id, configuration, isolation, created_at)
        SELECT id, $3, 'reactor ' || ($4 + n), $5, configuration, 'warm',
@@ -63,13 +37,13 @@ async function insertReactors(formulaId: string): Promise<void> {
     );
   }
   // A table that one tenant fills all alone is read whole sooner than by any index: there are others.
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO reactors (id, tenant_id, name, formula_id, configuration, isolation, created_at)
      SELECT gen_random_uuid(), $1, name, formula_id, configuration, isolation, created_at
      FROM reactors`,
     [api.foreign.tenant_id],
   );
-  await waitFor(() => vacuum(admin, 'reactors'));
+  await waitFor(() => vacuum(api.admin, 'reactors'));
 }
 
 const queries = [

@@ -2,7 +2,7 @@ import type { Permission } from '@glovebox/access';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** One operation of the API as the contract has it, for the specs that go through all of them. */
+/** One operation of the API, for the specs that go through all of them. */
 export interface Operation {
   readonly method: Method;
   /** As Express writes it. */

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  freePort,
-  startTcpRelay,
-  startRedis,
-  type TcpRelay,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { freePort, startTcpRelay, type TcpRelay } from '@glovebox/testing';
 import { managementReadiness } from './health';
-import { startTestApi, type TestApi } from './test-api';
+import { startTestProcess, useTestStores, type TestProcess } from './spec-api';
 
+const stores = useTestStores();
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
 
 it('starts and serves without Redis', async () => {
-  const database = await createTestDatabase();
   const nowhere = `redis://127.0.0.1:${await freePort()}`;
-  const api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: nowhere });
+  const api = await startTestProcess({
+    databaseUrl: stores.database.managementUrl,
+    redisUrl: nowhere,
+  });
   try {
     const created = await api.post('/reactor-formulas', formula);
     expect(created.status).toBe(201);
@@ -31,29 +26,22 @@ it('starts and serves without Redis', async () => {
     });
   } finally {
     await api.close();
-    await database.drop();
   }
 });
 
 describe('Postgres', () => {
-  let database: TestDatabase;
-  let redis: PrivateRedis;
   let line: TcpRelay;
-  let api: TestApi;
+  let api: TestProcess;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    redis = await startRedis();
-    line = await startTcpRelay(database.managementUrl);
-    api = await startTestApi({ databaseUrl: line.url, redisUrl: redis.url });
+    line = await startTcpRelay(stores.database.managementUrl);
+    api = await startTestProcess({ databaseUrl: line.url, redisUrl: stores.redis.url });
   });
 
   afterAll(async () => {
     await line.restore();
     await api.close();
     await line.close();
-    await redis.stop();
-    await database.drop();
   });
 
   it('503 with Retry-After while it is away, and 201 once it is back', async () => {

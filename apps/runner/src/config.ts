@@ -4,12 +4,12 @@ import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
 import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
 import {
   ConfigError,
-  flag,
+  egressSettings,
   integer,
-  list,
   loadConfig,
   optionalText,
-  port,
+  moduleSettings,
+  processSettings,
   requiredSecret,
   requiredText,
   text,
@@ -20,12 +20,11 @@ import type { LaunchLimits } from './sandbox/launcher';
 import type { PoolLimits } from './sandbox/pool';
 
 export const settings = {
-  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
+  ...processSettings(9083),
   HOST: text(
     'the address that health and metrics are served on; the images set 0.0.0.0',
     '127.0.0.1',
   ),
-  OPS_PORT: port('health and metrics of this process; not for the public', 9083),
   RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
   RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
   RUNNER_WORK_DIR: optionalText(
@@ -86,24 +85,8 @@ export const settings = {
     min: 1,
     max: 60_000,
   }),
-  REACTOR_ERRORS_ALIASES: list(
-    'more names that code may require the error classes by, beside @svc/reactor-errors',
-    ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
-  ),
-  EGRESS_ALLOW: list(
-    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
-    [],
-  ),
-  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
-  EGRESS_DNS: list(
-    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
-    [],
-  ),
-  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
-    min: 1,
-    max: 4_096,
-  }),
-  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+  ...moduleSettings,
+  ...egressSettings,
 };
 
 export interface RunnerConfig {

@@ -1,8 +1,8 @@
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
-import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import { connectDatabase, type Database } from '@glovebox/database';
+import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
-import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
+import type { Sealer } from '@glovebox/seal';
 import {
   createLogger,
   createRegistry,
@@ -11,7 +11,8 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
-import { Vault } from '@glovebox/vault';
+import { connectStores } from '@glovebox/stores';
+import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 
 /** All that a job may need, made once. */
@@ -22,6 +23,7 @@ export interface WorkerContext {
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly sealer: Sealer;
+  readonly tokenUses: TokenUses;
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
@@ -37,9 +39,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     logger.warn({ error: describeError(error) }, what);
 
   const databaseUrl = config.DATABASE_URL.reveal();
-  const redisUrl = config.REDIS_URL.reveal();
-  // All that a wrong setting makes fail, before anything is open.
-  const ring = parseKeyRing(config.KEY_RING.reveal());
+  // Fails on a wrong setting, before anything is open.
   const egressPolicy = parseEgressPolicy({
     allow: config.EGRESS_ALLOW,
     allowHttp: config.EGRESS_ALLOW_HTTP,
@@ -47,67 +47,42 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     ownServices: [
       ...config.EGRESS_OWN_SERVICES,
       databaseUrl,
-      redisUrl,
+      config.REDIS_URL.reveal(),
       ...config.RUNNER_URLS,
       `${config.HOST}:${config.OPS_PORT}`,
     ],
   });
+  const stores = await connectStores({ app: 'worker', config, relays: true, onFault });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
-  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
-  const dataKeys = connectDatabase({
-    url: databaseUrl,
-    app: 'worker-keys',
-    connectionsMax: 2,
-    onIdleError: onFault('an idle connection to Postgres broke'),
-  });
-  const definitions = connectDefinitions({
-    app: 'worker',
-    databaseUrl,
-    redisUrl,
-    ring,
-    relays: true,
-    onFault: onFault('definitions could not be followed'),
-  });
-  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
     secret: config.RUNNER_SECRET.reveal(),
   });
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
-  const registry = createRegistry('worker');
-  const vault = new Vault(sealer);
-  const egress = createEgress(egressPolicy, { lookups });
-
-  const close = async (): Promise<void> => {
-    await runner.close();
-    await definitions.close();
-    await dataKeys.close();
-    await database.close();
-  };
-  // Without a context nobody closes what is open by now.
-  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-
+  const tokenUses = new TokenUses(database);
   return {
     config,
     logger,
-    registry,
+    registry: createRegistry('worker'),
     database,
-    definitions,
-    sealer,
-    vault,
+    definitions: stores.definitions,
+    sealer: stores.sealer,
+    tokenUses,
+    vault: new Vault(stores.sealer, tokenUses),
     runner,
-    egress,
-    hopMarker: hopMarkerOf(keyHash),
+    egress: createEgress(egressPolicy, { lookups }),
+    hopMarker: hopMarkerOf(stores.keyHash),
     lookups,
-    close,
+    async close() {
+      await runner.close();
+      await stores.close();
+      await database.close();
+    },
   };
 }

@@ -18,7 +18,7 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
     lookups: ctx.lookups,
     large_openings: ctx.vault.largeOpenings,
     connections: ctx.database.shares,
-    token_uses: ctx.database.uses.places,
+    token_uses: ctx.tokenUses.places,
     runs: runs.shares,
     deliveries: deliveries.shares,
   });

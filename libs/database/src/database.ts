@@ -1,7 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
 import { queryAsTenant, tenantEntry } from './as-tenant';
-import { TokenUses } from './token-uses';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -15,8 +14,6 @@ export type Statement = string | Prepared;
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
-  /** Where uses of tokens may share a statement with others: in no transaction. */
-  readonly uses?: TokenUses;
 }
 
 /** A pool of connections, or the part of it that one tenant gets. */
@@ -31,7 +28,6 @@ export interface Database extends SqlPool {
   /** A transaction in which row-level security shows and takes the tenant's rows alone. */
   transactionAs<Result>(tenantId: string, work: (sql: Sql) => Promise<Result>): Promise<Result>;
   readonly shares: Shares;
-  readonly uses: TokenUses;
   close(): Promise<void>;
 }
 
@@ -85,16 +81,10 @@ export function connectDatabase(options: DatabaseOptions): Database {
     query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
     transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
   });
-  const uses = new TokenUses({
-    shared: partOf('uses of tokens'),
-    of: partOf,
-    hasRoom: (tenantId) => shares.hasRoom(tenantId),
-  });
   return {
     ...whole,
     shares,
-    uses,
-    of: (tenantId) => ({ ...partOf(tenantId), uses }),
+    of: partOf,
     transactionAs: (tenantId, work) =>
       run(inTransaction(pool, (client) => queryAsTenant(client, tenantId, 'BEGIN'), work)),
     close: () => pool.end(),

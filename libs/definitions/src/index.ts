@@ -3,6 +3,8 @@ export { connectDefinitions, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,
   Definition,
+  DefinitionKind,
+  DefinitionOf,
   FormulaDefinition,
   Isolation,
   ParameterType,

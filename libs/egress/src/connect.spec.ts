@@ -2,7 +2,8 @@ import { text } from 'node:stream/consumers';
 import { type Authority, createAuthority, type DnsServer, startDnsServer } from '@glovebox/testing';
 import { egressOf as egressHere } from './__fixtures__/egress';
 import { startHttpServer, startHttpsServer, type Listening } from './__fixtures__/servers';
-import type { Egress, EgressSettings } from './index';
+import type { Egress } from './index';
+import type { EgressSettings } from './policy';
 
 let authority: Authority;
 let dns: DnsServer;

@@ -40,8 +40,8 @@ export interface Rules {
   readonly lookUps: LookUps;
 }
 
-export const dialTimeoutMs = 5_000;
-export const addressesTriedMax = 4;
+const dialTimeoutMs = 5_000;
+const addressesTriedMax = 4;
 
 /**
  * The only way out: looks up once, judges every answer, connects to an address that was judged.

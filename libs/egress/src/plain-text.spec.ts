@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { createAuthority, waitFor } from '@glovebox/testing';
 import { egressOf } from './__fixtures__/egress';
 import { startHttpsServer, startTcpServer } from './__fixtures__/servers';
-import type { EgressSettings } from './index';
+import type { EgressSettings } from './policy';
 
 // The internet, which no spec can reach: 127.0.0.7 stands for a public address.
 jest.mock('./address-table', () => {

@@ -53,7 +53,7 @@ export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
 }
 
 /** named: EGRESS_ALLOW speaks of this address and port; it may then be spoken to in plain http. */
-export type Verdict = 'public' | 'named' | 'address' | 'own_service';
+type Verdict = 'public' | 'named' | 'address' | 'own_service';
 
 /**
  * A v4-mapped address is what its inner address is to EGRESS_ALLOW and to our own services, because

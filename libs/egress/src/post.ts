@@ -19,7 +19,7 @@ export interface Posted {
   readonly headers: IncomingHttpHeaders;
 }
 
-export const answerBytesMax = 64 * 1024;
+const answerBytesMax = 64 * 1024;
 
 /**
  * One POST on a connection of its own, redirects not followed. The answer counts from its headers;

@@ -3,10 +3,10 @@ import { limitTime } from './abort';
 import { EgressUnreachable, unreachable } from './refusal';
 import { withoutDot, type SystemNames } from './system-names';
 
-export const lookUpTimeoutMs = 2_000;
+const lookUpTimeoutMs = 2_000;
 
 /** Who is asked: these servers and nobody else, or whoever the system would ask. */
-export type NameSource = readonly string[] | SystemNames;
+type NameSource = readonly string[] | SystemNames;
 
 /** All A and AAAA answers for a name, asked once. */
 export async function resolveName(

@@ -3,8 +3,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { familyOf } from './address-table';
 
 /** Of /etc/hosts and /etc/resolv.conf each; what is behind it is not read. */
-export const systemFileBytesMax = 1024 * 1024;
-export const searchDomainsMax = 8;
+const systemFileBytesMax = 1024 * 1024;
+const searchDomainsMax = 8;
 /** As of the system's own resolver. */
 const nameServersMax = 3;
 const ndotsMax = 15;

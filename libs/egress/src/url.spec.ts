@@ -1,4 +1,5 @@
-import { createEgress, EgressRefused, parseEgressPolicy, type EgressSettings } from './index';
+import { createEgress, EgressRefused, parseEgressPolicy } from './index';
+import type { EgressSettings } from './policy';
 
 function reasonFor(text: string, parts: Partial<EgressSettings> = {}): string {
   const settings = { allow: [], allowHttp: false, ownServices: [], dnsServers: [], ...parts };

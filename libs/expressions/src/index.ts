@@ -1,9 +1,4 @@
-export {
-  bodyTemplate,
-  expandStream,
-  type BodyContext,
-  type StreamOptions,
-} from './expand/expand-stream';
+export { bodyTemplate, expandStream, type BodyContext } from './expand/expand-stream';
 export {
   isContainer,
   memberPath,
@@ -14,16 +9,10 @@ export {
   type JsonPath,
   type PlaceInDocument,
 } from './filters/json-path';
-export { Budget, Tally } from './expand/limits';
-export { Opaque } from './expand/opaque';
-export { atOnce, inSlices, nextSlice, type TakeTurn, type Work } from './expand/slices';
+export { Budget, Tally } from './bounds/limits';
+export { Opaque } from './filters/opaque';
+export { atOnce, inSlices, nextSlice, type Work } from './bounds/time-slices';
 export type { Template } from './expand/template';
 export { headerTemplate, pathTemplate, queryTemplate } from './expand/text-templates';
 export { isTokenId, normalTokenId } from './scan/token-id';
-export {
-  dataTemplate,
-  placeTemplate,
-  valueTemplate,
-  type DataTemplate,
-  type PlaceTemplate,
-} from './expand/value-template';
+export { dataTemplate, placeTemplate, valueTemplate } from './expand/value-template';

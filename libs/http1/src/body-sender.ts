@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import { RequestInvalid, type StreamedSource, type WholeBody } from './client-request';
 
 /** Below it, text and bytes go out as one string; above it, as one vector of buffers. */
-export const oneStringBytes = 16 * 1024;
+const oneStringBytes = 16 * 1024;
 
-export interface BodyEvents {
+interface BodyEvents {
   partSent(): void;
   allSent(): void;
   failed(error: Error): void;

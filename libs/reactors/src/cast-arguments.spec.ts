@@ -17,19 +17,19 @@ function faultsOf(parameters: RequestParameter[], args: Record<string, unknown>)
   return undefined;
 }
 
-describe('arguments (spec 4.7.2)', () => {
-  it('1: anything goes when nothing is declared', () => {
+describe('arguments (docs/reference/invocation.md)', () => {
+  it('A1: anything goes when nothing is declared', () => {
     const args = { any: [1, { thing: null }] };
     expect(castArguments([], args)).toBe(args);
   });
 
-  it('2: names match case-sensitively', () => {
+  it('A2: names match case-sensitively', () => {
     expect(faultsOf([parameter('Amount', 'number')], { amount: 1 })).toEqual({
       'args.Amount': ['is required'],
     });
   });
 
-  it('3: dots name nested properties', () => {
+  it('A3: dots name nested properties', () => {
     const parameters = [parameter('user.first_name', 'string')];
     expect(castArguments(parameters, { user: { first_name: 'Ada', age: 36 } })).toEqual({
       user: { first_name: 'Ada' },
@@ -37,7 +37,7 @@ describe('arguments (spec 4.7.2)', () => {
     expect(faultsOf(parameters, { 'user.first_name': 'Ada' })).toBeDefined();
   });
 
-  it('4: a required one must be there, and null counts as missing', () => {
+  it('A4: a required one must be there, and null counts as missing', () => {
     const parameters = [parameter('a', 'number'), parameter('b', 'string')];
     expect(faultsOf(parameters, { a: null })).toEqual({
       'args.a': ['is required'],
@@ -45,7 +45,7 @@ describe('arguments (spec 4.7.2)', () => {
     });
   });
 
-  it('5: an optional one may be left out', () => {
+  it('A5: an optional one may be left out', () => {
     expect(castArguments([parameter('a', 'number', true)], {})).toEqual({});
   });
 
@@ -58,7 +58,7 @@ describe('arguments (spec 4.7.2)', () => {
     ['string', 5, '5'],
     ['string', true, 'true'],
     ['object', { a: [1] }, { a: [1] }],
-  ])('6: as %s, %j becomes %j', (type, given, taken) => {
+  ])('A6: as %s, %j becomes %j', (type, given, taken) => {
     expect(castArguments([parameter('x', type)], { x: given })).toEqual({ x: taken });
   });
 
@@ -74,13 +74,13 @@ describe('arguments (spec 4.7.2)', () => {
     ['string', ['a']],
     ['object', 'text'],
     ['object', []],
-  ])('6: as %s, %j is refused', (type, given) => {
+  ])('A6: as %s, %j is refused', (type, given) => {
     expect(faultsOf([parameter('x', type)], { x: given })).toEqual({
       'args.x': [`must be a ${type}`],
     });
   });
 
-  it('8: what is not declared is removed once anything is', () => {
+  it('A8: what is not declared is removed once anything is', () => {
     expect(castArguments([parameter('a', 'number')], { a: 1, b: { deep: 2 } })).toEqual({ a: 1 });
   });
 

@@ -4,8 +4,8 @@ import { invalid } from '@glovebox/problems';
 type Members = Record<string, unknown>;
 
 /**
- * Checks and casts detokenized arguments against what the formula declares (spec 4.7.2). Without a
- * declaration everything passes; with one, only what it names goes on.
+ * Checks and casts detokenized arguments against the request parameters of the formula
+ * (docs/reference/invocation.md, A1 to A9). Without parameters, every argument passes.
  */
 export function castArguments(
   parameters: readonly RequestParameter[],
@@ -34,7 +34,7 @@ export function castArguments(
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Undefined: cannot be cast. Objects and arrays cast to nothing else (contract 3). */
+/** Returns undefined for a value that cannot be cast: docs/reference/invocation.md, A6. */
 const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   number(value) {
     if (typeof value === 'number') return value;

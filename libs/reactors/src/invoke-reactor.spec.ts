@@ -5,7 +5,7 @@ import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions
 import { createRunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 import { invokeReactor, type Decided } from './invoke-reactor';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
   context = {
     database,
-    vault: new Vault(new Sealer(ring, dataKeyTable(database))),
+    vault: new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database)),
     // Nobody is there: a run that gets as far ends with no_capacity.
     runner: createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 'secret' }),
     logger: { error: () => undefined },

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { Opening } from '@glovebox/vault';
+import { Opening, type Use } from '@glovebox/vault';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
@@ -35,7 +34,7 @@ export interface Invocation extends Decided {
   readonly beforeCode?: () => Promise<void>;
 }
 
-/** Spec 2.4: what the caller of a reactor gets. */
+/** The answer to a run: docs/reference/invocation.md. */
 interface ReactorResponse {
   tokens?: unknown;
   raw?: unknown;
@@ -47,7 +46,7 @@ interface ReactorResult {
   readonly tokenize?: unknown;
 }
 
-const resultBytesMax = 1024 * 1024;
+export const resultBytesMax = 1024 * 1024;
 
 /** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
 export async function invokeReactor(
@@ -99,7 +98,7 @@ function gone(): Problem {
   });
 }
 
-/** Under the reactor's application; the caller's only where the reactor has none (contract 3). */
+/** Stores them as the reactor's application, or as the caller's if the reactor has none. */
 async function storeTokens(
   { database, vault }: ReactorContext,
   invocation: Invocation,
@@ -118,7 +117,7 @@ async function storeTokens(
 
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */
 export async function readyArguments(
-  { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
+  { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
@@ -134,8 +133,7 @@ export async function readyArguments(
     traceId,
   };
   const opening = new Opening(budget?.keep);
-  const sql = database.of(reactor.tenantId);
-  const values = await vault.detokenize(sql, caller, use, template.tokenIds, opening);
+  const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);

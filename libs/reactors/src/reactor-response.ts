@@ -8,7 +8,7 @@ import {
 } from '@glovebox/sandbox';
 import type { Redact } from './redact';
 
-/** Error classes that customer code may throw (contract 3): recognised by name, on any runtime. */
+/** Error classes that customer code may throw, recognised by name on any runtime. */
 const errorClasses: Readonly<Record<string, { status: number; detail: string }>> = {
   BadRequestError: { status: 400, detail: 'Bad Request' },
   InvalidReactorConfigurationError: { status: 400, detail: 'Invalid Reactor Configuration' },

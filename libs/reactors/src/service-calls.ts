@@ -58,9 +58,9 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
     const tokenize = (sql: Sql) => vault.tokenize(sql, actor, first);
     return database.transaction(tokenize).then(({ document }) => document);
   },
-  'svc.detokenize': ({ database, vault, actor, first }) => {
+  'svc.detokenize': ({ vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
-    return vault.resolve(database, actor, first);
+    return vault.resolve(actor, first);
   },
   'svc.tokens.create': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');

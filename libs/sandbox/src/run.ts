@@ -140,7 +140,7 @@ function parseThrownError(value: unknown): ThrownError {
   };
 }
 
-// ---- contract: what customers' code threw is shown at this length and no longer ----
+// ---- how much is shown of an error that customers' code threw ----
 
 const thrownTextMax = 1_000;
 const thrownEntriesMax = 50;

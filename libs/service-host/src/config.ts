@@ -128,10 +128,3 @@ export const requiredList = (doc: string): Setting<readonly string[]> => ({
   ...list(doc, []),
   required: true,
 });
-
-/** Of each app that balancers send calls to. */
-export const stopDelay: Setting<number> = integer(
-  'how long calls are still taken once the process has been told to end and says it is not ready',
-  0,
-  { min: 0, max: 60_000 },
-);

@@ -9,7 +9,7 @@ export interface Readiness {
   readonly components: Readonly<Record<string, string>>;
 }
 
-export interface OpsServer {
+interface OpsServer {
   readonly port: number;
   close(): Promise<void>;
 }

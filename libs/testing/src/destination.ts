@@ -12,7 +12,7 @@ export interface RecordedRequest {
   json(): unknown;
 }
 
-export type DestinationHandler = (
+type DestinationHandler = (
   request: RecordedRequest,
   response: ServerResponse,
 ) => void | Promise<void>;

@@ -4,6 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** The way to a server, for a test to break. */
 export interface TcpRelay {
   readonly url: string;
+  /** A URL of the same server, with this line in its place. */
+  through(url: string): string;
   /** As if the server were gone: connections break, new ones are refused. */
   cut(): Promise<void>;
   /** As if the network lost everything: connections stay and new ones open, but nothing comes through. */
@@ -36,8 +38,11 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const url = new URL(target);
-  url.port = String(port);
+  const through = (url: string): string => {
+    const changed = new URL(url);
+    changed.port = String(port);
+    return changed.href;
+  };
   const release = (): void => {
     const steps = held ?? [];
     held = undefined;
@@ -52,7 +57,8 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
     await closed;
   };
   return {
-    url: url.href,
+    url: through(target),
+    through,
     cut,
     stall() {
       held ??= [];

@@ -98,7 +98,7 @@ function refuse(errors: ProblemErrors): void {
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
 
-/** Optional members that are null count as absent (contract 1); null is fine as data. */
+/** An optional member that is null counts as absent. Null is valid data. */
 function withoutNulls(input: TokenInput): TokenInput {
   const given = Object.entries(input).filter(([name, value]) => value !== null || name === 'data');
   return Object.fromEntries(given) as { [Name in keyof NewToken]?: unknown };

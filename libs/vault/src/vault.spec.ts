@@ -6,11 +6,10 @@ import {
   enterTenant,
   type Database,
   type Sql,
-  type Use,
 } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault, type NewToken, type TokenView } from './index';
+import { TokenUses, Vault, type NewToken, type TokenView, type Use } from './index';
 
 const card = { number: '4242424242424242' };
 let testDatabase: TestDatabase;
@@ -27,7 +26,7 @@ beforeAll(async () => {
   management = connect(testDatabase.managementUrl);
   admin = connect(testDatabase.adminUrl);
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
 });
 
 afterAll(async () => {
@@ -99,7 +98,7 @@ describe('a stored token', () => {
   ])('gives back %s as it was', async (_, value) => {
     const who = principal(all);
     const { id } = await store(who, { data: value });
-    expect((await vault.detokenize(data, who, useBy(who), [id])).get(id)).toEqual(value);
+    expect((await vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
   });
 
   it('is shown without data to a plain permission, with data to a rule that reveals', async () => {
@@ -121,7 +120,7 @@ describe('a stored token', () => {
     const { id } = await store(principal(all), { data: card });
     const other = principal(all);
     await expect(read(other, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(data, other, useBy(other), [id])).rejects.toMatchObject({
+    await expect(vault.detokenize(other, useBy(other), [id])).rejects.toMatchObject({
       code: 'unknown_token',
     });
   });
@@ -134,7 +133,7 @@ describe('a stored token', () => {
       id,
     ]);
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
       status: 400,
     });
   });
@@ -171,7 +170,7 @@ describe('using tokens', () => {
     const ids = [];
     for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
     const use = useBy(who);
-    const values = await vault.detokenize(data, who, use, ids);
+    const values = await vault.detokenize(who, use, ids);
     expect(ids.map((id) => values.get(id))).toEqual([1, 2, 3]);
     const lines = await admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [use.traceId]);
     expect(lines).toMatchObject([
@@ -192,7 +191,7 @@ describe('using tokens', () => {
     const { id } = await store(who, { data: card });
     await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+      await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
         code: 'service_unavailable',
         status: 503,
       });
@@ -205,7 +204,7 @@ describe('using tokens', () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     const use = useBy(who);
-    await expect(vault.detokenize(data, who, use, [id, 'not-there'])).rejects.toMatchObject({
+    await expect(vault.detokenize(who, use, [id, 'not-there'])).rejects.toMatchObject({
       status: 400,
       detail: 'Not found: not-there.',
     });
@@ -225,8 +224,8 @@ describe('using tokens', () => {
       [{ container: '/general/', permissions: ['token:use'] }],
       owner.tenantId,
     );
-    expect((await vault.detokenize(data, general, useBy(general), [id])).get(id)).toBe(1);
-    await expect(vault.detokenize(data, general, useBy(general), [id, pci])).rejects.toMatchObject({
+    expect((await vault.detokenize(general, useBy(general), [id])).get(id)).toBe(1);
+    await expect(vault.detokenize(general, useBy(general), [id, pci])).rejects.toMatchObject({
       status: 403,
     });
   });
@@ -235,7 +234,7 @@ describe('using tokens', () => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
-    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    const values = await vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
   });
 
@@ -251,8 +250,8 @@ describe('using tokens', () => {
       { container: '/free/', permissions: ['token:use' as const] },
     ];
     const who = principal(['token:use'], rules, owner.tenantId);
-    expect((await vault.detokenize(data, who, useBy(who), [other])).get(other)).toBe(1);
-    await expect(vault.detokenize(data, who, useBy(who), [other, id])).rejects.toMatchObject({
+    expect((await vault.detokenize(who, useBy(who), [other])).get(other)).toBe(1);
+    await expect(vault.detokenize(who, useBy(who), [other, id])).rejects.toMatchObject({
       status: 403,
       detail: expect.stringMatching(detail) as unknown,
     });
@@ -265,7 +264,7 @@ describe('the largest token', () => {
     const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
     expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
     const { id } = await store(who, { data: value });
-    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    const values = await vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id) === value).toBe(true);
     await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
   });
@@ -277,7 +276,7 @@ describe('a row that was moved', () => {
     const { id } = await store(owner, { data: card });
     await store(thief, { data: 'has a key' });
     await admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
-    await expect(vault.detokenize(data, thief, useBy(thief), [id])).rejects.toThrow(
+    await expect(vault.detokenize(thief, useBy(thief), [id])).rejects.toThrow(
       'could not be opened',
     );
   });
@@ -290,9 +289,7 @@ describe('a row that was moved', () => {
       `UPDATE tokens SET data = (SELECT data FROM tokens WHERE id = $1) WHERE id = $2`,
       [from, to],
     );
-    await expect(vault.detokenize(data, who, useBy(who), [to])).rejects.toThrow(
-      'could not be opened',
-    );
+    await expect(vault.detokenize(who, useBy(who), [to])).rejects.toThrow('could not be opened');
   });
 });
 
@@ -306,7 +303,7 @@ describe('what is sealed in one column', () => {
     const { id } = await store(owner, { data: 'open', mask: 'sesame' });
     const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
     await admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
-    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow(/opened/);
+    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toThrow(/opened/);
   });
 });
 
@@ -324,7 +321,7 @@ describe('tokenizing a document', () => {
     expect(tokens.nothing).toBeNull();
     const [first] = tokens.cards;
     const ids = [tokens.name, first?.id ?? ''];
-    const values = await vault.detokenize(data, who, useBy(who), ids);
+    const values = await vault.detokenize(who, useBy(who), ids);
     expect([...values.values()]).toEqual(expect.arrayContaining(['Ada', card]));
     expect(first?.type).toBe('token');
   });

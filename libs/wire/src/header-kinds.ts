@@ -24,7 +24,7 @@ export const kinds = {
 } as const;
 
 const serviceShift = 8;
-export const knownNamesMax = 2_000;
+const knownNamesMax = 2_000;
 const knownNameLength = 64;
 
 const single: Readonly<Record<string, number>> = {

@@ -5,7 +5,7 @@ export type FreeMembers = readonly string[] | 'all';
 
 export const jsonDepthMax = 64;
 /** Of one object that is not the customer's own: none of ours has nearly as many. */
-export const jsonMembersMax = 10_000;
+const jsonMembersMax = 10_000;
 /** Each value costs far more than its bytes once it is parsed and walked: `[[],[],…]` is all values. */
 export const jsonValuesMax = 100_000;
 

@@ -12,8 +12,8 @@ export function takeTurns(req: IncomingMessage, isWanted: () => boolean = () => 
 }
 
 /** Of a body that nobody wants any more. */
-export const readOnBytesMax = 64 * 1024 * 1024;
-export const readOnMs = 10_000;
+const readOnBytesMax = 64 * 1024 * 1024;
+const readOnMs = 10_000;
 
 /**
  * For a request that is answered before its body is through. Closed over bytes that nobody has read,

@@ -174,7 +174,7 @@ function endOfWord(text: string, start: number): number {
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** No number that can be kept exactly needs more, unless it is padded with zeros. */
-export const jsonNumberCharactersMax = 400;
+const jsonNumberCharactersMax = 400;
 
 /** So many decimal digits come back from a double as they were. */
 const exactDigits = 15;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** What https://www.w3.org/TR/trace-context/ hands from one service to the next. */
-export interface Traceparent {
+interface Traceparent {
   readonly traceId: string;
   /** The caller's span. */
   readonly spanId: string;

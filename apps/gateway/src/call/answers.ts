@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
-import type { Call } from './call';
+import type { Call } from '../observing/call';
 import { endConnection } from '../connection/caller-connection';
-import { destinationStatusHeader } from '../proxy/forwarded-headers';
+import { destinationStatusHeader } from '../connection/forwarded-headers';
 import { hasBody } from '../connection/intake';
 
 export function sendJson(

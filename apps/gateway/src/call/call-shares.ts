@@ -3,9 +3,9 @@ import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
 import { Shares, type Release, type Taken } from '@glovebox/shares';
-import { settleAtEnd, type Call } from './call';
+import { settleAtEnd } from './call-lifetime';
+import type { Call } from '../observing/call';
 import type { GatewayConfig } from '../config';
-import type { GatewayContext } from '../context';
 
 /** Long work at once: that of one tenant, and that of all others in turn. */
 const turnsMax = 2;
@@ -31,12 +31,17 @@ export function createCallShares(
   };
 }
 
+interface Admission {
+  readonly shares: CallShares;
+  readonly config: RoomConfig;
+}
+
 /**
  * A place for a call as soon as it is known who calls, as one of the tenant's and as one of the
  * caller's: the application, or the proxy that lets anonymous callers in. Hot path.
  */
 export function admitCall(
-  { shares, config }: Pick<GatewayContext, 'shares' | 'config'>,
+  { shares, config }: Admission,
   res: ServerResponse,
   call: Call,
   { tenantId, caller }: { readonly tenantId: string; readonly caller: string },
@@ -60,6 +65,8 @@ const copies = 3;
 /** Less than this is parsed without a turn. */
 const smallBytes = 64 * 1024;
 
+type RoomConfig = Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>;
+
 /** What one call uses of what all calls share: memory, and time of the one thread. */
 export class Room implements Reading {
   #kept = 0;
@@ -71,7 +78,7 @@ export class Room implements Reading {
 
   constructor(
     private readonly shares: CallShares,
-    private readonly config: Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>,
+    private readonly config: RoomConfig,
     private readonly res: ServerResponse,
     private readonly tenantId: string,
     private readonly caller: string,

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isApiKey, isProxyKey, requirePermission, type Principal } from '@glovebox/access';
 import type { DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
-import { EgressRefused } from '@glovebox/egress';
+import type { KeyUses } from '@glovebox/database';
+import { EgressRefused, type Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
-import type { GatewayContext } from '../context';
+import type { KeyHash } from '@glovebox/seal';
+import type { ServiceHeaders } from '@glovebox/wire';
+import type { KnownKeys } from './known-keys';
 
 /** What a call of /proxy goes through: a stored proxy, or one that lasts as long as the call. */
 export interface InvokedProxy extends Omit<ProxyDefinition, 'kind' | 'id' | 'keyHash'> {
@@ -17,9 +20,21 @@ export interface ProxyCall {
   readonly caller: Principal | null;
 }
 
+/** The parts of the context that keys are looked up with. */
+interface KeyLookup {
+  readonly headers: ServiceHeaders;
+  readonly knownKeys: KnownKeys;
+  readonly keyHash: KeyHash;
+  readonly keyUses: KeyUses;
+}
+
+interface ProxyLookup extends KeyLookup {
+  readonly egress: Egress;
+}
+
 /** Who sent the API key. One 401 for every kind of wrong key. */
 export function authenticate(
-  ctx: GatewayContext,
+  ctx: KeyLookup,
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
 ): Principal {
@@ -35,7 +50,7 @@ export function authenticate(
 
 /** Hot path: a key that was found before is not hashed again. */
 function findByKey<Owner>(
-  { knownKeys, keyHash }: Pick<GatewayContext, 'knownKeys' | 'keyHash'>,
+  { knownKeys, keyHash }: KeyLookup,
   key: string,
   hasForm: (key: string) => boolean,
   find: (hash: string) => Owner | undefined,
@@ -54,7 +69,7 @@ function findByKey<Owner>(
 
 /** Which proxy, by its key or by the URL in its place, and who calls it. */
 export function findProxy(
-  ctx: GatewayContext,
+  ctx: ProxyLookup,
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   key: string | undefined,
@@ -66,7 +81,7 @@ export function findProxy(
 }
 
 function storedProxy(
-  ctx: GatewayContext,
+  ctx: ProxyLookup,
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   key: string | undefined,
@@ -86,7 +101,7 @@ function storedProxy(
 
 /** The caller says where to: so it is always known, and its tenant has agreed to this. */
 function ephemeralProxy(
-  ctx: GatewayContext,
+  ctx: ProxyLookup,
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   url: string,
@@ -124,7 +139,7 @@ function ephemeralProxy(
 const urlLengthMax = 2_000;
 
 /** As a stored destination is judged when it is written; what a name resolves to, when it is dialled. */
-function requireDestination(ctx: GatewayContext, url: string): void {
+function requireDestination(ctx: ProxyLookup, url: string): void {
   // Node reads headers as Latin-1: what else stood there would not be what the caller meant.
   if (url.length > urlLengthMax || !/^[\x21-\x7e]+$/.test(url)) {
     refuse(`SVC-PROXY-URL must be ASCII without blanks, at most ${urlLengthMax} characters.`);

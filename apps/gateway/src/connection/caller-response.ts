@@ -1,5 +1,5 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
-import type { Call } from '../call/call';
+import type { Call } from '../observing/call';
 
 /** What is under way for a response, and must hear that its caller left. */
 export interface UnderWay {

@@ -1,6 +1,8 @@
+import type { RouteName } from '../observing/call';
+
 export type Route =
   | { readonly name: 'proxy' }
-  | { readonly name: 'live' | 'ready' | 'management' }
+  | { readonly name: Exclude<RouteName, 'proxy' | 'react'> }
   | { readonly name: 'react'; readonly reactorId: string };
 
 const proxyRoute: Route = { name: 'proxy' };

@@ -1,11 +1,11 @@
 import { Problem } from '@glovebox/problems';
-import type { Room } from '../call/call-shares';
+import type { Reading } from '@glovebox/wire';
 import type { CallerRequest } from './caller-request';
 import type { CallerResponse, UnderWay } from './caller-response';
 import { deadlines, type Limited } from './deadlines';
 
 /** A body of this declared size is read as it leaves Node's parser. */
-export const smallBodyBytes = 128 * 1024;
+const smallBodyBytes = 128 * 1024;
 
 /** More than a body of this size comes in: each part takes a hundred bytes besides its own. */
 const partsKept = 8;
@@ -21,10 +21,10 @@ export function isSmallBody(req: CallerRequest, bytesMax: number): boolean {
 export function readSmallBody(
   req: CallerRequest,
   res: CallerResponse,
-  room: Room,
+  reading: Reading,
 ): Promise<readonly Buffer[]> {
   return new Promise((resolve, reject) => {
-    new SmallBody(req, res, room, resolve, reject).read();
+    new SmallBody(req, res, reading, resolve, reject).read();
   });
 }
 
@@ -37,16 +37,16 @@ class SmallBody implements Limited, UnderWay {
   constructor(
     private readonly req: CallerRequest,
     private readonly res: CallerResponse,
-    private readonly room: Room,
+    private readonly reading: Reading,
     private readonly resolve: (parts: readonly Buffer[]) => void,
     private readonly reject: (problem: unknown) => void,
   ) {
-    this.#endAt = performance.now() + room.wholeMs;
+    this.#endAt = performance.now() + reading.wholeMs;
   }
 
   read(): void {
     this.res.exchange = this;
-    deadlines.set(this, Math.min(this.room.idleMs, this.room.wholeMs));
+    deadlines.set(this, Math.min(this.reading.idleMs, this.reading.wholeMs));
     this.req.giveBodyTo((chunk) => this.#take(chunk));
   }
 
@@ -61,11 +61,11 @@ class SmallBody implements Limited, UnderWay {
       return this.#refuse(refused);
     }
     if (performance.now() > this.#endAt) this.expire();
-    else deadlines.set(this, this.room.idleMs);
+    else deadlines.set(this, this.reading.idleMs);
   }
 
   #add(chunk: Buffer): void {
-    if (this.#parts.length === 0) this.room.keep(Number(this.req.headers['content-length']));
+    if (this.#parts.length === 0) this.reading.keep(Number(this.req.headers['content-length']));
     this.#parts.push(chunk);
     if (this.#parts.length > partsKept) this.#parts = [Buffer.concat(this.#parts)];
   }

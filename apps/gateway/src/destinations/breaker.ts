@@ -1,5 +1,5 @@
-export const failuresMax = 10;
-export const pauseMs = 1_000;
+const failuresMax = 10;
+const pauseMs = 1_000;
 
 /**
  * After 10 connections in a row that failed, one call a second finds out whether it is over, and the

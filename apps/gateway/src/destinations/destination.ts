@@ -12,7 +12,7 @@ export interface Carried {
   failed(error: Error): void;
 }
 
-export interface DestinationParts {
+interface DestinationParts {
   /** Resolves when the tenant may open one more connection. */
   readonly turnToOpen: (signal: AbortSignal) => Promise<void>;
   readonly open: (signal: AbortSignal) => Promise<Socket>;

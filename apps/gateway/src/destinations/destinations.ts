@@ -10,7 +10,7 @@ const openingsMax = 8;
 const openingsWaitingMax = 4_096;
 const openingWaitMs = 5_000;
 
-export interface DestinationLimits {
+interface DestinationLimits {
   /** Calls under way to one destination. */
   readonly callsMax: number;
   /** Destinations that connections are kept for, by tenant; one takes about 20 KB. */

@@ -1,4 +1,4 @@
-import type { Call, Ending } from '../call/call';
+import type { Call, Ending } from './call';
 
 const bufferedMax = 64 * 1024;
 const flushMs = 100;

@@ -1,6 +1,6 @@
 import type { DefinitionFollower } from '@glovebox/definitions';
 import { Counter, Gauge, type Registry } from '@glovebox/service-host';
-import type { Call, Ending } from '../call/call';
+import type { Call, Ending } from './call';
 import { TalliedHistogram } from './tallied-histogram';
 
 export interface GatewayMetrics {
@@ -10,7 +10,7 @@ export interface GatewayMetrics {
 }
 
 /** What is asked for its state when the figures are read, and costs nothing before. */
-export interface Observed {
+interface Observed {
   readonly follower: Followed;
   readonly destinations: { readonly size: number };
 }

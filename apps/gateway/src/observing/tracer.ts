@@ -1,17 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { formatTraceparent, newSpanId, parseTraceparent } from '@glovebox/wire';
-import type { Call, Ending } from '../call/call';
+import type { Call, CallTrace, Ending } from './call';
 import type { Span, SpanSender } from './span-sender';
-
-/** The place of a call in a trace: below the caller's span, above that of the destination. */
-export interface CallTrace {
-  readonly traceId: string;
-  readonly parentSpanId: string | undefined;
-  readonly spanId: string;
-  /** The span of asking the destination: what the destination does is below it. */
-  readonly clientSpanId: string;
-  readonly sampled: boolean;
-}
 
 const serverKind = 2;
 const clientKind = 3;

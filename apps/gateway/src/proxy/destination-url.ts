@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
 
-export interface DestinationUrl {
+interface DestinationUrl {
   readonly origin: string;
   /** As the Host header says it. */
   readonly host: string;

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { Principal } from '@glovebox/access';
-import type { Use } from '@glovebox/database';
 import {
   bodyTemplate,
   Budget,
@@ -16,29 +15,21 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
-import { Opening } from '@glovebox/vault';
+import { Opening, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import type { GatewayContext } from '../context';
 import type { Decision } from '../call/decision';
+import type { Head, Outgoing } from '../destinations/outgoing';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 
-/** What goes to the destination, as far as the caller says it. */
-export interface Outgoing {
-  readonly suffix: string;
-  readonly query: string;
-  readonly headers: string[];
-  readonly body: OutgoingBody;
-}
-
-export type Head = Omit<Outgoing, 'body'>;
 type Values = ReadonlyMap<string, unknown>;
 
 /** What of a call its expressions are looked for in, and who asks for them. */
-export interface Filling {
+interface Filling {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
   readonly head: Head;
@@ -84,8 +75,7 @@ async function replaceIn(
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
-    const database = ctx.database.of(caller.tenantId);
-    const values = await ctx.vault.detokenize(database, caller, use, ids, opening);
+    const values = await ctx.vault.detokenize(caller, use, ids, opening);
     // Of a streamed body they leave at once.
     await decision.confirm();
     return values;

@@ -13,7 +13,7 @@ import {
 } from '@glovebox/reactors';
 import { readBody, StrictJson, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from '../call/answers';
-import type { Call } from '../call/call';
+import type { Call } from '../observing/call';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
 import type { GatewayContext } from '../context';

@@ -1,29 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { waitFor } from '@glovebox/testing';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 interface Key {
   id: string;
@@ -35,13 +14,8 @@ const text = expect.any(String) as string;
 const input = { name: 'Shop', type: 'private', permissions: ['token:create'] };
 const keyText = expect.stringMatching(/^key_[0-9A-Za-z]{33}$/) as string;
 
-const made = async (): Promise<Key> => (await api.post('/applications', input)).body as Key;
-
-async function moreOf(id: string): Promise<Key> {
-  const created = await api.post(`/applications/${id}/keys`, '');
-  expect(created.status).toBe(201);
-  return created.body as Key;
-}
+const made = (): Promise<Key> => api.made<Key>('/applications', input);
+const moreOf = (id: string): Promise<Key> => api.made<Key>(`/applications/${id}/keys`, '');
 
 const list = async (id: string): Promise<Key[]> =>
   (await api.get(`/applications/${id}/keys`)).body as Key[];
@@ -204,18 +178,11 @@ describe('the last use of a key', () => {
 
   it('does not wait for a row that somebody holds, nor does the call', async () => {
     const { id, key } = await made();
-    const admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 1 });
-    try {
-      await admin.transaction(async (sql) => {
-        await sql.query('SELECT 1 FROM application_keys WHERE application_id = $1 FOR UPDATE', [
-          id,
-        ]);
-        expect(await statusWith(key)).toBe(201);
-        await api.ctx.keyUses.stop();
-      });
-    } finally {
-      await admin.close();
-    }
+    await api.admin.transaction(async (sql) => {
+      await sql.query('SELECT 1 FROM application_keys WHERE application_id = $1 FOR UPDATE', [id]);
+      expect(await statusWith(key)).toBe(201);
+      await api.ctx.keyUses.stop();
+    });
     expect(await list(id)).toEqual([{ id: text, created_by: text, created_at: text }]);
   });
 });

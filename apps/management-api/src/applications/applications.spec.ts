@@ -1,26 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+import { useTestApi } from '../spec-api';
+const api = useTestApi();
 
 const text = expect.any(String) as string;
 const input = { name: 'Shop', type: 'private', permissions: ['token:create'] };

@@ -1,27 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 type Made = Record<string, unknown> & { id: string; key: string };
 
@@ -40,11 +20,7 @@ const full = {
   expires_at: '2999-01-01T00:00:00.000Z',
 };
 
-async function made(input: object = full): Promise<Made> {
-  const created = await api.post('/applications', input);
-  expect(created.status).toBe(201);
-  return created.body as Made;
-}
+const made = (input: object = full): Promise<Made> => api.made<Made>('/applications', input);
 
 const read = async (id: string): Promise<Made> =>
   (await api.get(`/applications/${id}`)).body as Made;

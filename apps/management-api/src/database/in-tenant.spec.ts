@@ -3,36 +3,16 @@ import type { Pool, PoolClient } from 'pg';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { toProblem } from '@glovebox/problems';
 import { asUnavailable } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
 import { Application } from '../applications/application.entity';
 import { Proxy } from '../proxies/proxy.entity';
 import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
 import { Reactor } from '../reactors/reactor.entity';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 import { createDataSource, type SharedDataSource } from './data-source';
 import { asSql, eachInTenant, inTenant, statementsInTenant } from './in-tenant';
 import { readRow } from './read-row';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
-
+const api = useTestApi();
 const tables = [
   'tenants',
   'applications',
@@ -136,7 +116,7 @@ describe('one connection that tenants use in turn', () => {
 
   beforeEach(async () => {
     single = createDataSource({
-      url: database.managementUrl,
+      url: api.database.managementUrl,
       connectionsMax: 1,
       onIdleError: () => undefined,
     });

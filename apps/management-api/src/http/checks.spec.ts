@@ -2,37 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { request as send, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { waitFor } from '@glovebox/testing';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let port: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({
-    databaseUrl: database.managementUrl,
-    redisUrl: redis.url,
-    env: { HEADER_PREFIXES: 'SVC,BT' },
-  });
-  port = (api.app.getHttpServer().address() as AddressInfo).port;
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
 
 const text = expect.any(String) as string;
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
@@ -180,7 +153,7 @@ describe('bodies', () => {
   });
 
   it('survives a caller that leaves in the middle of its body', async () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(api.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(
       `POST /applications HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${api.tenant.management_key}\r\n` +
@@ -193,7 +166,7 @@ describe('bodies', () => {
   });
 
   it('reads a body in chunks, and cuts off one without end', async () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(api.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.on('error', () => undefined);
     socket.write(
@@ -306,7 +279,14 @@ function raw(
   body?: Buffer,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const request = send({ port, host: '127.0.0.1', method, path, headers, agent: false });
+    const request = send({
+      port: api.port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers,
+      agent: false,
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       let answer = '';

@@ -1,33 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
 import { Client } from 'pg';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { waitFor } from '@glovebox/testing';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 interface Rule {
   readonly description: string;
@@ -135,10 +113,9 @@ describe('an answer that is sent again', () => {
 
 describe('while a body came', () => {
   async function slowly(key: string, meanwhile: () => Promise<void>): Promise<number | undefined> {
-    const { port } = (api.app.getHttpServer() as Server).address() as AddressInfo;
     const body = JSON.stringify({ data: 'x', containers: ['/pci/'] });
     const outgoing = httpRequest({
-      port,
+      port: api.port,
       method: 'POST',
       path: '/tokens',
       headers: {
@@ -202,7 +179,7 @@ describe('while a row was read', () => {
     const caller = (await api.post('/applications', body)).body as Application;
     const formula = { name: 'F', code: 'module.exports = () => ({})' };
     const { id } = (await api.post('/reactor-formulas', formula)).body as { id: string };
-    const owner = new Client({ connectionString: database.ownerUrl });
+    const owner = new Client({ connectionString: api.database.ownerUrl });
     await owner.connect();
     try {
       await owner.query('BEGIN');

@@ -1,41 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { Client } from 'pg';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@glovebox/testing';
 import { asSql, inTenant } from '../database/in-tenant';
 import { claimCall, storeOutcome, underClaim, type Claim } from '../idempotency';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule, useTestApi, type TestProcess } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let other: TestApi;
+const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
+let other: TestProcess;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  const options = {
-    databaseUrl: database.managementUrl,
-    redisUrl: redis.url,
-    env: {
-      HEADER_PREFIXES: 'SVC,BT',
-      KEY_RING: `1:${randomBytes(32).toString('base64')}`,
-    },
-  };
-  api = await startTestApi(options);
-  other = await startTestApi(options);
-});
-
-afterAll(async () => {
-  await api.close();
-  await other.close();
-  await redis.stop();
-  await database.drop();
+  other = await api.startAnother();
 });
 
 const header = 'SVC-IDEMPOTENCY-KEY';
@@ -44,7 +17,10 @@ const newKey = (): string => `order/${randomUUID()}`;
 const proxy = () => ({ name: `P ${randomUUID()}`, destination_url: 'https://example.com' });
 
 const stored = async (name: string): Promise<number> => {
-  const [row] = await asAdmin('SELECT count(*)::int AS count FROM proxies WHERE name = $1', [name]);
+  const [row] = await api.admin.query(
+    'SELECT count(*)::int AS count FROM proxies WHERE name = $1',
+    [name],
+  );
   return (row as { count: number }).count;
 };
 
@@ -99,41 +75,30 @@ describe('the same key and body', () => {
 
   it('409 as long as the first one runs', async () => {
     const [key, body] = [newKey(), proxy()];
-    const send = (to: TestApi) =>
+    const send = (to: TestProcess) =>
       to.post('/proxies', body, api.tenant.management_key).set(header, key);
-    const lock = new Client({ connectionString: database.adminUrl });
-    await lock.connect();
-    try {
-      await lock.query('BEGIN');
-      await lock.query('SELECT 1 FROM definition_head FOR UPDATE');
-      const running = send(api).then((answer) => answer);
+    const running = await api.admin.transaction(async (sql) => {
+      await sql.query('SELECT 1 FROM definition_head FOR UPDATE');
+      const sent = send(api).then((answer) => answer);
       await waitFor(async () => (await waitingForLocks()) > 0);
       expect((await send(other)).body).toMatchObject({ code: 'request_in_progress' });
-      await lock.query('COMMIT');
-      const first = await running;
-      const replayed = await send(other);
-      expect([first.status, replayed.status, replayed.text]).toEqual([201, 201, first.text]);
-    } finally {
-      await lock.end();
-    }
+      return { sent };
+    });
+    const first = await running.sent;
+    const replayed = await send(other);
+    expect([first.status, replayed.status, replayed.text]).toEqual([201, 201, first.text]);
     expect(await stored(body.name)).toBe(1);
   });
 
   it('replays a token, whose value is stored sealed alone', async () => {
     const canary = `canary-${randomUUID()}`;
-    const rule = {
-      priority: 1,
-      container: '/',
-      transform: 'reveal',
-      permissions: ['token:create'],
-    };
-    const apiKey = await api.keyWith('private', [], [rule]);
+    const apiKey = await api.keyWith('private', [], [rule('reveal', '/', ['token:create'])]);
     const key = newKey();
     const create = () => api.post('/tokens', { data: canary }, apiKey).set(header, key);
     const [first, second] = [await create(), await create()];
     expect(first.body).toMatchObject({ data: canary });
     expect([second.status, second.text]).toEqual([201, first.text]);
-    const rows = await asAdmin('SELECT t::text AS row FROM idempotency_keys t');
+    const rows = await api.admin.query('SELECT t::text AS row FROM idempotency_keys t');
     expect(JSON.stringify(rows)).not.toContain(canary);
     expect(JSON.stringify(rows)).not.toContain(Buffer.from(canary).toString('hex'));
     expect(JSON.stringify(rows)).not.toContain(key);
@@ -242,7 +207,7 @@ describe('nothing is stored of', () => {
       expect((second.body as { key: string }).key).toMatch(/^key_/);
       expect((second.body as { key: string }).key).not.toBe((first.body as { key: string }).key);
     }
-    const kept = await asAdmin(
+    const kept = await api.admin.query(
       `SELECT path FROM idempotency_keys WHERE starts_with(path, '/applications')`,
     );
     expect(kept).toEqual([]);
@@ -261,7 +226,7 @@ describe('a claim', () => {
       claimCall(asSql(manager), api.ctx.sealer, name, { bodyHash, status: 201 }),
     );
   const age = (name: ReturnType<typeof call>, seconds: number) =>
-    asAdmin(
+    api.admin.query(
       `UPDATE idempotency_keys SET lease_until = lease_until - make_interval(secs => $2),
          created_at = created_at - make_interval(secs => $2) WHERE key_hash = $1`,
       [name.keyHash, seconds],
@@ -296,11 +261,11 @@ describe('a claim', () => {
     await age(name, 61);
     expect(await claim(name)).toHaveProperty('owner');
     await age(name, 24 * 60 * 60 + 1);
-    await asAdmin('SELECT delete_old_idempotency_keys(1000)');
-    const rows = await asAdmin('SELECT key_hash FROM idempotency_keys WHERE key_hash IN ($1, $2)', [
-      name.keyHash,
-      fresh.keyHash,
-    ]);
+    await api.admin.query('SELECT delete_old_idempotency_keys(1000)');
+    const rows = await api.admin.query(
+      'SELECT key_hash FROM idempotency_keys WHERE key_hash IN ($1, $2)',
+      [name.keyHash, fresh.keyHash],
+    );
     expect(rows).toEqual([{ key_hash: fresh.keyHash }]);
   });
 });
@@ -308,9 +273,9 @@ describe('a claim', () => {
 it('an outcome is stored with the write or not at all', async () => {
   const key = newKey();
   const body = proxy();
-  await asAdmin('ALTER TABLE definition_log RENAME TO definition_log_away');
+  await api.admin.query('ALTER TABLE definition_log RENAME TO definition_log_away');
   const broken = await api.post('/proxies', body).set(header, key);
-  await asAdmin('ALTER TABLE definition_log_away RENAME TO definition_log');
+  await api.admin.query('ALTER TABLE definition_log_away RENAME TO definition_log');
   expect(broken.status).toBe(500);
   expect(await stored(body.name)).toBe(0);
   const again = await api.post('/proxies', body).set(header, key);
@@ -318,19 +283,9 @@ it('an outcome is stored with the write or not at all', async () => {
 });
 
 async function waitingForLocks(): Promise<number> {
-  const [row] = await asAdmin(
+  const [row] = await api.admin.query(
     `SELECT count(*)::int AS count FROM pg_stat_activity
      WHERE wait_event_type = 'Lock' AND datname = current_database()`,
   );
   return (row as { count: number }).count;
-}
-
-async function asAdmin(statement: string, values: unknown[] = []): Promise<unknown[]> {
-  const client = new Client({ connectionString: database.adminUrl });
-  await client.connect();
-  try {
-    return (await client.query(statement, values)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
 }

@@ -1,39 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
-
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let other: TestApi;
+import { randomUUID } from 'node:crypto';
+import { useTestApi, type TestProcess } from '../spec-api';
 
 const limit = 20;
+const api = useTestApi({ RATE_LIMIT_PER_MINUTE: String(limit) });
+let other: TestProcess;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  const options = {
-    databaseUrl: database.managementUrl,
-    redisUrl: redis.url,
-    env: {
-      RATE_LIMIT_PER_MINUTE: String(limit),
-      KEY_RING: `1:${randomBytes(32).toString('base64')}`,
-    },
-  };
-  api = await startTestApi(options);
-  other = await startTestApi(options);
-});
-
-afterAll(async () => {
-  await api.close();
-  await other.close();
-  await redis.stop();
-  await database.drop();
+  other = await api.startAnother();
 });
 
 const path = `/reactor-formulas/${randomUUID()}`;
@@ -70,7 +43,7 @@ it('counts what is refused later too', async () => {
 
 it('lets all pass while Redis is away', async () => {
   const key = await api.keyWith('management', ['reactor:read']);
-  await redis.stop();
+  await api.redis.stop();
   for (let call = 0; call < limit + 5; call += 1) {
     expect((await api.get(path, key)).status).toBe(404);
   }

@@ -1,31 +1,9 @@
 import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let port: number;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  port = (api.app.getHttpServer().address() as AddressInfo).port;
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const bytes = 20_000_000;
 const piece = Buffer.alloc(1_000_000, 'x');
@@ -35,7 +13,7 @@ async function statusForWhoWritesFirst(
   head: string,
   framing: 'length' | 'chunks',
 ): Promise<string> {
-  const socket = connect(port, '127.0.0.1').pause();
+  const socket = connect(api.port, '127.0.0.1').pause();
   let fault = '';
   socket.on('error', (error) => (fault = error.message));
   const say = async (part: Buffer | string): Promise<void> => {
@@ -85,7 +63,7 @@ describe('a body that holds more than it may is refused before the rest of it ha
     ['levels', '/tokens', `{"data":${'['.repeat(64)}`, 'deeper than 64 levels'],
     ['members', '/tokens', `{"metadata":{${'"m":1,'.repeat(10_001)}`, 'more than 10000 members'],
   ])('%s', async (_, path, begun, detail) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(api.port, '127.0.0.1');
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${api.tenant.private_key}\r\n` +
         `Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n${begun}`,

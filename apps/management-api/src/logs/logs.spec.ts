@@ -1,41 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, readAndRecord, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { connectDatabase } from '@glovebox/database';
+import { waitFor } from '@glovebox/testing';
+import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
 import { scansOf, vacuum } from '../spec-plans';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 import { readLogQuery, type LogLine } from './logs.dto';
 import { logStatements } from './logs.service';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({
-    url: database.adminUrl,
-    app: 'spec',
-    connectionsMax: 2,
-    statementTimeoutMs: 60_000,
-  });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const text = expect.any(String) as string;
 
@@ -102,7 +75,7 @@ describe('GET /logs', () => {
     const { id } = created.body as { id: string };
     const proxyId = randomUUID();
     const grants = [{ container: '/', transform: 'reveal' }] as const;
-    const data = connectDatabase({ url: database.dataUrl, app: 'spec', connectionsMax: 1 });
+    const data = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
     try {
       const use = {
         tenantId: api.tenant.tenant_id,
@@ -114,7 +87,7 @@ describe('GET /logs', () => {
         destinationHost: 'bank.example',
       };
       const limits = { bytesMax: 1_024, atOnceMax: 1_024 };
-      await readAndRecord(data, { use, grants, tokenIds: [id], limits });
+      await new TokenUses(data).read({ use, grants, tokenIds: [id], limits });
     } finally {
       await data.close();
     }
@@ -210,7 +183,7 @@ describe('GET /logs', () => {
 describe('a tenant with 50,000 lines of 400,000', () => {
   const entityId = randomUUID();
   beforeAll(async () => {
-    await admin.query(
+    await api.admin.query(
       `INSERT INTO audit_log (tenant_id, at, operation, entity_type, entity_id, outcome, trace_id)
        SELECT CASE WHEN n % 8 = 0 THEN $1::uuid ELSE $2::uuid END,
          now() - interval '1 hour' + n * interval '1 ms',
@@ -219,7 +192,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
        FROM generate_series(1, 400000) n`,
       [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
     );
-    await waitFor(() => vacuum(admin, 'audit_log'));
+    await waitFor(() => vacuum(api.admin, 'audit_log'));
   }, 60_000);
 
   it.each([

@@ -148,7 +148,7 @@ const reactor: Members = {
   },
 };
 
-/** Spec 2.1: answers of create and update show the application, those of list and get do not. */
+/** Answers to create and update show the application. Answers to list and get do not. */
 const reactorWithApplication: Members = {
   ...reactor,
   sometimes: { application: ref('Application') },

@@ -1,33 +1,15 @@
-import type { AddressInfo } from 'node:net';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi();
 let baseUrl: string;
 let client: Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  baseUrl = `http://127.0.0.1:${(api.app.getHttpServer().address() as AddressInfo).port}`;
+  baseUrl = `http://127.0.0.1:${api.port}`;
   const document = (await (await fetch(`${baseUrl}/docs/openapi.json`)).json()) as OpenApiDocument;
   client = generateClient(document, baseUrl, api.tenant.management_key);
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
 });
 
 it('a client made of the document alone creates, lists, gets, replaces, patches and deletes', async () => {

@@ -1,28 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi();
 let applicationId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
   applicationId = await application();
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
 });
 
 type Proxy = Record<string, unknown> & { id: string; key: string };
@@ -42,24 +25,16 @@ const members = {
 };
 const full = () => ({ ...members, application: { id: applicationId } });
 
-async function made<Body extends { id: string }>(path: string, body: object): Promise<Body> {
-  const created = await api.post(path, body);
-  expect(created.status).toBe(201);
-  return created.body as Body;
-}
-
 const application = async (type = 'public', permissions = ['token:create']): Promise<string> =>
-  (await made('/applications', { name: 'A', type, permissions })).id;
+  (await api.made('/applications', { name: 'A', type, permissions })).id;
 
 async function proxy(input: object = full()): Promise<Proxy> {
-  return read((await made<Proxy>('/proxies', input)).id);
+  return read((await api.made<Proxy>('/proxies', input)).id);
 }
 
 const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id}`)).body as Proxy;
 
-/** What the next call of it would meet. */
-const inForce = (id: string) =>
-  api.ctx.definitions.follower.fresh()?.find('proxy', api.tenant.tenant_id, id);
+const inForce = (id: string) => api.inForce('proxy', id);
 
 /** As JSON carries it: without what is undefined. */
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,27 +1,7 @@
-import {
-  createAuthority,
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { createAuthority } from '@glovebox/testing';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const authority = createAuthority();
 const { cert, key } = authority.issue('DNS:client.test');
@@ -33,15 +13,10 @@ const stored = { certificate: cert, privateKey: key, authority: authority.ca };
 
 type Proxy = Record<string, unknown> & { id: string };
 
-async function made(input: object = full): Promise<Proxy> {
-  const created = await api.post('/proxies', input);
-  expect(created.status).toBe(201);
-  return created.body as Proxy;
-}
+const made = (input: object = full): Promise<Proxy> => api.made<Proxy>('/proxies', input);
 
 const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id}`)).body as Proxy;
-const inForce = (id: string) =>
-  api.ctx.definitions.follower.fresh()?.find('proxy', api.tenant.tenant_id, id)?.tls;
+const inForce = (id: string) => api.inForce('proxy', id)?.tls;
 
 describe('TLS material of a proxy', () => {
   it('is shown without the private key, by every operation, and handed to the data plane', async () => {

@@ -1,33 +1,12 @@
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
 import { inTenant } from '../database/in-tenant';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
 let applicationId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({
-    databaseUrl: database.managementUrl,
-    redisUrl: redis.url,
-    env: { HEADER_PREFIXES: 'SVC,BT' },
-  });
   const application = { name: 'A', type: 'private', permissions: ['token:create'] };
-  applicationId = ((await api.post('/applications', application)).body as { id: string }).id;
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
+  applicationId = (await api.made('/applications', application)).id;
 });
 
 const bare = { name: 'Proxy', destination_url: 'https://echo.example.com/v1' };
@@ -84,17 +63,13 @@ const full = () => ({
 
 type Proxy = Record<string, unknown> & { id: string };
 
-async function made(input: object = full()): Promise<Proxy> {
-  const created = await api.post('/proxies', input);
-  expect(created.body).toMatchObject({ id: text });
-  return created.body as Proxy;
-}
+const made = (input: object = full()): Promise<Proxy> => api.made<Proxy>('/proxies', input);
 
 const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id}`)).body as Proxy;
 
 /** What the next call of it would meet. */
 const inForce = (id: string) => {
-  const proxy = api.ctx.definitions.follower.fresh()?.find('proxy', api.tenant.tenant_id, id);
+  const proxy = api.inForce('proxy', id);
   return proxy && { request: proxy.requestSteps, response: proxy.responseSteps };
 };
 

@@ -1,27 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 type Formula = Record<string, unknown> & { id: string };
 
@@ -35,11 +15,8 @@ const full = {
   runtime: 'node20',
 };
 
-async function formula(input: object = full): Promise<Formula> {
-  const created = await api.post('/reactor-formulas', input);
-  expect(created.status).toBe(201);
-  return created.body as Formula;
-}
+const formula = (input: object = full): Promise<Formula> =>
+  api.made<Formula>('/reactor-formulas', input);
 
 const read = async (id: string): Promise<Formula> =>
   (await api.get(`/reactor-formulas/${id}`)).body as Formula;

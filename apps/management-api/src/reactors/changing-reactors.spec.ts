@@ -1,30 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi();
 let formulaId: string;
 let applicationId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
   formulaId = await formula();
   applicationId = await application();
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
 });
 
 type Reactor = Record<string, unknown> & { id: string };
@@ -44,11 +27,7 @@ const full = () => ({
   isolation: 'run',
 });
 
-async function made(path: string, body: object): Promise<string> {
-  const created = await api.post(path, body);
-  expect(created.status).toBe(201);
-  return (created.body as { id: string }).id;
-}
+const made = async (path: string, body: object): Promise<string> => (await api.made(path, body)).id;
 
 const formula = (): Promise<string> =>
   made('/reactor-formulas', { name: 'F', code, configuration: declared });

@@ -60,7 +60,7 @@ export interface ReactorResponse extends Stamps {
 interface ReactorParts {
   readonly formula: ReactorFormula;
   readonly configuration: Configuration;
-  /** Spec 2.1: answers of create and update show it, those of list and get do not. */
+  /** Answers to create and update show it. Answers to list and get do not. */
   readonly application?: Application | undefined;
 }
 

@@ -1,27 +1,15 @@
 import { execFile } from 'node:child_process';
-import {
-  createTestDatabase,
-  freePort,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { freePort } from '@glovebox/testing';
+import { useTestStores } from '../spec-api';
 import { createTenant } from '../tenants/create-tenant';
 import { ringOf, rotationEnvironment, startProcess } from './spec-rotation';
 
-let stores: { database: TestDatabase; redis: PrivateRedis };
+const stores = useTestStores();
 
 beforeAll(async () => {
-  const [database, redis] = await Promise.all([createTestDatabase(), startRedis()]);
-  stores = { database, redis };
   const ctx = await startProcess(stores, ringOf(1));
   await createTenant(ctx, { name: 'T', demo: true });
   await ctx.close();
-});
-
-afterAll(async () => {
-  await stores.redis.stop();
-  await stores.database.drop();
 });
 
 interface Outcome {

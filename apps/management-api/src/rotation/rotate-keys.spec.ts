@@ -1,13 +1,8 @@
 import { connectDatabase, raiseSealingVersion, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { waitFor } from '@glovebox/testing';
 import type { ManagementContext } from '../context';
 import { managementReadiness } from '../health';
+import { startStores, stopStores, type TestStores } from '../spec-api';
 import { createTenant, type NewTenant } from '../tenants/create-tenant';
 import { openWebhookSecrets } from '../tenants/webhook-secrets';
 import { describeStatus, keyStatus, mayBeTakenOut } from './key-status';
@@ -15,23 +10,18 @@ import { rewrapDataKeys } from './rewrap-data-keys';
 import { rotateKeys } from './rotate-keys';
 import { asRotation, ringOf, startProcess } from './spec-rotation';
 
-let stores: { database: TestDatabase; redis: PrivateRedis };
-let admin: Database;
+let stores: TestStores;
 const processes: ManagementContext[] = [];
 
 beforeEach(async () => {
-  const [database, redis] = await Promise.all([createTestDatabase(), startRedis()]);
-  stores = { database, redis };
-  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
+  stores = await startStores();
   // The first process would let its newest key seal.
-  await admin.query('SELECT sealing_version(1)');
+  await stores.admin.query('SELECT sealing_version(1)');
 });
 
 afterEach(async () => {
   await Promise.all(processes.splice(0).map((ctx) => ctx.close()));
-  await admin.close();
-  await stores.redis.stop();
-  await stores.database.drop();
+  await stopStores(stores);
 });
 
 async function start(...versions: number[]): Promise<ManagementContext> {
@@ -73,7 +63,7 @@ async function expectAllOpen(ctx: ManagementContext, tenants: readonly NewTenant
     const hash = ctx.keyHash(tenant.management_key);
     expect(definitions.principalByKeyHash(hash)?.tenantId).toBe(tenant.tenant_id);
   }
-  const rows = await admin.query<{ id: string; webhookSecrets: Buffer }>(
+  const rows = await stores.admin.query<{ id: string; webhookSecrets: Buffer }>(
     `SELECT id, webhook_secrets AS "webhookSecrets" FROM tenants`,
   );
   expect(rows.length).toBeGreaterThanOrEqual(tenants.length);
@@ -127,7 +117,7 @@ it('waits for who seals with the old key, and from then on nothing more of it ap
     await sql.query('SELECT sealing_version(1)');
     rotating = rotate(1, 2).then(() => order.push('rotated'));
     await waitFor(async () => {
-      const waiting = await admin.query(
+      const waiting = await stores.admin.query(
         `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
       );
       return waiting.length > 0;
@@ -184,7 +174,7 @@ it('changes nothing of what is in force, and leaves nothing of the old key in Re
   const ctx = await start(1, 2);
   const made = await createTenant(ctx, { name: 'T', demo: true });
   const { version } =
-    (await admin.query<{ version: string }>('SELECT version FROM definition_head'))[0] ?? {};
+    (await stores.admin.query<{ version: string }>('SELECT version FROM definition_head'))[0] ?? {};
   await waitFor(async () => (await status(1, 2)).uses[0]?.inRedis === 3);
   const { status: after } = await rotate(1, 2);
   expect(after.uses).toEqual([
@@ -215,7 +205,7 @@ it('while Redis is away nobody may say that the old key is not needed', async ()
 it('leaves alone what is damaged, says so, and seals all the rest anew', async () => {
   const ctx = await start(1, 2);
   const made = await createTenant(ctx, { name: 'T', demo: true });
-  await admin.query(
+  await stores.admin.query(
     `UPDATE definition_log SET payload = set_byte(payload, length(payload) - 1, get_byte(payload, length(payload) - 1) # 1)
      WHERE kind = 'tenant'`,
   );
@@ -243,7 +233,7 @@ it('a definition with a damaged header is unreadable, and every process stays re
   const ctx = await start(1);
   const made = await createTenant(ctx, { name: 'T', demo: true });
   await rotate(1, 2);
-  await admin.query(
+  await stores.admin.query(
     `WITH head AS (UPDATE definition_head SET version = version + 1 RETURNING version)
      UPDATE definition_log l SET version = head.version, payload = set_byte(payload, 4, 0)
      FROM head WHERE kind = 'tenant'`,

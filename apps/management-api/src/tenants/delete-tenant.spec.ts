@@ -1,38 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, type Database } from '@glovebox/database';
+import { connectDatabase } from '@glovebox/database';
 import { connectDefinitions, readLog, type DefinitionConnection } from '@glovebox/definitions';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 import { createTenant, type NewTenant } from './create-tenant';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({
-    url: database.adminUrl,
-    app: 'spec',
-    connectionsMax: 2,
-    statementTimeoutMs: 60_000,
-  });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 interface Stocked extends Required<NewTenant> {
   readonly formula: string;
@@ -61,13 +33,13 @@ async function stocked(): Promise<Stocked> {
     .post('/reactor-formulas', { name: 'f', code: 'module.exports = 1' }, tenant.management_key)
     .set('SVC-IDEMPOTENCY-KEY', randomUUID());
   const runId = randomUUID();
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
        timeout_ms, trace_id, created_at)
      VALUES ($1, $2, $3, $3, 'completed', '', '', 1, 't', now())`,
     [runId, tenant.tenant_id, reactor],
   );
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
        next_attempt_at, created_at)
      VALUES (gen_random_uuid(), $2, $1, 'w', '', '', 'delivered', now(), now())`,
@@ -93,7 +65,7 @@ async function rowsOf(tenantId: string): Promise<Record<string, number>> {
   const counts = tables.map(
     (table) => `(SELECT count(*)::int FROM ${table} WHERE tenant_id = $1) AS ${table}`,
   );
-  const [row] = await admin.query<Record<string, number>>(
+  const [row] = await api.admin.query<Record<string, number>>(
     `SELECT ${counts.join()}, (SELECT count(*)::int FROM tenants WHERE id = $1) AS tenants`,
     [tenantId],
   );
@@ -102,7 +74,7 @@ async function rowsOf(tenantId: string): Promise<Record<string, number>> {
 
 /** Deletes the remains as the housekeeping of a worker does. */
 async function deleteRemains(): Promise<void> {
-  const worker = connectDatabase({ url: database.dataUrl, app: 'spec', connectionsMax: 1 });
+  const worker = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
   const deletePart = () =>
     worker.query<{ deleted: string }>('SELECT delete_remains_of_tenants(1000) AS deleted');
   try {
@@ -120,8 +92,8 @@ async function follow(): Promise<DefinitionConnection> {
   const { ring } = api.ctx;
   const connection = connectDefinitions({
     app: 'spec',
-    databaseUrl: database.dataUrl,
-    redisUrl: redis.url,
+    databaseUrl: api.database.dataUrl,
+    redisUrl: api.redis.url,
     ring,
     relays: false,
     onFault: () => undefined,
@@ -164,7 +136,7 @@ it('leaves no row but those of the audit log; and other tenants as they were', a
   expect(sumOf(await rowsOf(tenant.tenant_id))).toBe(0);
   expect(await rowsOf(neighbour.tenant_id)).toEqual(before);
   expect((await api.get('/applications/key', neighbour.private_key)).status).toBe(200);
-  const lines = await admin.query<{ operation: string }>(
+  const lines = await api.admin.query<{ operation: string }>(
     'SELECT operation FROM audit_log WHERE tenant_id = $1 ORDER BY id',
     [tenant.tenant_id],
   );
@@ -174,7 +146,7 @@ it('leaves no row but those of the audit log; and other tenants as they were', a
 
 it('what it holds sealed is noise from the same moment on: its data keys are gone', async () => {
   const { tenant_id: id, management_key: key } = await stocked();
-  const [sealed] = await admin.query<{ data: Buffer }>(
+  const [sealed] = await api.admin.query<{ data: Buffer }>(
     'SELECT data FROM tokens WHERE tenant_id = $1',
     [id],
   );
@@ -182,9 +154,10 @@ it('what it holds sealed is noise from the same moment on: its data keys are gon
   expect((await api.delete('/tenants/self', key)).status).toBe(204);
   const { tokens, data_keys: dataKeys, tenants } = await rowsOf(id);
   expect([tokens, dataKeys, tenants]).toEqual([1, 0, 0]);
-  const left = await admin.query(`SELECT 1 FROM data_keys WHERE replace(id::text, '-', '') = $1`, [
-    keyId,
-  ]);
+  const left = await api.admin.query(
+    `SELECT 1 FROM data_keys WHERE replace(id::text, '-', '') = $1`,
+    [keyId],
+  );
   expect(left).toEqual([]);
   await deleteRemains();
   expect(sumOf(await rowsOf(id))).toBe(0);
@@ -195,7 +168,7 @@ it('the rows that a call under way leaves behind a deleted tenant are deleted as
   await api.delete('/tenants/self', key);
   await deleteRemains();
   expect(sumOf(await rowsOf(id))).toBe(0);
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
      SELECT $1, 'late ' || n, 'token', '/', '', now() FROM generate_series(1, 12000) n`,
     [id],
@@ -228,7 +201,7 @@ it('changes at the same time are whole or refused, and the log of the tenant end
     expect(deletions).toEqual([204, 401]);
     await deleteRemains();
     expect(sumOf(await rowsOf(id))).toBe(0);
-    const live = await admin.query(
+    const live = await api.admin.query(
       'SELECT kind FROM definition_log WHERE tenant_id = $1 AND payload IS NOT NULL',
       [id],
     );
@@ -238,11 +211,11 @@ it('changes at the same time are whole or refused, and the log of the tenant end
 
 it('leaves the log without a gap, what lets callers in first', async () => {
   const tenant = await stocked();
-  const [{ version } = { version: '' }] = await admin.query<{ version: string }>(
+  const [{ version } = { version: '' }] = await api.admin.query<{ version: string }>(
     'SELECT version FROM definition_head',
   );
   await api.delete('/tenants/self', tenant.management_key);
-  const { entries, head } = await readLog(admin, Number(version), 500);
+  const { entries, head } = await readLog(api.admin, Number(version), 500);
   expect(entries.map((entry) => entry.version)).toEqual(
     entries.map((_, index) => Number(version) + 1 + index),
   );
@@ -271,7 +244,7 @@ it('401 and 403: nothing is deleted', async () => {
 describe('the role of the management API', () => {
   const asTenant = async (tenantId: string, statement: string): Promise<unknown[]> => {
     const management = connectDatabase({
-      url: database.managementUrl,
+      url: api.database.managementUrl,
       app: 'spec',
       connectionsMax: 1,
     });
@@ -300,13 +273,13 @@ it('30,000 reactors: within seconds, the head of the log held for less', async (
   const tenant = await stocked();
   const { tenant_id: id } = tenant;
   const count = 30_000;
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO reactors (id, tenant_id, name, formula_id, configuration, isolation, created_at)
      SELECT gen_random_uuid(), $1, 'r ' || n, $2, '', 'warm', now()
      FROM generate_series(1, $3::int) n`,
     [id, tenant.formula, count],
   );
-  await admin.query(
+  await api.admin.query(
     `WITH entry AS (SELECT id, row_number() OVER () AS n FROM reactors WHERE name LIKE 'r %'),
      head AS (UPDATE definition_head SET version = version + $2::int RETURNING version)
      INSERT INTO definition_log (version, kind, id, tenant_id, payload)

@@ -1,55 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { connectDatabase, type Database } from '@glovebox/database';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule, useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
 const masked = { ...card, number: 'XXXXXXXXXXXX4242' };
 const text = expect.any(String) as string;
-const rule = (transform: string, container = '/', permissions = ['token:read']) => ({
-  priority: 1,
-  container,
-  transform,
-  permissions,
-});
 const tokenize = (document: unknown, key = api.tenant.private_key) =>
   api.post('/tokenize', JSON.stringify(document), key);
 const detokenize = (document: unknown, key: string) =>
   api.post('/detokenize', JSON.stringify(document), key);
 const revealing = () => api.keyWith('private', [], [rule('reveal')]);
 
-async function stored(token: object): Promise<string> {
-  const created = await api.post('/tokens', token, api.tenant.private_key);
-  expect([created.status, created.text]).toEqual([201, created.text]);
-  return (created.body as { id: string }).id;
-}
+const stored = (token: object): Promise<string> => api.storedToken(token);
 
 async function countTokens(): Promise<number> {
-  const [row] = await admin.query<{ n: number }>('SELECT count(*)::int AS n FROM tokens');
+  const [row] = await api.admin.query<{ n: number }>('SELECT count(*)::int AS n FROM tokens');
   return row?.n ?? 0;
 }
 
@@ -182,7 +148,7 @@ describe('POST /tokenize', () => {
     expect([second.status, second.body]).toEqual([201, first.body]);
     expect(second.headers['svc-idempotent-replay']).toBe('true');
     expect(await countTokens()).toBe(before + 1);
-    const [row] = await admin.query<{ text: string }>(
+    const [row] = await api.admin.query<{ text: string }>(
       `SELECT encode(response, 'escape') AS text FROM idempotency_keys ORDER BY created_at DESC`,
     );
     expect(row?.text).not.toContain((first.body as { a: string }).a);

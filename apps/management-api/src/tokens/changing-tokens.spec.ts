@@ -1,43 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule, useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
 const text = expect.any(String) as string;
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
-const reveal = (container: string, permissions: string[]) => ({
-  priority: 1,
-  container,
-  transform: 'reveal',
-  permissions,
-});
+const reveal = (container: string, permissions: string[]) => rule('reveal', container, permissions);
 
-async function stored(token: object): Promise<string> {
-  const created = await api.post('/tokens', token, api.tenant.private_key);
-  expect([created.status, created.text]).toEqual([201, created.text]);
-  return `/tokens/${(created.body as { id: string }).id}`;
-}
+const stored = async (token: object): Promise<string> => `/tokens/${await api.storedToken(token)}`;
 
 const change = (path: string, patch: unknown, key = api.tenant.private_key) =>
   api.patch(path, patch, key);
@@ -239,11 +210,6 @@ describe('PATCH /tokens/{id}', () => {
 
 describe('moving a token', () => {
   const update = ['token:update'];
-  const rule = (transform: string, container: string, permissions: string[]) => ({
-    ...reveal(container, permissions),
-    transform,
-  });
-
   it.each([
     ['token:read', [rule('reveal', '/open/', ['token:read'])], ['token:read']],
     ['token:read', [rule('mask', '/open/', ['token:read'])], []],

@@ -1,41 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule, useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi();
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-});
+const reveal = (container: string, permissions: string[]) => rule('reveal', container, permissions);
 
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
-
-const reveal = (container: string, permissions: string[]) => ({
-  priority: 1,
-  container,
-  transform: 'reveal',
-  permissions,
-});
-
-/** A tag of its own for the tokens of a test. */
-async function stored(token: object): Promise<string> {
-  const created = await api.post('/tokens', token, api.tenant.private_key);
-  expect([created.status, created.text]).toEqual([201, created.text]);
-  return (created.body as { id: string }).id;
-}
+const stored = (token: object): Promise<string> => api.storedToken(token);
 
 interface Found {
   readonly status: number;

@@ -1,42 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { connectDatabase, type Database } from '@glovebox/database';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule, useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
+const api = useTestApi();
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
-
-const revealing = {
-  priority: 1,
-  container: '/',
-  transform: 'reveal',
-  permissions: ['token:read'],
-};
+const revealing = rule('reveal', '/', ['token:read']);
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const create = (token: object, key = api.tenant.private_key) => api.post('/tokens', token, key);
 const expire = (id: string): Promise<unknown> =>
-  admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
+  api.admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
 const fingerprintOf = async (token: object, key?: string): Promise<string> =>
   ((await create(token, key)).body as { fingerprint: string }).fingerprint;
 
@@ -182,9 +153,9 @@ describe('expires_at', () => {
     );
     const [first = '', second = '', third = ''] = ids;
     await Promise.all([expire(first), expire(second)]);
-    await admin.query('SELECT delete_expired_tokens(1000)');
+    await api.admin.query('SELECT delete_expired_tokens(1000)');
     const left = (table: string, column: string) =>
-      admin.query(`SELECT DISTINCT ${column} AS id FROM ${table} WHERE ${column} = ANY ($1)`, [
+      api.admin.query(`SELECT DISTINCT ${column} AS id FROM ${table} WHERE ${column} = ANY ($1)`, [
         ids,
       ]);
     expect(await left('tokens', 'id')).toEqual([{ id: third }]);

@@ -1,62 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { waitFor } from '@glovebox/testing';
 import { vacuum } from '../spec-plans';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
 const tokens = 40_000;
 const searchesPerSecond = 20;
 const seconds = 10;
 const terms = ['number:odd', 'half:first', 'all:yes'];
 
-let testDatabase: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
+const api = useTestApi();
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: testDatabase.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({
-    url: testDatabase.adminUrl,
-    app: 'faults',
-    connectionsMax: 1,
-    statementTimeoutMs: 60_000,
-  });
   const attacker = api.tenant.private_key;
   const metadata = Object.fromEntries(terms.map((term) => term.split(':')));
   const { status } = await api.post('/tokens', { data: 1, metadata }, attacker);
   expect(status).toBe(201);
   // Copies of that token: they are found by what it is found by.
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, metadata, fingerprint, created_at)
      SELECT tenant_id, gen_random_uuid(), type, container, data, metadata, fingerprint, created_at
      FROM tokens, generate_series(2, ${tokens}) WHERE tenant_id = $1`,
     [api.tenant.tenant_id],
   );
-  await admin.query(
+  await api.admin.query(
     `INSERT INTO token_terms (tenant_id, term, token_id)
      SELECT tenant_id, terms.term, tokens.id FROM tokens
      JOIN (SELECT DISTINCT tenant_id, term FROM token_terms) terms USING (tenant_id)
      WHERE tenant_id = $1 AND random() < 0.5 ON CONFLICT DO NOTHING`,
     [api.tenant.tenant_id],
   );
-  for (const table of ['tokens', 'token_terms']) await waitFor(() => vacuum(admin, table));
+  for (const table of ['tokens', 'token_terms']) await waitFor(() => vacuum(api.admin, table));
 }, 120_000);
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await testDatabase.drop();
-});
 
 function p99(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);

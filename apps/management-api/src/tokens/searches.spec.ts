@@ -1,45 +1,21 @@
-import { connectDatabase, type Database } from '@glovebox/database';
-import {
-  createTestDatabase,
-  startRedis,
-  waitFor,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { waitFor } from '@glovebox/testing';
+import { useTestApi } from '../spec-api';
 import { searchesMax } from './searches';
 
-let testDatabase: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: testDatabase.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 2 });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await testDatabase.drop();
-});
+const api = useTestApi();
 
 describe('while the searches of one tenant do not come to an end', () => {
   const flood = 40;
   /** Every search for metadata waits for this lock; no other request does. */
   const whileSearchesHang = (work: () => Promise<void>): Promise<void> =>
-    admin.transaction(async (sql) => {
+    api.admin.transaction(async (sql) => {
       await sql.query('LOCK TABLE token_terms IN ACCESS EXCLUSIVE MODE');
       await work();
     });
   const search = (key: string) =>
     api.post('/tokens/search', { query: Array(20).fill('NOT metadata.a:b').join(' ') }, key);
   const underWay = async (): Promise<number> => {
-    const [row] = await admin.query<{ count: number }>(
+    const [row] = await api.admin.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_stat_activity
        WHERE application_name = 'management-api-searches' AND wait_event_type = 'Lock'`,
     );

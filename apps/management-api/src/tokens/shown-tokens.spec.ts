@@ -1,46 +1,14 @@
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { connectDatabase, type Database } from '@glovebox/database';
-import { startTestApi, type TestApi } from '../test-api';
+import { rule as ruleOf, useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
-let admin: Database;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
-  admin = connectDatabase({ url: database.adminUrl, app: 'spec', connectionsMax: 2 });
-});
-
-afterAll(async () => {
-  await admin.close();
-  await api.close();
-  await redis.stop();
-  await database.drop();
-});
+const api = useTestApi();
 
 const everything = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
-const rule = (transform: string, container: string, permissions = everything, priority = 1) => ({
-  priority,
-  container,
-  transform,
-  permissions,
-});
+const rule = (transform: string, container: string, permissions = everything, priority = 1) =>
+  ruleOf(transform, container, permissions, priority);
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
 const masked = { ...card, number: 'XXXXXXXXXXXX4242' };
 
-async function stored(token: object, key = api.tenant.private_key): Promise<string> {
-  const created = await api.post('/tokens', token, key);
-  expect([created.status, created.text]).toEqual([201, created.text]);
-  return (created.body as { id: string }).id;
-}
+const stored = (token: object, key?: string): Promise<string> => api.storedToken(token, key);
 
 async function logged(id: string): Promise<{ operation: string; token_ids?: string[] }[]> {
   const { body } = await api.get(`/logs?entity_type=token&entity_id=${id}`);
@@ -251,9 +219,9 @@ describe('without an audit log', () => {
   it('503: nothing is shown, and nothing is stored', async () => {
     const id = await stored({ data: 'sesame' });
     const key = await api.keyWith('private', [], [rule('reveal', '/')]);
-    const countTokens = () => admin.query('SELECT count(*) FROM tokens');
+    const countTokens = () => api.admin.query('SELECT count(*) FROM tokens');
     const before = await countTokens();
-    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_management');
+    await api.admin.query('REVOKE INSERT ON audit_log FROM glovebox_management');
     try {
       const answers = [
         await api.get(`/tokens/${id}`, key),
@@ -268,7 +236,7 @@ describe('without an audit log', () => {
         expect([status, text.includes('sesame')]).toEqual([503, false]);
       }
     } finally {
-      await admin.query('GRANT INSERT ON audit_log TO glovebox_management');
+      await api.admin.query('GRANT INSERT ON audit_log TO glovebox_management');
     }
     expect(await countTokens()).toEqual(before);
     expect((await api.get(`/tokens/${id}`, key)).body).not.toHaveProperty('metadata');

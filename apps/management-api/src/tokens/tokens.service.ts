@@ -74,7 +74,7 @@ export class TokensService {
   }
 
   async detokenize(actor: Actor, document: unknown): Promise<string> {
-    return JSON.stringify(await this.ctx.vault.resolve(this.#statements(actor), actor, document));
+    return JSON.stringify(await this.ctx.vault.resolve(actor, document));
   }
 
   #transaction<Result>({ principal }: Actor, work: (sql: Sql) => Promise<Result>): Promise<Result> {

@@ -1,28 +1,11 @@
-import {
-  createTestDatabase,
-  startRedis,
-  type PrivateRedis,
-  type TestDatabase,
-} from '@glovebox/testing';
-import { startTestApi, type TestApi } from '../test-api';
+import { useTestApi } from '../spec-api';
 
-let database: TestDatabase;
-let redis: PrivateRedis;
-let api: TestApi;
+const api = useTestApi();
 let proxyId: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  redis = await startRedis();
-  api = await startTestApi({ databaseUrl: database.managementUrl, redisUrl: redis.url });
   const made = await api.post('/proxies', { ...proxy, configuration: { KEPT: 'as it is' } });
   proxyId = (made.body as { id: string }).id;
-});
-
-afterAll(async () => {
-  await api.close();
-  await redis.stop();
-  await database.drop();
 });
 
 const proxy = { name: 'p', destination_url: 'https://example.com' };

@@ -80,7 +80,7 @@ function field(
     }
     Transform(({ obj, value }) => {
       const given = Object.hasOwn(obj as object, name) ? (obj as Members)[name] : undefined;
-      // Contract 1: an optional member that is null counts as absent.
+      // An optional member that is null counts as absent.
       if (given === undefined || (given === null && optional)) return undefined;
       return nested ? (value as unknown) : given;
     })(prototype, property);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { Budget, expandStream, Tally, type StreamOptions } from '../index';
+import { Budget, expandStream, Tally } from '../index';
+import type { StreamOptions } from './expand-stream';
 import { jsonTemplate } from '../spec-bodies';
 
 const values = new Map<string, unknown>([

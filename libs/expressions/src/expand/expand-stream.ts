@@ -1,10 +1,10 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes } from '../scan/encoded-syntax';
 import { JsonScanner } from '../scan/json-scanner';
-import type { Budget, Tally } from './limits';
+import type { Budget, Tally } from '../bounds/limits';
 import type { Piece, Scanner } from '../scan/template-pieces';
 import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
-import { inSlices, nextSlice, type Work } from './slices';
+import { inSlices, nextSlice, type Work } from '../bounds/time-slices';
 import { plainSyntax, SpanScanner } from '../scan/span-scanner';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 

@@ -1,7 +1,7 @@
 import type { Expression } from '../scan/expression';
-import type { Budget } from './limits';
+import type { Budget } from '../bounds/limits';
 import type { Hole, Piece } from '../scan/template-pieces';
-import type { Work } from './slices';
+import type { Work } from '../bounds/time-slices';
 import { toText } from '../filters/value-filters';
 
 /** Values by token id; what a template needs is in it, or the caller is wrong. */

@@ -1,7 +1,7 @@
-import { Budget } from './limits';
+import { Budget } from '../bounds/limits';
 import type { Piece } from '../scan/template-pieces';
 import type { Values } from './render';
-import { atOnce, inSlices, type Work } from './slices';
+import { atOnce, inSlices, type Work } from '../bounds/time-slices';
 
 /** A text or value with holes in it: which tokens it asks for, and what it is once they are known. */
 export interface Template<Result> {

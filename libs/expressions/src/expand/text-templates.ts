@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
 import { formSyntax, overBytes, pathSyntax } from '../scan/encoded-syntax';
-import { Tally } from './limits';
+import { Tally } from '../bounds/limits';
 import type { Piece } from '../scan/template-pieces';
 import { renderEach, writeEncoded, writeText } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
@@ -24,12 +24,12 @@ export function headerTemplate(
   rawHeaders: readonly string[],
   tally = new Tally(),
 ): Template<string[]> {
-  const lines = rawHeaders.map((text, i) =>
+  const pieceLists = rawHeaders.map((text, i) =>
     i % 2 === 1 && text.includes('{{') ? spansOf(text, overBytes(plainSyntax), tally) : [text],
   );
-  return templateFrom(tokenIdsOf(lines.flat()), function* (values, budget) {
+  return templateFrom(tokenIdsOf(pieceLists.flat()), function* (values, budget) {
     const filled: string[] = [];
-    for (const pieces of lines) {
+    for (const pieces of pieceLists) {
       const parts = yield* renderEach(pieces, values, budget, writeHeader);
       const bytes = parts.map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)));
       filled.push(bytes.join(''));

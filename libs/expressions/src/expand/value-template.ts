@@ -1,7 +1,7 @@
-import { Tally, type Budget } from './limits';
+import { Tally, type Budget } from '../bounds/limits';
 import type { Piece } from '../scan/template-pieces';
 import { evaluate, renderEach, type Values } from './render';
-import type { Work } from './slices';
+import type { Work } from '../bounds/time-slices';
 import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 import { toText } from '../filters/value-filters';
@@ -35,7 +35,7 @@ export interface PlaceTemplate {
 export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate {
   const scan = (part: string): Piece[] =>
     new SpanScanner({ ...plainSyntax, head: 'place' }, tally).write(part, true);
-  const build = textBuilder(text, { way: new DocumentPath(), scan });
+  const build = textBuilder(text, { path: new DocumentPath(), scan });
   return {
     *make(document, value, budget) {
       // Made for each of many places, plain text adds up as well.
@@ -52,13 +52,13 @@ export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate 
 
 function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<unknown> {
   const tokenIds = new Set<string>();
-  const way = new DocumentPath();
+  const path = new DocumentPath();
   const scan = (text: string): Piece[] => {
-    const pieces = new SpanScanner(syntax, tally, () => way.text).write(text, true);
+    const pieces = new SpanScanner(syntax, tally, () => path.text).write(text, true);
     for (const id of tokenIdsOf(pieces)) tokenIds.add(id);
     return pieces;
   };
-  const build = builderOf(document, { way, scan });
+  const build = builderOf(document, { path, scan });
   return templateFrom([...tokenIds], function* (values, budget) {
     return build ? yield* build(values, budget) : document;
   });
@@ -67,7 +67,7 @@ function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<u
 type Build = (values: Values, budget: Budget) => Work<unknown>;
 
 interface Scan {
-  readonly way: DocumentPath;
+  readonly path: DocumentPath;
   readonly scan: (text: string) => readonly Piece[];
 }
 
@@ -103,10 +103,10 @@ function textBuilder(text: string, { scan }: Scan): Build | undefined {
 function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined {
   const changes: (readonly [at: number, build: Build])[] = [];
   items.forEach((item, at) => {
-    scan.way.push(at);
+    scan.path.push(at);
     const build = builderOf(item, scan);
     if (build) changes.push([at, build]);
-    scan.way.pop();
+    scan.path.pop();
   });
   if (changes.length === 0) return undefined;
   return function* (values, budget) {
@@ -119,10 +119,10 @@ function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined 
 function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): Build | undefined {
   const changes: (readonly [name: string, build: Build])[] = [];
   Object.keys(object).forEach((name, at) => {
-    scan.way.push(at, name);
+    scan.path.push(at, name);
     const build = builderOf(object[name], scan);
     if (build) changes.push([name, build]);
-    scan.way.pop();
+    scan.path.pop();
   });
   if (changes.length === 0) return undefined;
   return function* (values, budget) {

@@ -1,5 +1,6 @@
-import { type Budget, textLengthMax } from '../expand/limits';
-import type { Work } from '../expand/slices';
+import { type Budget, textLengthMax } from '../bounds/limits';
+import type { Work } from '../bounds/time-slices';
+import type { Argument, Change } from './filter';
 import {
   append,
   hmac,
@@ -15,11 +16,6 @@ import {
 } from './text-filters';
 import { cardBin, cardExp, json, toBoolean, toNumber, toText } from './value-filters';
 
-export type Argument = string | number | boolean;
-
-/** What a filter makes of a value, at once or as work; undefined if the value does not fit it. */
-export type Change = (value: unknown, budget: Budget) => unknown;
-
 type ChangeInSlices = (value: unknown, budget: Budget) => Work<unknown>;
 
 interface Filter {
@@ -32,7 +28,7 @@ const withoutArguments = (change: Change): Filter => ({ argumentsMax: 0, make: (
 const bytesAs = (encoding: 'base64' | 'hex'): Filter =>
   withoutArguments(ofText((text) => Buffer.from(text, 'utf8').toString(encoding)));
 
-/** docs/expressions.md has an example of each. */
+/** docs/reference/expressions.md has an example of each. */
 const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['json', { argumentsMax: 1, make: json }],
   ['last4', withoutArguments(last4())],

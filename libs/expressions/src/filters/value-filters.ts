@@ -1,6 +1,6 @@
-import type { Argument, Change } from './filters';
+import type { Argument, Change } from './filter';
 import { isContainer, parseJsonPath, valueAt } from './json-path';
-import { plainOf } from '../expand/opaque';
+import { plainOf } from './opaque';
 import { scalarText } from './text-filters';
 
 export function json(path?: Argument): Change | undefined {

@@ -1,9 +1,10 @@
 import { Problem } from '@glovebox/problems';
-import { makeChange, type Argument } from '../filters/filters';
+import type { Argument } from '../filters/filter';
+import { makeChange } from '../filters/filters';
 import { readSteps, valueAt } from '../filters/json-path';
-import { type Budget, expressionBytesMax, filtersMax } from '../expand/limits';
-import { quoted, Reader, unquote } from './reader';
-import type { Work } from '../expand/slices';
+import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
+import { quoted, Reader, unquote } from '../filters/reader';
+import type { Work } from '../bounds/time-slices';
 import { isTokenId, normalTokenId } from './token-id';
 
 /** What stands between `{{` and `}}`: whose value, and what is made of it. */

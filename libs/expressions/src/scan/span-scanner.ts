@@ -1,5 +1,5 @@
 import { malformed, readExpression, tooLong, type Head } from './expression';
-import { expressionBytesMax, type Tally } from '../expand/limits';
+import { expressionBytesMax, type Tally } from '../bounds/limits';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './template-pieces';
 
 /** How expressions are written in a kind of text. */
@@ -37,8 +37,8 @@ export class SpanScanner implements Scanner {
   constructor(
     private readonly syntax: Syntax,
     private readonly tally: Tally,
-    /** The way to this text in a larger document; empty if there is none. */
-    private readonly way: () => string = () => '',
+    /** Returns the path to this text in a larger document; empty if there is none. */
+    private readonly documentPath: () => string = () => '',
   ) {}
 
   write(chunk: string, isLast: boolean): Piece[] {
@@ -101,8 +101,8 @@ export class SpanScanner implements Scanner {
   }
 
   #place(position: number): string {
-    const way = this.way();
-    return way === '' ? String(position) : `${position} of ${way}`;
+    const path = this.documentPath();
+    return path === '' ? String(position) : `${position} of ${path}`;
   }
 }
 

@@ -3,7 +3,7 @@ import { parse, type Parsed } from '../spec-parse';
 import { makeCase, type Case } from './answers';
 import { understoodByNode, type Understood } from './llhttp';
 
-export interface Counts {
+interface Counts {
   accepted: number;
   refused: number;
 }

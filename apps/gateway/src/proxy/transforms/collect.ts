@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import { Collected } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
 import type { Destination } from '../../destinations/destination';
-import { Exchange, type Asking, type OutgoingRequest } from '../../destinations/forward';
+import { Exchange, type Asking, type OutgoingRequest } from '../../destinations/exchange';
 import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
 /** The answer of a destination, whole. */

@@ -13,7 +13,7 @@ import type { BodyContext } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { Collected, readBody } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
-import { withoutNames } from '../forwarded-headers';
+import { withoutNames } from '../../connection/forwarded-headers';
 import { contextOfType, withoutParameters } from '../../connection/intake';
 
 /** Of a body under a transform, on its way in and out, packed or not. */

@@ -1,7 +1,7 @@
 import type { TransformStep } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
-import { withoutNames } from '../forwarded-headers';
+import { withoutNames } from '../../connection/forwarded-headers';
 
 /** The headers of an answer whose body nobody here takes apart, after its steps. */
 export function headersAfter(

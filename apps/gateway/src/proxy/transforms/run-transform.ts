@@ -3,7 +3,7 @@ import type { Principal } from '@glovebox/access';
 import { principalOf, type TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { OpenedValues, redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
-import type { Call } from '../../call/call';
+import type { Call } from '../../observing/call';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import type { GatewayContext } from '../../context';
@@ -22,7 +22,7 @@ export interface Transforming {
 }
 
 /** What is around a body of the largest size, in the JSON that code returns. */
-export const envelopeBytesMax = 1024 * 1024;
+const envelopeBytesMax = 1024 * 1024;
 
 /**
  * Runs one transform. `answer`: code threw what the caller shall get, in place of all that would

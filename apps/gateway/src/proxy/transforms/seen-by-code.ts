@@ -4,8 +4,8 @@ import { frameBytesMax } from '@glovebox/sandbox';
 import { jsonValuesMax, parseStrictJson } from '@glovebox/wire';
 import { tooLarge, type Reading } from './content';
 
-/** Contract: the text as it was received, so that signatures over it can be checked. */
-export const rawBodyBytesMax = 1024 * 1024;
+/** The text as it was received, up to this size, so that code can verify a signature over it. */
+const rawBodyBytesMax = 1024 * 1024;
 
 /** What code sees of a body: `body` undefined when there is none. */
 export interface SeenBody {

@@ -18,8 +18,8 @@ export interface MadeAnswer extends Sendable {
   readonly status: number;
 }
 
-export const returnedHeadersMax = 256;
-export const returnedHeaderBytesMax = 64 * 1024;
+const returnedHeadersMax = 256;
+const returnedHeaderBytesMax = 64 * 1024;
 
 /** What code returned or threw as a message; `made` names the code in what is said of it. */
 export function sendableOf(value: unknown, made: string, ours: ServiceHeaders): Sendable {

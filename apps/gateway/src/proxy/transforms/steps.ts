@@ -19,7 +19,7 @@ import { jsonDepthMax, jsonValuesMax, type ServiceHeaders } from '@glovebox/wire
 import { writeExactJson } from './exact-json';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
-export interface StepMessage {
+interface StepMessage {
   /** Name, value, name, value… */
   readonly headers: string[];
   /** Without its question mark. */
@@ -45,11 +45,11 @@ export interface StepTools {
 }
 
 /** Places that one step may change. */
-export const matchesMax = 1_000;
+const matchesMax = 1_000;
 /** Made by all steps of a message together. */
-export const stepTokensMax = 1_000;
+const stepTokensMax = 1_000;
 /** Values that the paths of all steps of a message may look at. */
-export const stepVisitsMax = 2_500_000;
+const stepVisitsMax = 2_500_000;
 
 /** A body that is not JSON cannot be let past any of these. */
 export function needsBody(steps: readonly TransformStep[]): boolean {

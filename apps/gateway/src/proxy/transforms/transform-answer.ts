@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
 import type { InvokedProxy } from '../../call/caller';
 import type { GatewayContext } from '../../context';
-import { destinationStatusHeader, withoutNames } from '../forwarded-headers';
+import { destinationStatusHeader, withoutNames } from '../../connection/forwarded-headers';
 import type { CollectedAnswer } from './collect';
 import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { describeError, type Logger } from '@glovebox/service-host';
+import type { ServiceHeaders } from '@glovebox/wire';
+import type { CallerResponse } from '../connection/caller-response';
+import type { AccessLog } from '../observing/access-log';
+import type { Call, Ending, RouteName } from '../observing/call';
+import type { GatewayMetrics } from '../observing/metrics';
+import type { Tracer } from '../observing/tracer';
+
+interface CallContext {
+  readonly headers: ServiceHeaders;
+  readonly metrics: GatewayMetrics;
+  readonly accessLog: AccessLog | null;
+  readonly tracer: Tracer | null;
+  readonly logger: Logger;
+}
+
+/** Hot path: one record for each call, and one listener that all of them share. */
+export function beginCall(
+  ctx: CallContext,
+  route: RouteName,
+  req: IncomingMessage,
+  res: CallerResponse,
+): Call {
+  const traceId = ctx.headers.traceIdOf(req);
+  const call: Call = {
+    observers: ctx,
+    route,
+    method: req.method ?? '',
+    startedAt: performance.now(),
+    traceId,
+    trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
+    under: route === 'proxy' ? 'proxy_error' : undefined,
+    tenantId: undefined,
+    proxyId: undefined,
+    reactorId: undefined,
+    destinationHost: undefined,
+    askedAt: undefined,
+    answeredAt: undefined,
+    destinationStatus: undefined,
+    problem: undefined,
+    underWay: 2,
+    room: undefined,
+  };
+  res.call = call;
+  ctx.metrics.begun();
+  res.on('close', onClose);
+  return call;
+}
+
+function onClose(this: CallerResponse): void {
+  const { call, exchange } = this;
+  this.call = undefined;
+  if (call) endCall(call, this);
+  exchange?.callerLeft();
+}
+
+/** What the call took of all that calls share is given back when its answer and its work have ended. */
+export function settleAtEnd(call: Call, room: { end(): void }): void {
+  if (call.underWay === 0) room.end();
+  else call.room = room;
+}
+
+export function partEnded(call: Call): void {
+  call.underWay -= 1;
+  if (call.underWay === 0) call.room?.end();
+}
+
+function endCall(call: Call, res: CallerResponse): void {
+  partEnded(call);
+  const { metrics, accessLog, tracer, logger } = call.observers;
+  const ending: Ending = {
+    durationMs: performance.now() - call.startedAt,
+    status: res.headersSent ? res.statusCode : undefined,
+    // Of an upgraded connection the answer is never finished: it has become something else.
+    left: !res.writableFinished && res.statusCode !== 101,
+  };
+  metrics.ended(call, ending);
+  accessLog?.add(call, ending);
+  tracer?.end(call, ending);
+  const { problem, traceId, route } = call;
+  if (problem?.code === 'internal_error') {
+    logger.error({ error: describeError(problem), traceId, route }, 'a call failed');
+  }
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline, type Duplex } from 'node:stream';
+import { CallerResponse } from './caller-response';
+
+/**
+ * Node hands over a bare socket with the offer. With a response on it, an upgrade is answered like
+ * any request until the destination has agreed.
+ */
+export function responseOn(req: IncomingMessage, socket: Socket, head: Buffer): CallerResponse {
+  const res = new CallerResponse(req);
+  res.shouldKeepAlive = false;
+  socket.on('error', () => socket.destroy());
+  socket.on('drain', () => res.emit('drain'));
+  res.once('finish', () => socket.destroySoon());
+  res.assignSocket(socket);
+  if (head.length > 0) socket.unshift(head);
+  watchForEnd(socket);
+  return res;
+}
+
+/** Until the destination agrees nobody reads what the caller sends; that it left must be seen. */
+function watchForEnd(socket: Socket): void {
+  socket.on('readable', lookForEnd).once('end', leave);
+  lookForEnd.call(socket);
+}
+
+function lookForEnd(this: Socket): void {
+  if (this.readableLength === 0) this.read(0);
+}
+
+function leave(this: Socket): void {
+  this.destroySoon();
+}
+
+/** The decision that allowed a tunnel. Throws when it would not be made again. */
+interface Decided {
+  isConfirmed(): boolean;
+}
+
+export function agreesToWebSocket(raw: readonly string[]): boolean {
+  const at = raw.findIndex((part, n) => n % 2 === 0 && part.toLowerCase() === 'upgrade');
+  return at >= 0 && raw[at + 1]?.toLowerCase() === 'websocket';
+}
+
+const keepAliveMs = 60_000;
+
+/** How long a tunnel may outlive what allowed it. */
+const tunnelCheckMs = 1_000;
+
+/** The connections that were upgraded: no server of Node counts them any more. */
+export class Tunnels {
+  readonly #open = new Map<Duplex, Decided>();
+  #checks: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  /**
+   * The destination has agreed: 101 to the caller, and from then on bytes both ways, until `closed`,
+   * and no longer than the call would be decided as it was.
+   */
+  open(
+    res: ServerResponse,
+    headers: readonly string[],
+    destination: Duplex,
+    { decision, closed }: { readonly decision: Decided; readonly closed: () => void },
+  ): void {
+    const caller = res.req.socket;
+    res.writeHead(101, [...framelessly(headers), 'Connection', 'Upgrade', 'Upgrade', 'websocket']);
+    res.flushHeaders();
+    caller.off('readable', lookForEnd).off('end', leave);
+    caller.setNoDelay(true).setKeepAlive(true, keepAliveMs);
+    const close = (): void => {
+      caller.destroySoon();
+      destination.destroy();
+      if (this.#open.delete(destination)) closed();
+      if (this.#open.size === 0) this.#check(false);
+    };
+    this.#open.set(destination, decision);
+    this.#check(true);
+    pipeline(caller, destination, close);
+    pipeline(destination, caller, close);
+    if (this.#ended) destination.destroy();
+  }
+
+  /** A tunnel may live for ever: when the process stops, callers connect again elsewhere. */
+  end(): void {
+    this.#ended = true;
+    for (const destination of this.#open.keys()) destination.destroy();
+  }
+
+  #check(isOn: boolean): void {
+    if (isOn) this.#checks ??= setInterval(() => this.#endChanged(), tunnelCheckMs).unref();
+    else {
+      clearInterval(this.#checks);
+      this.#checks = undefined;
+    }
+  }
+
+  #endChanged(): void {
+    for (const [destination, decision] of this.#open) {
+      try {
+        decision.isConfirmed();
+      } catch {
+        destination.destroy();
+      }
+    }
+  }
+}
+
+/** A 101 has no body, whatever length the destination gives it. */
+function framelessly(headers: readonly string[]): string[] {
+  return headers.filter((_, at) => headers[at - (at % 2)]?.toLowerCase() !== 'content-length');
+}

@@ -1,0 +1,65 @@
+import type { Problem } from '@glovebox/problems';
+import type { Logger } from '@glovebox/service-host';
+
+export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
+
+/**
+ * The record of one call: made at its start, filled in on its way, observed at its end by metrics,
+ * access log and trace. Holds ids and figures only. The trace id is the only thing in it that a caller
+ * may have sent.
+ */
+export interface Call {
+  readonly observers: CallObservers;
+  readonly route: RouteName;
+  readonly method: string;
+  readonly startedAt: number;
+  readonly traceId: string;
+  /** Null when no collector of traces is set. */
+  readonly trace: CallTrace | null;
+  /** The member of the answer that holds a problem. */
+  readonly under: 'proxy_error' | undefined;
+  tenantId: string | undefined;
+  proxyId: string | undefined;
+  reactorId: string | undefined;
+  destinationHost: string | undefined;
+  /** When the destination was asked, and when the head of its answer was there. */
+  askedAt: number | undefined;
+  answeredAt: number | undefined;
+  destinationStatus: number | undefined;
+  problem: Problem | undefined;
+  /** Counts the answer and the work for it. A caller that leaves ends only the answer. */
+  underWay: number;
+  /** The call's part of what all calls share, given back when answer and work have ended. */
+  room: Ended | undefined;
+}
+
+/** The place of a call in a trace: below the caller's span, above that of the destination. */
+export interface CallTrace {
+  readonly traceId: string;
+  readonly parentSpanId: string | undefined;
+  readonly spanId: string;
+  /** The span of the request to the destination, whose own spans are below it. */
+  readonly clientSpanId: string;
+  readonly sampled: boolean;
+}
+
+/** The end of a call. */
+export interface Ending {
+  readonly durationMs: number;
+  /** Undefined when the caller left before an answer. */
+  readonly status: number | undefined;
+  /** The caller left before its answer was complete. */
+  readonly left: boolean;
+}
+
+/** Told of the end of each call. */
+export interface CallObservers {
+  readonly metrics: { ended(call: Call, ending: Ending): void };
+  readonly accessLog: { add(call: Call, ending: Ending): void } | null;
+  readonly tracer: { end(call: Call, ending: Ending): void } | null;
+  readonly logger: Pick<Logger, 'error'>;
+}
+
+interface Ended {
+  end(): void;
+}

@@ -1,0 +1,80 @@
+import { Problem } from '@glovebox/problems';
+import type { TakeTurn } from './time-slices';
+
+/** From the first brace to the last, as it stands in the request. */
+export const expressionBytesMax = 4_096;
+const expressionsMax = 1_000;
+const tokensMax = 100;
+export const expandedBytesMax = 10 * 1024 * 1024;
+/** What all filters of a request may read and write: a short chain over a large value, repeated. */
+const filteredCharactersMax = 32 * 1024 * 1024;
+/** In one expression: each takes its time however short the text is. */
+export const filtersMax = 32;
+/** No filter makes a text longer than this; most of them are not interrupted. */
+export const textLengthMax = 2 * 1024 * 1024;
+export const paddingMax = 4_096;
+
+/** Counts the expressions and tokens of a whole request, before anything is looked up. */
+export class Tally {
+  readonly #tokenIds = new Set<string>();
+  #expressions = 0;
+
+  get tokenIds(): readonly string[] {
+    return [...this.#tokenIds];
+  }
+
+  add(tokenId: string): void {
+    this.#expressions += 1;
+    if (this.#expressions > expressionsMax) {
+      throw new Problem('invalid_expression', {
+        detail: `A request may hold at most ${expressionsMax} expressions.`,
+      });
+    }
+    this.#tokenIds.add(tokenId);
+    if (this.#tokenIds.size > tokensMax) {
+      throw new Problem('invalid_expression', {
+        detail: `A request may use at most ${tokensMax} tokens.`,
+      });
+    }
+  }
+}
+
+/** Where a request is one of many: what they have in common to work and to keep things in. */
+interface Common {
+  /** Throws where there is no room for so many bytes more. */
+  readonly keep?: (bytes: number) => void;
+  readonly takeTurn?: TakeTurn;
+}
+
+/** What the expressions of a whole request may still expand to, and their filters work through. */
+export class Budget {
+  #bytes = expandedBytesMax;
+  #characters = filteredCharactersMax;
+
+  constructor(private readonly common: Common = {}) {}
+
+  get keep(): Common['keep'] {
+    return this.common.keep;
+  }
+
+  get takeTurn(): TakeTurn | undefined {
+    return this.common.takeTurn;
+  }
+
+  spend(text: string): string {
+    const bytes = Buffer.byteLength(text);
+    this.#bytes -= bytes;
+    if (this.#bytes < 0) throw tooLarge(expandedBytesMax, 'Expressions may expand to');
+    this.common.keep?.(bytes);
+    return text;
+  }
+
+  work(characters: number): void {
+    this.#characters -= characters;
+    if (this.#characters < 0) throw tooLarge(filteredCharactersMax, 'Filters may process');
+  }
+}
+
+function tooLarge(bytes: number, what: string): Problem {
+  return new Problem('payload_too_large', { detail: `${what} at most ${bytes} bytes.` });
+}

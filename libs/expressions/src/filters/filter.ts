@@ -1,0 +1,6 @@
+import type { Budget } from '../bounds/limits';
+
+export type Argument = string | number | boolean;
+
+/** Makes one value of another, at once or as work. Returns undefined for a value that does not fit. */
+export type Change = (value: unknown, budget: Budget) => unknown;

@@ -1,0 +1,89 @@
+import { flag, integer, list, port, requiredList, requiredSecret, text } from './config';
+import type { Setting } from './config';
+
+const listening = {
+  LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
+  HOST: text('the address to listen on; the images set 0.0.0.0', '127.0.0.1'),
+};
+const opsPortOf = (fallback: number): Setting<number> =>
+  port('health and metrics of this process; not for the public', fallback);
+
+/** Settings of every process. */
+export const processSettings = (opsPort: number) => ({
+  ...listening,
+  OPS_PORT: opsPortOf(opsPort),
+});
+
+/** Settings of a process that balancers send calls to. */
+export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsPort: number }) => ({
+  ...listening,
+  PORT: port,
+  OPS_PORT: opsPortOf(opsPort),
+  STOP_DELAY_MS: integer(
+    'how long calls are still taken once the process has been told to end and says it is not ready',
+    0,
+    { min: 0, max: 60_000 },
+  ),
+});
+
+/** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
+export const storeSettings = (role: string) => ({
+  DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
+  DATABASE_CONNECTIONS: integer(
+    'connections to Postgres for what tenants ask for; each tenant has a share of them',
+    20,
+    { min: 2, max: 1_000 },
+  ),
+  REDIS_URL: requiredSecret('Redis'),
+  KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
+});
+
+/** Settings of a process that has code run. */
+export const runnerSettings = {
+  RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
+  RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
+};
+
+const allowed = {
+  EGRESS_ALLOW: list(
+    'addresses that may be reached although not public: ip:port or cidr:port, * for any port',
+    [],
+  ),
+  EGRESS_ALLOW_HTTP: flag('plain http to any public address', false),
+};
+const refused = {
+  EGRESS_OWN_SERVICES: list('addresses that are refused whatever EGRESS_ALLOW says', []),
+};
+
+/** Settings of a process that judges destinations and connects to none. */
+export const destinationSettings = { ...allowed, ...refused };
+
+/** Settings of a process that connects to destinations. */
+export const egressSettings = {
+  ...allowed,
+  EGRESS_DNS: list(
+    'resolvers to ask instead of those of the system, its /etc/hosts and its search domains',
+    [],
+  ),
+  EGRESS_LOOKUPS_MAX: integer('look-ups of names under way, shared out between tenants', 256, {
+    min: 1,
+    max: 4_096,
+  }),
+  ...refused,
+};
+
+/** Settings of a process that reads service headers. */
+export const headerSettings = {
+  HEADER_PREFIXES: list(
+    'prefixes of the service headers and of the query parameter; further ones are aliases',
+    ['SVC'],
+  ),
+};
+
+/** Settings of a process that says which modules code may require. */
+export const moduleSettings = {
+  REACTOR_ERRORS_ALIASES: list(
+    'more names that code may require the error classes by, beside @svc/reactor-errors',
+    ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
+  ),
+};

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'stores', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export { connectStores } from './connect-stores';

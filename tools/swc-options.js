@@ -1,0 +1,15 @@
+/** How swc compiles: the specs as the build, or tests would try other code than production runs. */
+exports.swcOptions = ({ module }) => ({
+  jsc: {
+    target: 'es2022',
+    keepClassNames: true,
+    parser: { syntax: 'typescript', decorators: true },
+    transform: {
+      legacyDecorator: true,
+      decoratorMetadata: true,
+      useDefineForClassFields: false,
+    },
+  },
+  module: { type: module },
+  sourceMaps: 'inline',
+});
