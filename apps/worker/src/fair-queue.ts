@@ -14,7 +14,7 @@ interface QueueOf<Job> {
 }
 
 /** How long a tenant is left alone whose job could not be done. */
-export const pauseMs = 1_000;
+const pauseMs = 1_000;
 /** A tenant's turn comes before; if it does not, the next sweep puts the tenant into line again. */
 const turnMs = 60 * 60 * 1_000;
 

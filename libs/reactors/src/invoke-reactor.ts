@@ -46,7 +46,7 @@ interface ReactorResult {
   readonly tokenize?: unknown;
 }
 
-export const resultBytesMax = 1024 * 1024;
+const resultBytesMax = 1024 * 1024;
 
 /** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
 export async function invokeReactor(

@@ -9,7 +9,7 @@ import { waitFor } from './wait-for';
 const root = join(__dirname, '../../..');
 
 /** The built runner in a process of its own, with real sandboxes. */
-export interface TestRunner {
+interface TestRunner {
   readonly url: string;
   readonly secret: string;
   /** Everything that it has logged so far. */

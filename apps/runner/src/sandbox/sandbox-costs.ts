@@ -24,7 +24,7 @@ const openFrameCost = 2;
 const debtPauseMs = 100;
 
 /** The sandbox, in so far as it can be held still. */
-export interface Held {
+interface Held {
   /** Nothing is lost: what it says meanwhile waits in its channel, and then in itself. */
   pause(): void;
   /** Takes in what it has said already: it pays for that before it may say more. */
