@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { create, reactorOf, until, type Product } from './product';
+import { create, reactorOf, revealingApplication, until, type Product } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 /** The result of one kind of calls of the victim. */
@@ -132,14 +132,7 @@ export class Victim {
 /** A key with all permissions on tokens, which sees their data. */
 async function revealingKey(product: Product, adminKey: string): Promise<string> {
   const permissions = ['create', 'read', 'search', 'update', 'delete', 'use'];
-  const rule = {
-    priority: 1,
-    container: '/',
-    transform: 'reveal',
-    permissions: permissions.map((name) => `token:${name}`),
-  };
-  const body = { name: 'neighbour', type: 'private', rules: [rule] };
-  return String((await create(product, '/applications', body, adminKey)).key);
+  return String((await revealingApplication(product, permissions, adminKey)).key);
 }
 
 async function paced(

@@ -1,4 +1,5 @@
-import { clientCertificate } from './client-certificate';
+import { createPrivateKey } from 'node:crypto';
+import { createAuthority } from '@glovebox/testing';
 import type { PlantedSecrets } from './planted-secrets';
 import { call, create, type Product } from './product';
 
@@ -52,14 +53,15 @@ async function plantApplications(product: Product, secrets: PlantedSecrets): Pro
 }
 
 async function plantProxies(product: Product, secrets: PlantedSecrets, destinationUrl: string) {
-  const { certificate, private_key, secret } = clientCertificate();
-  secrets.add('private key of the client', secret);
-  secrets.add('private key of the client, as sent', private_key.split('\n')[1] ?? '');
+  const { cert, key } = createAuthority().issue('DNS:client');
+  const { d: secret = '' } = createPrivateKey(key).export({ format: 'jwk' });
+  secrets.add('private key of the client', Buffer.from(secret, 'base64url'));
+  secrets.add('private key of the client, as sent', key.split('\n')[1] ?? '');
   const body = {
     name: 'planted',
     destination_url: `${destinationUrl}/proxied`,
     configuration: { api_key: secrets.text('configuration of a proxy') },
-    client_certificate: { certificate, private_key },
+    client_certificate: { certificate: cert, private_key: key },
   };
   const proxy = await create(product, '/proxies', body);
   const open = await create(product, '/proxies', { ...body, require_auth: false });

@@ -74,6 +74,22 @@ export async function create(
   return answer.body as Record<string, unknown> & { id: string };
 }
 
+/** Creates an application with these permissions on tokens, which sees their data. */
+export function revealingApplication(
+  product: Product,
+  permissions: readonly string[],
+  adminKey = product.adminKey,
+): ReturnType<typeof create> {
+  const rule = {
+    priority: 1,
+    container: '/',
+    transform: 'reveal',
+    permissions: permissions.map((name) => `token:${name}`),
+  };
+  const body = { name: 'revealing', type: 'private', rules: [rule] };
+  return create(product, '/applications', body, adminKey);
+}
+
 /** Creates a reactor that runs this code; returns its id. */
 export async function reactorOf(
   product: Product,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { create, type Product } from './product';
+import { create, revealingApplication, type Product } from './product';
 import { startReceiver, type Received, type Receiver } from './receiver';
 
 /** The parts of a call of a proxy. */
@@ -48,7 +48,7 @@ export class Workshop {
       if (opened.shop?.answer) opened.shop.answer(res, request);
       else res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
     });
-    const application = await applicationOf(product, ['create', 'read', 'use']);
+    const { id: application } = await revealingApplication(product, ['create', 'read', 'use']);
     opened.shop = new Workshop(product, destination, application);
     return opened.shop;
   }
@@ -118,15 +118,3 @@ const transformOf = (code: string) => ({
   code: `module.exports = async function ({ args, configuration, svc }) {\n${code}\n};`,
   runtime: 'node20',
 });
-
-/** An application that sees the data of its tokens. */
-async function applicationOf(product: Product, permissions: readonly string[]): Promise<string> {
-  const rule = {
-    priority: 1,
-    container: '/',
-    transform: 'reveal',
-    permissions: permissions.map((name) => `token:${name}`),
-  };
-  const body = { name: 'transforms', type: 'private', rules: [rule] };
-  return (await create(product, '/applications', body, product.adminKey)).id;
-}

@@ -3,7 +3,13 @@ import { Readable, Transform, type TransformCallback } from 'node:stream';
 import httpProxy from 'http-proxy';
 import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
-import { readBody, readOn, traceHeader, type Reading, type ServiceHeaders } from '@glovebox/wire';
+import {
+  readBody,
+  discardRest,
+  traceHeader,
+  type Reading,
+  type ServiceHeaders,
+} from '@glovebox/wire';
 import { sendProblem } from './call/answers';
 import type { Call } from './observing/call';
 import { admitCall } from './call/call-shares';
@@ -64,7 +70,7 @@ export function createFrontDoor(
       if (req.complete) return;
       req.unpipe();
       answer.destroy();
-      readOn(req);
+      discardRest(req);
     });
   });
 

@@ -8,5 +8,5 @@ export { fractionsFrom, randomFrom, type Random } from './random';
 export { startRedis, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
 export { createTestDatabase, type TestDatabase } from './test-database';
-export { useStores } from './use-stores';
+export { itLeavesNoConnectionOpen } from './open-connections';
 export { waitFor } from './wait-for';

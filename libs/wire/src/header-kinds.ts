@@ -14,7 +14,7 @@ export type ServiceHeaderName = (typeof serviceHeaderNames)[number];
  * The meanings of a header's name, as bits. The bits above them hold the number of the service header,
  * counted from 1.
  */
-export const kinds = {
+export const headerKinds = {
   ours: 1,
   hopByHop: 2,
   /** We set it ourselves for the next server: the framing, and the addresses of earlier callers. */
@@ -31,13 +31,13 @@ const knownNamesMax = 2_000;
 const knownNameLength = 64;
 
 const single: Readonly<Record<string, number>> = {
-  host: kinds.host,
-  expect: kinds.neverPassedOn,
-  forwarded: kinds.neverPassedOn,
-  'content-length': kinds.contentLength | kinds.neverPassedOn,
-  'transfer-encoding': kinds.transferEncoding,
-  connection: kinds.connection,
-  traceparent: kinds.traceparent,
+  host: headerKinds.host,
+  expect: headerKinds.neverPassedOn,
+  forwarded: headerKinds.neverPassedOn,
+  'content-length': headerKinds.contentLength | headerKinds.neverPassedOn,
+  'transfer-encoding': headerKinds.transferEncoding,
+  connection: headerKinds.connection,
+  traceparent: headerKinds.traceparent,
 };
 
 /**
@@ -64,11 +64,11 @@ export class HeaderKinds {
 
   #judge(lower: string): number {
     let kind = Object.hasOwn(single, lower) ? (single[lower] ?? 0) : 0;
-    if (hopByHopHeaders.includes(lower)) kind |= kinds.hopByHop | kinds.neverPassedOn;
-    if (lower.startsWith('x-forwarded-')) kind |= kinds.neverPassedOn;
+    if (hopByHopHeaders.includes(lower)) kind |= headerKinds.hopByHop | headerKinds.neverPassedOn;
+    if (lower.startsWith('x-forwarded-')) kind |= headerKinds.neverPassedOn;
     for (const prefix of this.prefixes) {
       if (!lower.startsWith(prefix)) continue;
-      kind |= kinds.ours;
+      kind |= headerKinds.ours;
       const at = serviceHeaderNames.indexOf(lower.slice(prefix.length) as ServiceHeaderName);
       kind |= (at + 1) << serviceShift;
     }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { readAtMost, readBody } from './read-body';
-import { readOn } from './read-on';
+import { discardRest } from './discard-rest';
 
 const reading = { idleMs: 30_000, wholeMs: 30_000, keep: () => undefined };
 const body = Buffer.alloc(8_000_000, 'x');
@@ -65,7 +65,7 @@ describe('a large body', () => {
     let most = () => Infinity;
     read = async (req) => {
       most = mostAtOnce(req);
-      readOn(req);
+      discardRest(req);
       await once(req, 'end');
     };
     expect(await send()).toBe(200);
@@ -99,7 +99,7 @@ describe('a large body', () => {
       try {
         await readBody(req, body.length, { ...reading, keep }, admit);
       } finally {
-        readOn(req);
+        discardRest(req);
       }
     };
     expect(await send()).toBe(400);

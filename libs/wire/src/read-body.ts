@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
-import { takeTurns } from './read-on';
+import { takeTurns } from './discard-rest';
 
 /** The limits of reading a body into memory. */
 export interface Reading {

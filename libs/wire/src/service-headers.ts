@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
 import {
   HeaderKinds,
-  kinds,
+  headerKinds,
   serviceHeaderNames,
   serviceHeaderOf,
   type ServiceHeaderName,
@@ -43,7 +43,7 @@ export class ServiceHeaders {
 
   /** Whether a lower-cased header is ours. No destination sees it then. */
   isOurs(lowerName: string): boolean {
-    return (this.kinds.of(lowerName) & kinds.ours) !== 0;
+    return (this.kinds.of(lowerName) & headerKinds.ours) !== 0;
   }
 
   /** The value of a service header, or undefined. Throws when it is given more than once. */
@@ -88,7 +88,7 @@ export class ServiceHeaders {
       if (service >= 0) {
         if (found.values[service] === undefined) found.values[service] = value;
         else (found.repeated ??= new Map()).set(service, name);
-      } else if (kind & kinds.traceparent) {
+      } else if (kind & headerKinds.traceparent) {
         found.traceparent =
           found.traceparent === undefined ? value : `${found.traceparent},${value}`;
       }

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { Problem } from '@glovebox/problems';
-import { kinds, type ServiceHeaders } from '@glovebox/wire';
+import { headerKinds, type ServiceHeaders } from '@glovebox/wire';
 
 export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
 
@@ -9,7 +9,12 @@ const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
 /** The caller's headers that go to the destination, as name, value, name, value… Hot path. */
 export function forwardedHeaders(raw: readonly string[], ours: ServiceHeaders): string[] {
-  return passedOn(raw, ours, kinds.neverPassedOn | kinds.ours | kinds.host, refuseToName);
+  return passedOn(
+    raw,
+    ours,
+    headerKinds.neverPassedOn | headerKinds.ours | headerKinds.host,
+    refuseToName,
+  );
 }
 
 /** The caller's headers that go to the management API, with Host and the service headers. */
@@ -17,7 +22,7 @@ export function managementHeaders(
   raw: readonly string[],
   ours: ServiceHeaders,
 ): OutgoingHttpHeaders {
-  const kept = passedOn(raw, ours, kinds.neverPassedOn, refuseToName);
+  const kept = passedOn(raw, ours, headerKinds.neverPassedOn, refuseToName);
   const headers = new Map<string, string[]>();
   for (let at = 0; at + 1 < kept.length; at += 2) {
     const name = kept[at]?.toLowerCase() ?? '';
@@ -38,8 +43,8 @@ export function answeredHeaders(
   status = 200,
 ): string[] {
   // A 204 has no body. A length would make its reader take the next bytes for one.
-  const framing = status === 204 ? kinds.contentLength : 0;
-  return passedOn(raw, ours, kinds.hopByHop | kinds.ours | framing);
+  const framing = status === 204 ? headerKinds.contentLength : 0;
+  return passedOn(raw, ours, headerKinds.hopByHop | headerKinds.ours | framing);
 }
 
 /** The trailers of an answer, without those that would say something about its head. */
@@ -55,7 +60,7 @@ export function answeredTrailers(raw: readonly string[], ours: ServiceHeaders): 
 
 /** The headers of the management API that go back to the caller. */
 export function managementAnswerHeaders(raw: readonly string[], ours: ServiceHeaders): string[] {
-  return passedOn(raw, ours, kinds.hopByHop);
+  return passedOn(raw, ours, headerKinds.hopByHop);
 }
 
 /** Drops the headers of these kinds and those that Connection names, with one look at each line. */
@@ -71,7 +76,8 @@ function passedOn(
     const name = raw[at] ?? '';
     const value = raw[at + 1] ?? '';
     const kind = ours.kinds.of(name);
-    if (kind & kinds.connection && !isKeepAlive(value)) addNames(value, (named ??= new Set()));
+    if (kind & headerKinds.connection && !isKeepAlive(value))
+      addNames(value, (named ??= new Set()));
     if (!(kind & dropped)) kept.push(name, value);
   }
   if (!named) return kept;

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { asUnavailable } from '@glovebox/database';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import { describeError, type Logger } from '@glovebox/service-host';
-import { readOn } from '@glovebox/wire';
+import { discardRest } from '@glovebox/wire';
 import type { ApiRequest } from './request';
 
 /** What Nest itself throws, before any code of ours runs. */
@@ -36,7 +36,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.retryAfterSeconds !== undefined) {
       response.setHeader('retry-after', String(problem.retryAfterSeconds));
     }
-    readOn(request);
+    discardRest(request);
     response.status(problem.status).json(problem.body());
   }
 }

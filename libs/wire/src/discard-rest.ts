@@ -12,21 +12,21 @@ export function takeTurns(req: IncomingMessage, isWanted: () => boolean = () => 
 }
 
 /** The limits of a body that nobody wants any more. */
-const readOnBytesMax = 64 * 1024 * 1024;
-const readOnMs = 10_000;
+const discardedBytesMax = 64 * 1024 * 1024;
+const discardingMs = 10_000;
 
 /**
  * Reads and discards the rest of a body whose request has been answered, within limits. If the
  * connection were closed over unread bytes, TCP would reset it and the answer would be lost.
  */
-export function readOn(req: IncomingMessage): void {
+export function discardRest(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
   const end = (): void => void req.socket.destroy();
-  const timer = setTimeout(end, readOnMs).unref();
+  const timer = setTimeout(end, discardingMs).unref();
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > readOnBytesMax) end();
+    if (bytes > discardedBytesMax) end();
     else takeTurns(req);
   });
   req.once('close', () => clearTimeout(timer));
