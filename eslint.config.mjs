@@ -10,13 +10,13 @@ const libraries = {
   seal: ['problems'],
   database: ['problems', 'shares'],
   access: ['problems'],
-  definitions: ['problems', 'seal', 'database', 'access'],
+  sandbox: ['problems'],
+  definitions: ['problems', 'seal', 'database', 'access', 'sandbox'],
   stores: ['service-host', 'seal', 'database', 'definitions'],
   expressions: ['problems'],
   vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
   http1: [],
-  sandbox: ['problems'],
   reactors: [
     'problems',
     'wire',
@@ -63,8 +63,8 @@ function constraint(sourceTag, libs) {
 const depConstraints = [
   ...Object.entries(libraries).map(([name, uses]) => constraint(`lib:${name}`, uses)),
   ...Object.entries(apps).map(([name, uses]) => constraint(`app:${name}`, uses)),
-  // Black box: over HTTP, with nothing of ours inside.
-  { sourceTag: 'acceptance', onlyDependOnLibsWithTags: [] },
+  // Black box: over HTTP, with nothing of the product inside. lib:testing has nothing of it either.
+  { sourceTag: 'acceptance', onlyDependOnLibsWithTags: ['lib:testing'] },
 ];
 
 const testFiles = [
@@ -121,7 +121,7 @@ export default tseslint.config(
     },
   },
   {
-    files: testFiles,
+    files: [...testFiles, 'acceptance/**/*.ts'],
     rules: { 'no-restricted-imports': 'off' },
   },
   {

@@ -1,40 +1,28 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort, startRedis, startTcpRelay } from '@glovebox/testing';
+import type { PrivateRedis, TcpRelay } from '@glovebox/testing';
 import { Redis } from 'ioredis';
-import { TcpRelay } from './tcp-relay';
 import { AppProcess } from './processes';
 import { call, until, type Product } from './product';
 
-/** A Redis that nobody else uses. */
-export class OwnRedis {
-  #child: ChildProcess | undefined;
+/** A Redis that nobody else uses, which a test may lose and bring back at its old place. */
+class OwnRedis {
+  private constructor(private server: PrivateRedis) {}
 
-  constructor(readonly port: number) {}
+  static async start(): Promise<OwnRedis> {
+    return new OwnRedis(await startRedis());
+  }
 
   get url(): string {
-    return `redis://127.0.0.1:${this.port}`;
+    return this.server.url;
   }
 
   /** With nothing in it. */
   async start(): Promise<void> {
-    const { command, ...options } = JSON.parse(process.env.TEST_REDIS_SERVER ?? '{}') as {
-      command: string;
-    };
-    const settings = ['--bind', '127.0.0.1', '--port', `${this.port}`, '--save', ''];
-    this.#child = spawn(command, settings, { ...options, cwd: '/', stdio: 'ignore' });
-    const redis = new Redis(this.url, { retryStrategy: () => 20 });
-    redis.on('error', () => undefined);
-    await redis.ping();
-    redis.disconnect();
+    this.server = await startRedis({ port: this.server.port });
   }
 
-  async kill(): Promise<void> {
-    if (!this.#child) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await exited;
-    this.#child = undefined;
+  kill(): Promise<void> {
+    return this.server.kill();
   }
 
   async flush(): Promise<void> {
@@ -59,10 +47,9 @@ export class Breakable {
   ) {}
 
   static async start(product: Product): Promise<Breakable> {
-    const redis = new OwnRedis(await freePort());
-    await redis.start();
-    const toRedis = await new TcpRelay(redis.url).start();
-    const self = new Breakable(await new TcpRelay(product.databaseUrl).start(), toRedis, redis);
+    const redis = await OwnRedis.start();
+    const toRedis = await startTcpRelay(redis.url);
+    const self = new Breakable(await startTcpRelay(product.databaseUrl), toRedis, redis);
     const managementUrl = await self.#startApp(product, 'management-api', {});
     for (let n = 0; n < 3; n += 1) {
       self.gateways.push(
@@ -77,7 +64,7 @@ export class Breakable {
     await this.toRedis.restore();
     await Promise.all(this.#apps.map((app) => app.end()));
     await this.redis.kill();
-    await Promise.all([this.postgres.cut(), this.toRedis.cut()]);
+    await Promise.all([this.postgres.close(), this.toRedis.close()]);
   }
 
   async #startApp(product: Product, name: string, env: Record<string, string>): Promise<string> {
@@ -88,20 +75,11 @@ export class Breakable {
       PORT: String(port),
       OPS_PORT: String(opsPort),
       DATABASE_URL: this.postgres.through(own.DATABASE_URL ?? ''),
-      REDIS_URL: this.toRedis.through(this.redis.url),
+      REDIS_URL: this.toRedis.url,
     }));
     this.#apps.push(app);
     const ready = `http://127.0.0.1:${opsPort}/health/ready`;
     await until(async () => (await call('GET', ready)).status === 200, 30_000);
     return `http://127.0.0.1:${port}`;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

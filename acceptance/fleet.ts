@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '@glovebox/testing';
 import { startBalancer, type Balancer } from './balancer';
 import { describeProcess } from './processes';
 import type { Product } from './product';
@@ -117,13 +117,4 @@ async function ready(child: ChildProcess, url: string): Promise<void> {
     if (performance.now() > deadline) throw new Error(`${url} is not ready`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -172,7 +172,7 @@ function giveWay(session: number | undefined): void {
   }
 }
 
-export interface Attack {
+interface Attack {
   /** Ends it, and says how often the attacker was answered with what. */
   end(): Promise<Readonly<Record<string, number>>>;
 }

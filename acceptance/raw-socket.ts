@@ -40,7 +40,7 @@ export function talk(baseUrl: string, ...parts: readonly string[]): Promise<stri
   });
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly head: string;
   readonly body: string;

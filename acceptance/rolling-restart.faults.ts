@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '@glovebox/testing';
 import { AppProcess } from './processes';
 import { call, create, runningProduct } from './product';
 import { startReceiver, type Receiver } from './receiver';
@@ -38,15 +38,6 @@ afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica.process.end()));
   await receiver.close();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function startReplica(): Promise<Replica> {
   const replica = {

@@ -3,7 +3,7 @@ import { create, type Product } from './product';
 import { startReceiver, type Received, type Receiver } from './receiver';
 
 /** What a call of a proxy is made of. */
-export interface Call {
+interface Call {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -118,10 +118,7 @@ const transformOf = (code: string) => ({
 });
 
 /** An application that sees the data of its tokens. */
-export async function applicationOf(
-  product: Product,
-  permissions: readonly string[],
-): Promise<string> {
+async function applicationOf(product: Product, permissions: readonly string[]): Promise<string> {
   const rule = {
     priority: 1,
     container: '/',

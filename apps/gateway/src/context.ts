@@ -16,7 +16,7 @@ import {
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { AccessLog } from './observing/access-log';
 import { createCallShares, type CallShares } from './call/call-shares';
 import type { GatewayConfig } from './config';
@@ -136,10 +136,11 @@ export async function createGatewayContext(
 
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
-  const vault = new Vault(stores.sealer);
+  const tokenUses = new TokenUses(database);
+  const vault = new Vault(stores.sealer, tokenUses);
   observeShares(registry, {
     connections: database.shares,
-    token_uses: database.uses.places,
+    token_uses: tokenUses.places,
     lookups,
     destinations: destinationPlaces,
     destination_connections: connections,

@@ -16,7 +16,7 @@ import {
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
 import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
-import { Vault, type NewToken } from '@glovebox/vault';
+import { TokenUses, Vault, type NewToken } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
 
@@ -187,7 +187,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         permissions: ['token:create' as const],
         rules: [],
       };
-      const vault = new Vault(sealer);
+      const vault = new Vault(sealer, new TokenUses(owner));
       const { view } = await owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
         return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });

@@ -14,11 +14,12 @@ import {
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
-import { Vault } from '@glovebox/vault';
+import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
-import { createBodyShares, type BodyShares } from './http/body-room';
+import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
-import { connectSearches, type Searches } from './tokens/searches';
+import { eachInTenant } from './database/in-tenant';
+import { connectSearches, type Searches } from './shares/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
 export interface ManagementContext {
@@ -92,7 +93,10 @@ export async function createManagementContext(
   });
   const searches = connectSearches({ url, onIdleError });
 
-  const vault = new Vault(stores.sealer);
+  const vault = new Vault(
+    stores.sealer,
+    usesOneByOne((tenantId) => eachInTenant(dataSource, tenantId)),
+  );
   const bodies = createBodyShares();
   observeShares(registry, {
     connections: dataSource.shares,

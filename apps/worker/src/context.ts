@@ -12,7 +12,7 @@ import {
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 
 /** All that a job may need, made once. */
@@ -23,6 +23,7 @@ export interface WorkerContext {
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly sealer: Sealer;
+  readonly tokenUses: TokenUses;
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
@@ -64,6 +65,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   });
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
+  const tokenUses = new TokenUses(database);
   return {
     config,
     logger,
@@ -71,7 +73,8 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     database,
     definitions: stores.definitions,
     sealer: stores.sealer,
-    vault: new Vault(stores.sealer),
+    tokenUses,
+    vault: new Vault(stores.sealer, tokenUses),
     runner,
     egress: createEgress(egressPolicy, { lookups }),
     hopMarker: hopMarkerOf(stores.keyHash),

@@ -1,7 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
 import { queryAsTenant, tenantEntry } from './as-tenant';
-import { TokenUses } from './token-uses';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -15,8 +14,6 @@ export type Statement = string | Prepared;
 /** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
 export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
-  /** Where uses of tokens may share a statement with others: in no transaction. */
-  readonly uses?: TokenUses;
 }
 
 /** A pool of connections, or the part of it that one tenant gets. */
@@ -28,10 +25,12 @@ export interface SqlPool extends Sql {
 export interface Database extends SqlPool {
   /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
   of(tenantId: string): SqlPool;
-  /** A transaction in which row-level security shows and takes the tenant's rows alone. */
-  transactionAs<Result>(tenantId: string, work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /**
+   * Row-level security shows and takes the tenant's rows alone. Each statement is a transaction of its
+   * own: a record that it has written stays, whatever its caller makes of the rows.
+   */
+  as(tenantId: string): Sql;
   readonly shares: Shares;
-  readonly uses: TokenUses;
   close(): Promise<void>;
 }
 
@@ -78,25 +77,20 @@ export function connectDatabase(options: DatabaseOptions): Database {
     });
   const whole: SqlPool = {
     query: (statement, values) => run(rowsOf(pool, statement, values)),
-    transaction: (work) => run(inTransaction(pool, (client) => client.query('BEGIN'), work)),
+    transaction: (work) => run(inTransaction(pool, work)),
   };
   const shares = connectionShares(options.connectionsMax);
   const partOf = (owner: string): SqlPool => ({
     query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
     transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
   });
-  const uses = new TokenUses({
-    shared: partOf('uses of tokens'),
-    of: partOf,
-    hasRoom: (tenantId) => shares.hasRoom(tenantId),
-  });
   return {
     ...whole,
     shares,
-    uses,
-    of: (tenantId) => ({ ...partOf(tenantId), uses }),
-    transactionAs: (tenantId, work) =>
-      run(inTransaction(pool, (client) => queryAsTenant(client, tenantId, 'BEGIN'), work)),
+    of: partOf,
+    as: (tenantId) => ({
+      query: (statement, values) => run(rowsAsTenant(pool, tenantId, statement, values)),
+    }),
     close: () => pool.end(),
   };
 }
@@ -110,26 +104,47 @@ async function rowsOf<Row>(
   return (await client.query({ ...config, values: [...values] })).rows as Row[];
 }
 
-async function inTransaction<Result>(
+async function rowsAsTenant<Row>(
   pool: Pool,
-  begin: (client: PoolClient) => Promise<unknown>,
-  work: (sql: Sql) => Promise<Result>,
+  tenantId: string,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const text = typeof statement === 'string' ? statement : statement.text;
+  const { rows } = await onConnection(pool, (client) =>
+    queryAsTenant(client, tenantId, text, values),
+  );
+  return rows as Row[];
+}
+
+function inTransaction<Result>(pool: Pool, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  return onConnection(pool, async (client, onBroken) => {
+    try {
+      await client.query('BEGIN');
+      const result = await work(sqlOf(client));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: unknown) => {
+        onBroken(failure instanceof Error ? failure : new Error('ROLLBACK failed'));
+      });
+      throw error;
+    }
+  });
+}
+
+/** A connection that broke meanwhile is not used again. */
+async function onConnection<Result>(
+  pool: Pool,
+  work: (client: PoolClient, onBroken: (error: Error) => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // A server that ends the connection between two statements says so here, and only here.
-  const onError = (error: Error): void => void (broken = error);
+  const onError = (error: Error): void => void (broken ??= error);
   client.on('error', onError);
   try {
-    await begin(client);
-    const result = await work(sqlOf(client));
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((failure: unknown) => {
-      broken ??= failure instanceof Error ? failure : new Error('ROLLBACK failed');
-    });
-    throw error;
+    return await work(client, onError);
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -140,7 +155,7 @@ function sqlOf(client: PoolClient): Sql {
   return { query: (statement, values) => rowsOf(client, statement, values) };
 }
 
-/** For a transaction that is under way: one that a tenant begins is `transactionAs`. */
+/** Makes the rest of the transaction the tenant's, as `Database.as` makes a statement. */
 export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
   await sql.query(tenantEntry, [tenantId]);
 }

@@ -6,12 +6,11 @@ export {
   connectionShares,
   enterTenant,
   type Database,
+  type Prepared,
   type Sql,
   type SqlPool,
   type Statement,
 } from './database';
 export { KeyUses } from './key-uses';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
-export type { TokenUses } from './token-uses';
-export { decidingGrant, readAndRecord, type Grant, type SealedToken, type Use } from './tokens';
 export { asUnavailable, refusesConnections } from './unavailable';

@@ -44,7 +44,7 @@ export const logPartBytesMax = 1024 * 1024;
 
 /**
  * Writes the new state of a resource into the log, as the last statement of the transaction that
- * changes it: the row lock on the head makes versions gapless and puts them in commit order.
+ * changes it. The row lock on the head puts versions in commit order: up to the head, all are committed.
  */
 export async function appendDefinition(
   sql: Sql,

@@ -5,7 +5,7 @@ import { filterNames } from './filters/filters';
 import { dataTemplate, headerTemplate, pathTemplate, valueTemplate } from './index';
 import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
-const page = readFileSync(join(__dirname, '../../../docs/expressions.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../../docs/reference/expressions.md'), 'utf8');
 
 function blocks(info: string): string[] {
   return [...page.matchAll(new RegExp(`^\`\`\`${info}\\n([^]*?)^\`\`\``, 'gm'))].map(
@@ -47,7 +47,7 @@ const examples = Object.keys(results).flatMap((context) =>
   ),
 );
 
-describe('docs/expressions.md is true:', () => {
+describe('docs/reference/expressions.md is true:', () => {
   it.each(examples)('in a $context, $text becomes $result', ({ context, text, result }) => {
     expect(outcome(context, text)).toBe(result);
   });

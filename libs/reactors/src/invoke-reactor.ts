@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { Use } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { Opening } from '@glovebox/vault';
+import { Opening, type Use } from '@glovebox/vault';
+import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
@@ -36,7 +36,7 @@ export interface Invocation extends Decided {
 }
 
 /** The answer to a run: docs/reference/invocation.md. */
-export interface ReactorResponse {
+interface ReactorResponse {
   tokens?: unknown;
   raw?: unknown;
 }
@@ -47,7 +47,7 @@ interface ReactorResult {
   readonly tokenize?: unknown;
 }
 
-export const resultBytesMax = 1024 * 1024;
+const resultBytesMax = 1024 * 1024;
 
 /** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
 export async function invokeReactor(
@@ -118,7 +118,7 @@ async function storeTokens(
 
 /** Everything about the arguments that can be refused before code runs, and what is secret in them. */
 export async function readyArguments(
-  { database, vault }: Pick<ReactorContext, 'database' | 'vault'>,
+  { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
@@ -134,10 +134,9 @@ export async function readyArguments(
     traceId,
   };
   const opening = new Opening(budget?.keep);
-  const sql = database.of(reactor.tenantId);
-  const values = await vault.detokenize(sql, caller, use, template.tokenIds, opening);
+  const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
-  if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
+  if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
   return { args: cast, secrets: [...values.values(), detokenized] };
 }
@@ -172,8 +171,4 @@ function runCode(
       ...(signal ? { signal } : {}),
     },
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

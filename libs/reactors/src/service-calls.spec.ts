@@ -3,7 +3,7 @@ import type { AccessRule, Permission, Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault, type TokenView } from '@glovebox/vault';
+import { TokenUses, Vault, type TokenView } from '@glovebox/vault';
 import { serviceCalls } from './service-calls';
 
 const tenantId = randomUUID();
@@ -17,7 +17,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 5 });
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(database)));
+  vault = new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database));
 });
 
 afterAll(async () => {

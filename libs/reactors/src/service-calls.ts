@@ -4,6 +4,7 @@ import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { tokenFilterOf, type TokenInput, type Vault } from '@glovebox/vault';
+import { isJsonObject } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 
@@ -58,9 +59,9 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
     const tokenize = (sql: Sql) => vault.tokenize(sql, actor, first);
     return database.transaction(tokenize).then(({ document }) => document);
   },
-  'svc.detokenize': ({ database, vault, actor, first }) => {
+  'svc.detokenize': ({ vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
-    return vault.resolve(database, actor, first);
+    return vault.resolve(actor, first);
   },
   'svc.tokens.create': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
@@ -99,8 +100,7 @@ function idOf(value: unknown): string {
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */

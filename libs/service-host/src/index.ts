@@ -3,20 +3,19 @@ export {
   ConfigError,
   flag,
   integer,
-  list,
   loadConfig,
   optionalText,
   optionalUrl,
   port,
-  requiredList,
   requiredSecret,
   requiredText,
   text,
   type Setting,
 } from './config';
+export { every, type Repeated } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
-export { startOpsServer, type OpsServer, type Readiness } from './ops-server';
+export { startOpsServer, type Readiness } from './ops-server';
 export { readiness, readinessWithinMs, upOrDown } from './readiness';
 export { Secret } from './secret';
 export { runService, stopService, type Service } from './service';

@@ -1,1 +1,1 @@
-export { connectStores, type Stores } from './connect-stores';
+export { connectStores } from './connect-stores';

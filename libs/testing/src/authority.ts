@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 
-export interface Certificate {
+interface Certificate {
   readonly cert: string;
   readonly key: string;
 }

@@ -1,19 +1,21 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** The way to a server, for a test to break. */
+/** A connection to a server that a test can break. */
 export interface TcpRelay {
   readonly url: string;
+  /** A URL of the same server, by way of this relay. */
+  through(url: string): string;
   /** As if the server were gone: connections break, new ones are refused. */
   cut(): Promise<void>;
-  /** As if the network lost everything: connections stay and new ones open, but nothing comes through. */
+  /** As if the network lost everything: connections stay and new ones open, but no byte passes. */
   stall(): void;
-  /** Lets connections in again; what a stall held back arrives now. */
+  /** Lets connections in again; bytes that a stall held back arrive now. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A line to the server of this URL; it is reached through `url` instead. */
+/** Relays to the server of this URL. */
 export async function startTcpRelay(target: string): Promise<TcpRelay> {
   const { port: targetPort, hostname } = new URL(target);
   const sockets = new Set<Socket>();
@@ -36,8 +38,11 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const url = new URL(target);
-  url.port = String(port);
+  const through = (url: string): string => {
+    const changed = new URL(url);
+    changed.port = String(port);
+    return changed.href;
+  };
   const release = (): void => {
     const steps = held ?? [];
     held = undefined;
@@ -52,7 +57,8 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
     await closed;
   };
   return {
-    url: url.href,
+    url: through(target),
+    through,
     cut,
     stall() {
       held ??= [];

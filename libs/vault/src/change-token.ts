@@ -8,16 +8,18 @@ import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { Opening } from './opening';
-import { columns, openOptions, showTokens } from './shown-tokens';
-import { requireGrant } from './store-tokens';
+import { openOptions, showTokens } from './shown-tokens';
+import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
-import { replaceRow, sealRow } from './token-rows';
+import { sealRow } from './seal-row';
+import {
+  containerOf,
+  deleteRow,
+  lockRow,
+  replaceRow,
+  type LockedRow,
+} from './statements/token-rows';
 import { validateToken } from './valid-token';
-
-interface LockedRow extends TokenRow {
-  readonly data: Buffer;
-  readonly options: Buffer | null;
-}
 
 const changeable = [
   'data',
@@ -59,18 +61,25 @@ export async function updateToken(
     operation: 'token.update',
     entityType: 'token',
     entityId: id,
-    isRecorded: isChange,
+    isChange,
   } as const;
   const [shown] = await showTokens(sql, sealer, actor, look, [id]);
   if (!shown) throw new Problem('not_found');
-  return shown.view;
+  return shown;
+}
+
+/** Refuses a change that `updateToken` would refuse whatever the patch says. */
+export async function requireChangeable(sql: Sql, actor: Actor, id: string): Promise<void> {
+  const container = await containerOf(sql, actor.principal.tenantId, id);
+  if (container === undefined) throw new Problem('not_found');
+  requireGrant(actor, 'token:update', container);
 }
 
 export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<void> {
   const { tenantId, applicationId: actorId } = actor.principal;
   const row = await lockToken(sql, tenantId, id);
   requireGrant(actor, 'token:delete', row.container);
-  await sql.query(`DELETE FROM tokens WHERE tenant_id = $1 AND id = $2`, [tenantId, id]);
+  await deleteRow(sql, tenantId, id);
   await record(sql, {
     tenantId,
     actorId,
@@ -82,14 +91,8 @@ export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<v
   });
 }
 
-/** Held against every other writer until the end of the transaction. */
 async function lockToken(sql: Sql, tenantId: string, id: string): Promise<LockedRow> {
-  const [row] = await sql.query<LockedRow>(
-    `SELECT ${columns}, data, options FROM tokens
-     WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())
-     FOR UPDATE`,
-    [tenantId, id],
-  );
+  const row = await lockRow(sql, tenantId, id);
   if (!row) throw new Problem('not_found');
   return row;
 }

@@ -1,7 +1,9 @@
 export type { FoundTokens, TokenPage } from './find-tokens';
 export { Opening } from './opening';
 export { requireSights, sightsOf, type Sight } from './sights';
-export { requireGrant, type StoredToken } from './store-tokens';
+export type { Use } from './statements/read-and-record';
+export { usesOneByOne, TokenUses } from './statements/token-uses';
+export type { StoredToken } from './store-tokens';
 export type { NewToken, TokenInput, TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';

@@ -1,9 +1,11 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database, type Use } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
 import { placeOf } from './token';
+import type { Use } from './statements/read-and-record';
+import { TokenUses } from './statements/token-uses';
 import { Vault } from './vault';
 
 const few = 1_000;
@@ -47,7 +49,12 @@ async function stockOf(count: number): Promise<Stock> {
     connectDatabase({ url, app: 'soak', connectionsMax: 2, statementTimeoutMs: 120_000 });
   const database = connect(testDatabase.dataUrl);
   const sealer = new Sealer(ring, dataKeyTable(database));
-  const stock = { testDatabase, database, vault: new Vault(sealer), count };
+  const stock = {
+    testDatabase,
+    database,
+    vault: new Vault(sealer, new TokenUses(database)),
+    count,
+  };
   opened.push(stock);
   for (let first = 0; first < count; first += batch) {
     const ids = Array.from({ length: Math.min(batch, count - first) }, (_, n) => idOf(first + n));
@@ -67,7 +74,7 @@ async function stockOf(count: number): Promise<Stock> {
   return stock;
 }
 
-async function useSome({ vault, database, count }: Stock): Promise<number> {
+async function useSome({ vault, count }: Stock): Promise<number> {
   const ids = new Set<string>();
   while (ids.size < tokensPerUse) ids.add(idOf(randomInt(count)));
   const use: Use = {
@@ -79,7 +86,7 @@ async function useSome({ vault, database, count }: Stock): Promise<number> {
     traceId: 'soak',
   };
   const startedAt = performance.now();
-  const values = await vault.detokenize(database, principal, use, [...ids]);
+  const values = await vault.detokenize(principal, use, [...ids]);
   const took = performance.now() - startedAt;
   for (const id of ids) expect(values.get(id)).toBe(id);
   return took;

@@ -1,15 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Principal } from '@glovebox/access';
-import {
-  connectDatabase,
-  dataKeyTable,
-  type Database,
-  type Sql,
-  type Use,
-} from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import { Opening, Vault, type TokenInput } from './index';
+import { Opening, TokenUses, Vault, type TokenInput, type Use } from './index';
 
 const mebibyte = 1024 * 1024;
 let testDatabase: TestDatabase;
@@ -66,7 +60,7 @@ beforeAll(async () => {
   data = connect(testDatabase.dataUrl);
   admin = connect(testDatabase.adminUrl);
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
   const text = 'x'.repeat(mebibyte - 2);
   large = [];
   for (let n = 0; n < 10; n += 1) {
@@ -86,20 +80,20 @@ afterAll(async () => {
 describe('one request', () => {
   it('opens no tokens of more than 10 MiB in all, and the refusal is recorded', async () => {
     const use = newUse();
-    const refused = vault.detokenize(data, caller, use, large);
+    const refused = vault.detokenize(caller, use, large);
     await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
     expect(await linesOf(use)).toEqual([{ outcome: 'refused', tokens: 10 }]);
-    expect((await vault.detokenize(data, caller, newUse(), large.slice(1))).size).toBe(9);
+    expect((await vault.detokenize(caller, newUse(), large.slice(1))).size).toBe(9);
   });
 
   it('waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
     const release = vault.largeOpenings.takeNow(caller.tenantId);
     const small = await create({ data: 1 });
     const use = newUse();
-    const waiting = vault.detokenize(data, caller, use, large.slice(1));
+    const waiting = vault.detokenize(caller, use, large.slice(1));
     await waitFor(() => vault.largeOpenings.state.waiting === 1);
     expect(await linesOf(use)).toEqual([]);
-    expect((await vault.detokenize(data, caller, newUse(), [small])).get(small)).toBe(1);
+    expect((await vault.detokenize(caller, newUse(), [small])).get(small)).toBe(1);
     release();
     expect((await waiting).size).toBe(9);
     expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
@@ -108,26 +102,26 @@ describe('one request', () => {
 
   it('opens no more than 10 MiB over all its look-ups together', async () => {
     const opening = new Opening();
-    const look = (ids: string[]) => vault.detokenize(data, caller, newUse(), ids, opening);
+    const look = (ids: string[]) => vault.detokenize(caller, newUse(), ids, opening);
     await look(large.slice(0, 5));
     await look(large.slice(5, 9));
     await expect(look(large.slice(9))).rejects.toMatchObject(tooLarge(/10485760 bytes/));
   });
 
   it('opens tokens of 200,000 values in all, and no more', async () => {
-    const opened = await vault.detokenize(data, caller, newUse(), intricate.slice(1));
+    const opened = await vault.detokenize(caller, newUse(), intricate.slice(1));
     const written = JSON.stringify(listOf(100_000));
     expect([...opened.values()].map((value) => JSON.stringify(value) === written)).toEqual([
       true,
       true,
     ]);
-    const refused = vault.detokenize(data, caller, newUse(), intricate);
+    const refused = vault.detokenize(caller, newUse(), intricate);
     await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
   });
 
   it('parses none of its tokens where all of them hold too many values', async () => {
     const parse = jest.spyOn(JSON, 'parse');
-    await expect(vault.detokenize(data, caller, newUse(), intricate)).rejects.toThrow();
+    await expect(vault.detokenize(caller, newUse(), intricate)).rejects.toThrow();
     const parsed = parse.mock.calls.filter(([text]) => text.startsWith('[[]'));
     parse.mockRestore();
     expect(parsed).toEqual([]);
@@ -136,19 +130,19 @@ describe('one request', () => {
   it('counts values, and not what looks like them in texts', async () => {
     const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
     const ids = [...intricate.slice(1), text];
-    await expect(vault.detokenize(data, caller, newUse(), ids)).rejects.toMatchObject(
+    await expect(vault.detokenize(caller, newUse(), ids)).rejects.toMatchObject(
       tooLarge(/200000 values/),
     );
-    const opened = await vault.detokenize(data, caller, newUse(), [intricate[0] ?? '', text]);
+    const opened = await vault.detokenize(caller, newUse(), [intricate[0] ?? '', text]);
     expect(opened.size).toBe(2);
   });
 
   it('fills in no document with tokens of more than that, whoever asks', async () => {
     const document = (ids: string[]) => ids.map((id) => `{{ ${id} | json: '$[0]' }}`);
-    await expect(vault.resolve(data, actor, document(intricate))).rejects.toMatchObject(
+    await expect(vault.resolve(actor, document(intricate))).rejects.toMatchObject(
       tooLarge(/200000 values/),
     );
-    await expect(vault.resolve(data, actor, document(large))).rejects.toMatchObject(
+    await expect(vault.resolve(actor, document(large))).rejects.toMatchObject(
       tooLarge(/10485760 bytes/),
     );
   });
@@ -167,6 +161,18 @@ describe('one request', () => {
       await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
+
+  it('records a page of too many bytes once, as refused, with its ids', async () => {
+    const traceId = randomUUID();
+    const page = { page: 1, size: 100 };
+    const list = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
+    await expect(list).rejects.toMatchObject(tooLarge(/10485760 bytes/));
+    const lines = await admin.query<object>(
+      'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1',
+      [traceId],
+    );
+    expect(lines).toEqual([{ outcome: 'refused', tokens: 10 }]);
+  });
 });
 
 describe('a page', () => {

@@ -1,28 +1,31 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccessRule, Principal } from '@glovebox/access';
-import {
-  connectDatabase,
-  dataKeyTable,
-  type Database,
-  type Sql,
-  type Use,
-} from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { toProblem } from '@glovebox/problems';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault, type NewToken } from './index';
+import { TokenUses, usesOneByOne, Vault, type NewToken, type Use } from './index';
 
 let testDatabase: TestDatabase;
 let data: Database;
 let admin: Database;
+let uses: TokenUses;
+/** Its uses share statements. */
 let vault: Vault;
+let oneByOne: Vault;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   data = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 20 });
   admin = connectDatabase({ url: testDatabase.adminUrl, app: 'admin', connectionsMax: 2 });
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+  const sealer = new Sealer(ring, dataKeyTable(data));
+  uses = new TokenUses(data);
+  vault = new Vault(sealer, uses);
+  oneByOne = new Vault(
+    sealer,
+    usesOneByOne(() => data),
+  );
 });
 
 afterAll(async () => {
@@ -62,9 +65,9 @@ const store = (who: Principal, input: NewToken): Promise<string> =>
     .then(({ view }) => view.id);
 
 /** What a caller gets of a use, and the audit log. */
-async function outcomeOf(sql: Sql, who: Principal, ids: readonly string[]) {
+async function outcomeOf(by: Vault, who: Principal, ids: readonly string[]) {
   const use = useBy(who);
-  const answer = await vault.detokenize(sql, who, use, ids).then(
+  const answer = await by.detokenize(who, use, ids).then(
     (values) => ids.map((id) => values.get(id)),
     (error: unknown) => toProblem(error).body(),
   );
@@ -94,15 +97,16 @@ it('callers of two tenants that share a statement open their own tokens, under t
   const wanted = [['same-card'], ['same-card', 'in-pci'], ['unmasked'], [ofA], ['gone', 'in-pci']];
   const all = callers.flatMap((who) => wanted.map((ids) => ({ who, ids })));
 
-  const statements = jest.spyOn(data.uses, 'read');
-  const shared = await Promise.all(
-    all.map(({ who, ids }) => outcomeOf(data.of(who.tenantId), who, ids)),
-  );
+  const statements = jest.spyOn(uses, 'read');
+  const shared = await Promise.all(all.map(({ who, ids }) => outcomeOf(vault, who, ids)));
   expect(statements).toHaveBeenCalledTimes(all.length);
   statements.mockRestore();
-  const alone: Sql = { query: (statement, values) => data.query(statement, values) };
   for (const [n, { who, ids }] of all.entries()) {
-    expect({ who, ids, ...shared[n] }).toEqual({ who, ids, ...(await outcomeOf(alone, who, ids)) });
+    expect({ who, ids, ...shared[n] }).toEqual({
+      who,
+      ids,
+      ...(await outcomeOf(oneByOne, who, ids)),
+    });
   }
   const given = shared.flatMap(({ answer }) => (Array.isArray(answer) ? [answer] : []));
   expect(given).toHaveLength(14);
@@ -115,7 +119,7 @@ it('documents that code fills in at the same time get the values of their own te
     owners.map(({ tenantId }) => {
       const reader = principal(tenantId, [{ permissions: ['token:read'] }]);
       const actor = { principal: reader, traceId: 'trace' };
-      return vault.resolve(data.of(tenantId), actor, ['{{ my-card }}']);
+      return vault.resolve(actor, ['{{ my-card }}']);
     }),
   );
   expect(resolved).toEqual(owners.map(({ tenantId }) => [tenantId]));

@@ -1,7 +1,8 @@
 import type { Principal, Transform } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { shownIn } from './shown-tokens';
-import { outOfBounds, type StoredToken } from './store-tokens';
+import { outOfBounds } from './refusals';
+import type { StoredToken } from './store-tokens';
 
 /** How the answer to a creation shows the tokens of one container. */
 export interface Sight {

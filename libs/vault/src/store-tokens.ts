@@ -1,11 +1,14 @@
-import { type Actor, grantFor, type Permission } from '@glovebox/access';
-import { decidingGrant, recordEach, type Sql } from '@glovebox/database';
+import type { Actor } from '@glovebox/access';
+import { recordEach, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
+import { requireGrant } from './refusals';
 import { showingGrants, shownIn, showTokens, withoutHints } from './shown-tokens';
 import { toTokenView, type TokenRow, type TokenView } from './token';
-import { insertRows, sealRow, type SealedRow } from './token-rows';
+import { findDuplicateIds } from './statements/find-ids';
+import { insertRows, type SealedRow } from './statements/token-rows';
+import { sealRow } from './seal-row';
 import type { ValidToken } from './valid-token';
 
 /** A token as its creator sees it; not new where an older one with the same fingerprint stands for it. */
@@ -96,11 +99,7 @@ function toCreatedView(
   return data === undefined ? view : { ...view, data };
 }
 
-/**
- * By fingerprint, tokens that stand for those to be deduplicated: live ones of which the caller may
- * read at least the mask. Who stores the same data at the same time waits here for the other to be done; locks are
- * taken in one order, and their number is bounded, since all locks of the server share one table.
- */
+/** By fingerprint, live tokens that stand for those to be deduplicated. */
 async function findDuplicates(
   sql: Sql,
   sealer: Sealer,
@@ -109,26 +108,8 @@ async function findDuplicates(
 ): Promise<Map<string, TokenView>> {
   if (fingerprints.length === 0) return new Map();
   const { tenantId } = actor.principal;
-  await sql.query(
-    `SELECT pg_advisory_xact_lock(hashtext($1), bucket) FROM (
-       SELECT DISTINCT hashtext(fingerprint) & 63 AS bucket
-       FROM unnest($2::text[]) AS fingerprint ORDER BY 1) buckets`,
-    [tenantId, fingerprints],
-  );
   const grants = showingGrants(actor.principal, 'token:read');
-  const found = await sql.query<{ id: string; fingerprint: string }>(
-    `SELECT DISTINCT ON (t.fingerprint) t.fingerprint, t.id
-     FROM tokens t JOIN ${decidingGrant('$3', '$4')} ON g.transform <> 'redact'
-     WHERE t.tenant_id = $1 AND t.fingerprint = ANY ($2::text[])
-       AND (t.expires_at IS NULL OR t.expires_at > now())
-     ORDER BY t.fingerprint, t.created_at, t.id`,
-    [
-      tenantId,
-      fingerprints,
-      grants.map(({ container }) => container),
-      grants.map(({ transform }) => transform),
-    ],
-  );
+  const found = await findDuplicateIds(sql, tenantId, fingerprints, grants);
   const look = {
     permission: 'token:read',
     operation: 'token.read',
@@ -138,28 +119,5 @@ async function findDuplicates(
   const ids = found.map(({ id }) => id);
   const shown = await showTokens(sql, sealer, actor, look, ids);
   const fingerprintOf = new Map(found.map(({ id, fingerprint }) => [id, fingerprint]));
-  return new Map(shown.map(({ view }) => [fingerprintOf.get(view.id) ?? '', view]));
-}
-
-export function requireGrant(
-  { principal }: Actor,
-  permission: Permission,
-  container: string,
-): void {
-  if (!grantFor(principal, permission, container)) throw outOfBounds(permission);
-}
-
-export function outOfBounds(permission: Permission): Problem {
-  return new Problem('permission_denied', {
-    detail: `The permission ${permission} is needed for the container of the token.`,
-  });
-}
-
-/** A grant covers the token, and gives nothing of it: under `redact`, or `mask` where there is none. */
-export function nothingToGive(permission: Permission, transform: 'mask' | 'redact'): Problem {
-  const detail =
-    transform === 'redact'
-      ? `A rule redacts one of the tokens under ${permission}.`
-      : `The grant of ${permission} gives the mask of a token, and one of them has none.`;
-  return new Problem('permission_denied', { detail });
+  return new Map(shown.map((view) => [fingerprintOf.get(view.id) ?? '', view]));
 }

@@ -6,11 +6,10 @@ import {
   enterTenant,
   type Database,
   type Sql,
-  type Use,
 } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault, type NewToken, type TokenView } from './index';
+import { TokenUses, Vault, type NewToken, type TokenView, type Use } from './index';
 
 const card = { number: '4242424242424242' };
 let testDatabase: TestDatabase;
@@ -27,7 +26,7 @@ beforeAll(async () => {
   management = connect(testDatabase.managementUrl);
   admin = connect(testDatabase.adminUrl);
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)));
+  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
 });
 
 afterAll(async () => {
@@ -99,7 +98,7 @@ describe('a stored token', () => {
   ])('gives back %s as it was', async (_, value) => {
     const who = principal(all);
     const { id } = await store(who, { data: value });
-    expect((await vault.detokenize(data, who, useBy(who), [id])).get(id)).toEqual(value);
+    expect((await vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
   });
 
   it('is shown without data to a plain permission, with data to a rule that reveals', async () => {
@@ -121,7 +120,7 @@ describe('a stored token', () => {
     const { id } = await store(principal(all), { data: card });
     const other = principal(all);
     await expect(read(other, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(data, other, useBy(other), [id])).rejects.toMatchObject({
+    await expect(vault.detokenize(other, useBy(other), [id])).rejects.toMatchObject({
       code: 'unknown_token',
     });
   });
@@ -134,7 +133,7 @@ describe('a stored token', () => {
       id,
     ]);
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
       status: 400,
     });
   });
@@ -171,7 +170,7 @@ describe('using tokens', () => {
     const ids = [];
     for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
     const use = useBy(who);
-    const values = await vault.detokenize(data, who, use, ids);
+    const values = await vault.detokenize(who, use, ids);
     expect(ids.map((id) => values.get(id))).toEqual([1, 2, 3]);
     const lines = await admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [use.traceId]);
     expect(lines).toMatchObject([
@@ -192,7 +191,7 @@ describe('using tokens', () => {
     const { id } = await store(who, { data: card });
     await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toMatchObject({
+      await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
         code: 'service_unavailable',
         status: 503,
       });
@@ -205,7 +204,7 @@ describe('using tokens', () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     const use = useBy(who);
-    await expect(vault.detokenize(data, who, use, [id, 'not-there'])).rejects.toMatchObject({
+    await expect(vault.detokenize(who, use, [id, 'not-there'])).rejects.toMatchObject({
       status: 400,
       detail: 'Not found: not-there.',
     });
@@ -225,8 +224,8 @@ describe('using tokens', () => {
       [{ container: '/general/', permissions: ['token:use'] }],
       owner.tenantId,
     );
-    expect((await vault.detokenize(data, general, useBy(general), [id])).get(id)).toBe(1);
-    await expect(vault.detokenize(data, general, useBy(general), [id, pci])).rejects.toMatchObject({
+    expect((await vault.detokenize(general, useBy(general), [id])).get(id)).toBe(1);
+    await expect(vault.detokenize(general, useBy(general), [id, pci])).rejects.toMatchObject({
       status: 403,
     });
   });
@@ -235,7 +234,7 @@ describe('using tokens', () => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
-    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    const values = await vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
   });
 
@@ -251,11 +250,76 @@ describe('using tokens', () => {
       { container: '/free/', permissions: ['token:use' as const] },
     ];
     const who = principal(['token:use'], rules, owner.tenantId);
-    expect((await vault.detokenize(data, who, useBy(who), [other])).get(other)).toBe(1);
-    await expect(vault.detokenize(data, who, useBy(who), [other, id])).rejects.toMatchObject({
+    expect((await vault.detokenize(who, useBy(who), [other])).get(other)).toBe(1);
+    await expect(vault.detokenize(who, useBy(who), [other, id])).rejects.toMatchObject({
       status: 403,
       detail: expect.stringMatching(detail) as unknown,
     });
+  });
+});
+
+describe('reading a token', () => {
+  const readAs = (who: Principal, id: string, traceId: string): Promise<TokenView> =>
+    vault.readToken(data, { principal: who, traceId }, id);
+  const linesOf = (traceId: string): Promise<object[]> =>
+    admin.query<object>('SELECT * FROM audit_log WHERE trace_id = $1', [traceId]);
+
+  it('a read that no grant covers is refused, and recorded once with the id', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: card, mask: 'a mask', containers: ['/free/'] });
+    const who = principal([], [{ container: '/general/' }], owner.tenantId);
+    const traceId = randomUUID();
+    await expect(readAs(who, id, traceId)).rejects.toMatchObject({
+      status: 403,
+      detail: 'The permission token:read is needed for the container of the token.',
+    });
+    const { tenantId, applicationId } = who;
+    expect(await linesOf(traceId)).toMatchObject([
+      {
+        tenant_id: tenantId,
+        actor_id: applicationId,
+        operation: 'token.read',
+        entity_type: 'token',
+        entity_id: id,
+        outcome: 'refused',
+        token_ids: [id],
+        destination_host: null,
+      },
+    ]);
+  });
+
+  it.each([
+    ['reveal', 'success'],
+    ['mask', undefined],
+    ['redact', undefined],
+  ] as const)('a read under %s leaves the outcome %s', async (transform, outcome) => {
+    const owner = principal(all);
+    const { id } = await store(owner, { type: 'card', data: card });
+    const traceId = randomUUID();
+    await readAs(principal([], [{ transform }], owner.tenantId), id, traceId);
+    const lines = (await linesOf(traceId)) as { outcome: string; token_ids: string[] }[];
+    const expected = outcome === undefined ? [] : [[outcome, [id]]];
+    expect(lines.map((line) => [line.outcome, line.token_ids])).toEqual(expected);
+  });
+
+  it('a read of an id that is not there leaves no line', async () => {
+    const traceId = randomUUID();
+    await expect(readAs(principal(all), 'not-there', traceId)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await linesOf(traceId)).toEqual([]);
+  });
+
+  it('a refused read that cannot be recorded is an outage', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: card });
+    const who = principal([], [{ container: '/free/' }], owner.tenantId);
+    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    try {
+      await expect(readAs(who, id, 'trace')).rejects.toMatchObject({ status: 503 });
+    } finally {
+      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+    }
   });
 });
 
@@ -265,7 +329,7 @@ describe('the largest token', () => {
     const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
     expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
     const { id } = await store(who, { data: value });
-    const values = await vault.detokenize(data, who, useBy(who), [id]);
+    const values = await vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id) === value).toBe(true);
     await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
   });
@@ -277,7 +341,7 @@ describe('a row that was moved', () => {
     const { id } = await store(owner, { data: card });
     await store(thief, { data: 'has a key' });
     await admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
-    await expect(vault.detokenize(data, thief, useBy(thief), [id])).rejects.toThrow(
+    await expect(vault.detokenize(thief, useBy(thief), [id])).rejects.toThrow(
       'could not be opened',
     );
   });
@@ -290,9 +354,7 @@ describe('a row that was moved', () => {
       `UPDATE tokens SET data = (SELECT data FROM tokens WHERE id = $1) WHERE id = $2`,
       [from, to],
     );
-    await expect(vault.detokenize(data, who, useBy(who), [to])).rejects.toThrow(
-      'could not be opened',
-    );
+    await expect(vault.detokenize(who, useBy(who), [to])).rejects.toThrow('could not be opened');
   });
 });
 
@@ -306,7 +368,7 @@ describe('what is sealed in one column', () => {
     const { id } = await store(owner, { data: 'open', mask: 'sesame' });
     const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
     await admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
-    await expect(vault.detokenize(data, who, useBy(who), [id])).rejects.toThrow(/opened/);
+    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toThrow(/opened/);
   });
 });
 
@@ -324,7 +386,7 @@ describe('tokenizing a document', () => {
     expect(tokens.nothing).toBeNull();
     const [first] = tokens.cards;
     const ids = [tokens.name, first?.id ?? ''];
-    const values = await vault.detokenize(data, who, useBy(who), ids);
+    const values = await vault.detokenize(who, useBy(who), ids);
     expect([...values.values()]).toEqual(expect.arrayContaining(['Ada', card]));
     expect(first?.type).toBe('token');
   });

@@ -1,10 +1,10 @@
 import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
-import { readAndRecord, type SealedToken, type Sql, type Use } from '@glovebox/database';
+import type { Sql } from '@glovebox/database';
 import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { Shares } from '@glovebox/shares';
-import { deleteToken, updateToken } from './change-token';
+import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
 import {
@@ -18,7 +18,10 @@ import {
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { sightsOf, type Sight } from './sights';
-import { nothingToGive, outOfBounds, storeTokens, type StoredToken } from './store-tokens';
+import { nothingToGive, outOfBounds } from './refusals';
+import type { SealedToken, Use } from './statements/read-and-record';
+import type { UseReader } from './statements/token-uses';
+import { storeTokens, type StoredToken } from './store-tokens';
 import { nameOf, placeOf, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
@@ -47,7 +50,10 @@ export class Vault {
     waitingMax: waitingOpeningsMax,
   });
 
-  constructor(private readonly sealer: Sealer) {}
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly uses: UseReader,
+  ) {}
 
   async createToken(sql: Sql, actor: Actor, input: TokenInput): Promise<StoredToken> {
     const [stored] = await storeTokens(sql, this.sealer, actor, [validateToken(input)]);
@@ -65,8 +71,7 @@ export class Vault {
     } as const;
     const [shown] = await showTokens(sql, this.sealer, actor, look, [id], this.largeOpenings);
     if (!shown) throw new Problem('not_found');
-    if (shown.transform === null) throw outOfBounds(look.permission);
-    return shown.view;
+    return shown;
   }
 
   listTokens(
@@ -97,6 +102,10 @@ export class Vault {
     return updateToken(sql, this.sealer, actor, id, patch);
   }
 
+  requireChangeable(sql: Sql, actor: Actor, id: string): Promise<void> {
+    return requireChangeable(sql, actor, id);
+  }
+
   deleteToken(sql: Sql, actor: Actor, id: string): Promise<void> {
     return deleteToken(sql, actor, id);
   }
@@ -113,7 +122,7 @@ export class Vault {
   }
 
   /** A document with expressions, with what the caller may read of the tokens in their place. */
-  async resolve(sql: Sql, actor: Actor, document: unknown): Promise<unknown> {
+  async resolve(actor: Actor, document: unknown): Promise<unknown> {
     refuseUnwieldy(document);
     const template = valueTemplate(document);
     const { tenantId, applicationId } = actor.principal;
@@ -126,7 +135,7 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    const values = await this.#open(sql, grants, use, template.tokenIds, new Opening());
+    const values = await this.#open(grants, use, template.tokenIds, new Opening());
     return template.renderInSlices(values);
   }
 
@@ -136,18 +145,16 @@ export class Vault {
    * each look the same opening.
    */
   detokenize(
-    sql: Sql,
     principal: Principal,
     use: Use,
     tokenIds: readonly string[],
     opening = new Opening(),
   ): Promise<ReadonlyMap<string, unknown>> {
-    return this.#open(sql, { principal, permission: 'token:use' }, use, tokenIds, opening);
+    return this.#open({ principal, permission: 'token:use' }, use, tokenIds, opening);
   }
 
   /** The hot path of every call with expressions: no work per token but its own. */
   async #open(
-    sql: Sql,
     { principal, permission }: { principal: Principal; permission: Permission },
     use: Use,
     tokenIds: readonly string[],
@@ -158,7 +165,7 @@ export class Vault {
     const bytesMax = opening.bytesLeft;
     const read = async (atOnceMax: number): Promise<SealedToken[]> => {
       const limits = { bytesMax, atOnceMax };
-      const found = await readAndRecord(sql, { use, grants, tokenIds, limits });
+      const found = await this.uses.read({ use, grants, tokenIds, limits });
       refuseUnknown(tokenIds, found);
       return found;
     };

@@ -1,10 +1,11 @@
-export { kinds, type ServiceHeaderName } from './header-kinds';
+export { kinds } from './header-kinds';
 export { isInstant } from './instant';
 export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-tally';
+export { isJsonObject, jsonNumberOf, type JsonObject } from './json-values';
 export { mergePatch } from './merge-patch';
 export { Collected, readAtMost, readBody, type Reading } from './read-body';
 export { readOn } from './read-on';
-export { hopByHopHeaders, isReservedHeader } from './reserved-headers';
+export { isReservedHeader } from './reserved-headers';
 export { ServiceHeaders, traceHeader } from './service-headers';
 export { decodeUtf8, exactNumber, parseStrictJson, StrictJson } from './strict-json';
-export { formatTraceparent, newSpanId, parseTraceparent, type Traceparent } from './traceparent';
+export { formatTraceparent, newSpanId, parseTraceparent } from './traceparent';

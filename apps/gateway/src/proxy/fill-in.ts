@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { Principal } from '@glovebox/access';
-import type { Use } from '@glovebox/database';
 import {
   bodyTemplate,
   Budget,
@@ -16,7 +15,7 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
-import { Opening } from '@glovebox/vault';
+import { Opening, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
@@ -75,8 +74,7 @@ async function replaceIn(
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
-    const database = ctx.database.of(caller.tenantId);
-    const values = await ctx.vault.detokenize(database, caller, use, ids, opening);
+    const values = await ctx.vault.detokenize(caller, use, ids, opening);
     // The values of a streamed body leave at once.
     await decision.confirm();
     return values;

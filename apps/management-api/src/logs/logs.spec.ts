@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, readAndRecord } from '@glovebox/database';
+import { connectDatabase } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
+import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
 import { scansOf, vacuum } from '../spec-plans';
 import { useTestApi } from '../spec-api';
@@ -86,7 +87,7 @@ describe('GET /logs', () => {
         destinationHost: 'bank.example',
       };
       const limits = { bytesMax: 1_024, atOnceMax: 1_024 };
-      await readAndRecord(data, { use, grants, tokenIds: [id], limits });
+      await new TokenUses(data).read({ use, grants, tokenIds: [id], limits });
     } finally {
       await data.close();
     }

@@ -1,7 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { requireGrant } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { actorOf, requestOf } from '../http/request';
@@ -17,13 +16,8 @@ export class TokenGuard implements CanActivate {
     const actor = actorOf(request);
     const { tenantId } = actor.principal;
     if (typeof id !== 'string' || !isTokenId(id)) throw new Problem('not_found');
-    const [found] = await eachInTenant(this.ctx.dataSource, tenantId).query<{ container: string }>(
-      `SELECT container FROM tokens
-       WHERE tenant_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > now())`,
-      [tenantId, normalTokenId(id)],
-    );
-    if (!found) throw new Problem('not_found');
-    requireGrant(actor, 'token:update', found.container);
+    const sql = eachInTenant(this.ctx.dataSource, tenantId);
+    await this.ctx.vault.requireChangeable(sql, actor, normalTokenId(id));
     return true;
   }
 }

@@ -103,7 +103,7 @@ function nameOf(error: Record<string, unknown>): string {
   return cutThrownText(typeof own === 'string' && own !== '' ? own : 'Error');
 }
 
-/** Contract §3: string, array, Error and object each become lists of strings. */
+/** A string, an array, an Error and an object each become lists of strings. */
 function listErrors(argument: unknown): Record<string, string[]> {
   if (argument === undefined || argument === null) return {};
   if (argument instanceof Error) return { error: [argument.message] };

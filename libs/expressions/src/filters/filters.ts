@@ -28,7 +28,7 @@ const withoutArguments = (change: Change): Filter => ({ argumentsMax: 0, make: (
 const bytesAs = (encoding: 'base64' | 'hex'): Filter =>
   withoutArguments(ofText((text) => Buffer.from(text, 'utf8').toString(encoding)));
 
-/** docs/expressions.md has an example of each. */
+/** docs/reference/expressions.md has an example of each. */
 const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['json', { argumentsMax: 1, make: json }],
   ['last4', withoutArguments(last4())],

@@ -4,7 +4,7 @@ import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { ServiceHeaders } from '@glovebox/wire';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { Vault } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { applySteps } from './steps';
 import { tokenizeSteps } from './tokenize-steps';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 5 });
   admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(database)));
+  vault = new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database));
 });
 
 afterAll(async () => {

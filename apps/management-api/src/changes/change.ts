@@ -1,0 +1,123 @@
+import type { EntityManager } from 'typeorm';
+import { record, type Sql } from '@glovebox/database';
+import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
+import { Problem } from '@glovebox/problems';
+import type { ManagementContext } from '../context';
+import { asSql, inTenant } from '../database/in-tenant';
+import { storeOutcome, type Claim } from './idempotency';
+
+/** The caller that makes a change. */
+export interface Author {
+  readonly tenantId: string;
+  /** Null for the operator's command line, which is no application. */
+  readonly actorId: string | null;
+  readonly traceId: string;
+  /** The claim of a call that came with an idempotency key. */
+  readonly claim: Claim | undefined;
+}
+
+type Deletion = Pick<Definition, 'kind' | 'id'>;
+
+export type Action =
+  | 'create'
+  | 'update'
+  | 'delete'
+  | 'create_key'
+  | 'delete_key'
+  | 'regenerate'
+  | 'rotate_webhook_secret';
+
+/** What a change did. Nothing written and nothing deleted: it was no change at all. */
+export interface Changed<Result> {
+  readonly result: Result;
+  readonly definitions?: readonly Definition[];
+  readonly deletions?: readonly Deletion[];
+}
+
+/**
+ * Rows, lines of the audit log and the new state for the data plane in one transaction; and no
+ * answer before the data plane was told.
+ */
+export async function change<Result>(
+  ctx: ManagementContext,
+  author: Author,
+  action: Action,
+  work: (manager: EntityManager) => Promise<Changed<Result>>,
+): Promise<Result> {
+  const { tenantId } = author;
+  const { result, version } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
+    const sql = asSql(manager);
+    await holdTenant(sql, author);
+    const { result, definitions = [], deletions = [] } = await work(manager);
+    for (const { kind, id } of [...definitions, ...deletions]) {
+      await record(sql, {
+        ...author,
+        operation: `${kind}.${action}`,
+        entityType: kind,
+        entityId: id,
+        outcome: 'success',
+      });
+    }
+    await storeOutcome(sql, ctx.sealer, author.claim, result);
+    const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;
+    // Last of all: one transaction at a time holds the head of the log.
+    let version: number | undefined;
+    for (const definition of definitions) {
+      version = await appendDefinition(sql, ctx.ring, definition);
+    }
+    for (const { kind, id } of deletions) {
+      version = await appendDeletion(sql, { kind, id, tenantId });
+    }
+    if (before) await refuseOverfull(ctx, sql, tenantId, before);
+    return { result, version };
+  });
+  if (version !== undefined) await ctx.definitions.announce(version);
+  return result;
+}
+
+/**
+ * Nobody deletes the tenant until the end of this transaction; one that is being deleted is waited
+ * for. Every change takes its locks in this order (tenant, rows, head of the log), and so does the
+ * deletion of a tenant: they never wait for each other in a circle.
+ */
+async function holdTenant(sql: Sql, { tenantId, actorId }: Author): Promise<void> {
+  const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE`, [tenantId]);
+  // The operator makes tenants; whoever else acts has a key, which ended with the tenant.
+  if (!tenant && actorId !== null) throw new Problem('invalid_api_key');
+}
+
+/** What a tenant has in the log, and so in the memory of every process that follows it. */
+interface Definitions {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+async function definitionsOf(sql: Sql, tenantId: string): Promise<Definitions> {
+  const [row] = await sql.query<{ definitions: string; bytes: string }>(
+    `SELECT definitions, bytes FROM definition_sizes WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return { count: Number(row?.definitions ?? 0), bytes: Number(row?.bytes ?? 0) };
+}
+
+/**
+ * Under the lock on the head of the log, so that nobody's definitions come between. A tenant that has
+ * more than it may, from the time of another limit, can still make it less.
+ */
+async function refuseOverfull(
+  { config }: ManagementContext,
+  sql: Sql,
+  tenantId: string,
+  before: Definitions,
+): Promise<void> {
+  const now = await definitionsOf(sql, tenantId);
+  const { DEFINITIONS_PER_TENANT: countMax, DEFINITION_BYTES_PER_TENANT: bytesMax } = config;
+  if (now.count > countMax && now.count > before.count) {
+    throw new Problem('conflict', { detail: `A tenant may have ${countMax} definitions in all.` });
+  }
+  if (now.bytes > bytesMax && now.bytes > before.bytes) {
+    throw new Problem('conflict', {
+      detail: `The definitions of a tenant may take ${bytesMax} bytes in all.`,
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Isolation, Runtime } from '@glovebox/sandbox';
+import { Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Resource } from './resource.entity';
+import { Tenant } from './tenant.entity';
+
+export interface TransformEntry {
+  code: string;
+  /** Absent: the default. */
+  runtime?: Runtime;
+}
+
+@Entity('proxies')
+@ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'proxies_tenant_fk' })
+@Unique('proxies_key_hash_unique', ['keyHash'])
+@Index('proxies_newest', { synchronize: false })
+export class Proxy extends Resource {
+  /** Sealed: unlike an API key it is shown again. */
+  @Column('bytea')
+  key!: Buffer;
+
+  @Column('text', { name: 'key_hash' })
+  keyHash!: string;
+
+  @Column('text', { name: 'destination_url' })
+  destinationUrl!: string;
+
+  @Column('boolean', { name: 'require_auth' })
+  requireAuth!: boolean;
+
+  @Column('boolean')
+  detokenize!: boolean;
+
+  @Column('jsonb', { name: 'request_transform', nullable: true })
+  requestTransform!: TransformEntry | null;
+
+  @Column('jsonb', { name: 'response_transform', nullable: true })
+  responseTransform!: TransformEntry | null;
+
+  /** Sealed: those of the request and those of the response; null where there are none. */
+  @Column('bytea', { nullable: true })
+  steps!: Buffer | null;
+
+  @Column('uuid', { name: 'application_id', nullable: true })
+  applicationId!: string | null;
+
+  /** Sealed: a map of names to strings. */
+  @Column('bytea', { nullable: true })
+  configuration!: Buffer | null;
+
+  /** Sealed: client certificate, its private key, authority. */
+  @Column('bytea', { nullable: true })
+  tls!: Buffer | null;
+
+  @Column('text')
+  isolation!: Isolation;
+
+  @Column('integer', { name: 'timeout_ms', nullable: true })
+  timeoutMs!: number | null;
+}

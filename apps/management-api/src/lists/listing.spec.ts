@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { controllers } from '../app.module';
+import { openApiDocument } from '../openapi/document';
+import { useTestApi } from '../spec-api';
+
+const api = useTestApi();
+
+const examples: Readonly<Record<string, string>> = {
+  id: randomUUID(),
+  page: '1',
+  size: '1',
+  start_date: '2026-01-01T00:00:00Z',
+  end_date: '2026-01-01T00:00:00Z',
+};
+
+/** Each list that has pages, with the filters that the documentation promises. */
+const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path, { get }]) => {
+  const parameters = (get?.parameters ?? []) as { name: string; in: string; schema: object }[];
+  const query = parameters.filter((one) => one.in === 'query');
+  if (!query.some(({ name }) => name === 'size')) return [];
+  const filters = query.map(({ name, schema }) => {
+    const { enum: choices, items } = schema as { enum?: string[]; items?: { enum?: string[] } };
+    return [name, examples[name] ?? (choices ?? items?.enum)?.[0] ?? 'x'] as [string, string];
+  });
+  return [{ path, filters }];
+});
+const keyFor = (path: string): string =>
+  path.startsWith('/tokens') ? api.tenant.private_key : api.tenant.management_key;
+
+it('the documentation knows all lists', () => {
+  expect(lists.map(({ path }) => path).sort()).toEqual([
+    '/applications',
+    '/logs',
+    '/proxies',
+    '/reactor-formulas',
+    '/reactors',
+    '/tokens',
+  ]);
+});
+
+describe.each(lists)('GET $path', ({ path, filters }) => {
+  it('takes every filter that is documented', async () => {
+    const query = new URLSearchParams(filters).toString();
+    const answer = await api.get(`${path}?${query}`, keyFor(path));
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  });
+
+  it.each(['metadata[m]', 'metadata', 'Name', 'filter', '__proto__', ''])(
+    'refuses the filter %j with 400 and names it, in place of a list that is not filtered',
+    async (name) => {
+      const query = `${encodeURIComponent(name)}=&size=1`;
+      const { status, body } = await api.get(`${path}?${query}`, keyFor(path));
+      const { code, errors } = body as { code: string; errors: object };
+      expect([status, code, Object.keys(errors)]).toEqual([400, 'validation_failed', [name]]);
+    },
+  );
+});
+
+it('names at most 20 unknown filters, and of each at most 64 characters', async () => {
+  const query = Array.from({ length: 100 }, (_, n) => `${n}${'x'.repeat(100)}=1`).join('&');
+  const { body } = await api.get(`/reactors?${query}`);
+  const names = Object.keys((body as { errors: object }).errors);
+  expect([names.length, Math.max(...names.map(({ length }) => length))]).toEqual([20, 64]);
+});

@@ -1,0 +1,74 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { Response } from 'express';
+import { nextSlice } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
+import type { Reading } from '@glovebox/wire';
+import { Shares, type Release } from '@glovebox/shares';
+
+/** Bodies that are kept in memory, from their first byte to the answer. */
+export const bufferedBytesMax = 256 * 1024 * 1024;
+/** A larger body is parsed, checked and stored in its turn. */
+export const smallBodyBytesMax = 64 * 1024;
+/** One of a tenant, and one of all others in turn. */
+const largeBodiesMax = 2;
+const largeBodyWaitMs = 10_000;
+/** Of one tenant. */
+const waitingBodiesMax = 50;
+const bodyIdleMs = 30_000;
+const bodyWholeMs = 300_000;
+
+/** Everything that the bodies of all tenants share in this process. */
+export interface BodyShares {
+  readonly bufferedBytes: Shares;
+  readonly largeBodies: Shares;
+}
+
+export function createBodyShares(): BodyShares {
+  return {
+    bufferedBytes: new Shares({ places: bufferedBytesMax }),
+    largeBodies: new Shares({
+      places: largeBodiesMax,
+      waitMs: largeBodyWaitMs,
+      waitingMax: waitingBodiesMax,
+    }),
+  };
+}
+
+/** The share of one body. */
+export class BodyRoom implements Reading {
+  readonly idleMs = bodyIdleMs;
+  readonly wholeMs = bodyWholeMs;
+  readonly #releases: Release[] = [];
+
+  constructor(
+    private readonly shares: BodyShares,
+    private readonly tenantId: string,
+  ) {}
+
+  readonly keep = (bytes: number): void => {
+    this.#releases.push(this.shares.bufferedBytes.takeNow(this.tenantId, bytes));
+  };
+
+  /** Waits for the turn of a large body, and then until all sockets have been looked at. */
+  async takeTurn(context: ExecutionContext): Promise<void> {
+    const response = context.switchToHttp().getResponse<Response>();
+    const left = new AbortController();
+    const leave = (): void => left.abort(callerLeft());
+    if (response.destroyed) leave();
+    response.once('close', leave);
+    try {
+      const { signal } = left;
+      this.#releases.push(await this.shares.largeBodies.take(this.tenantId, { signal }));
+    } finally {
+      response.off('close', leave);
+    }
+    await nextSlice();
+  }
+
+  leave(): void {
+    for (const release of this.#releases.splice(0)) release();
+  }
+}
+
+const callerLeft = (): Problem =>
+  new Problem('invalid_request', { detail: 'The caller left before its answer.' });

@@ -1,0 +1,232 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { runtimes, type Runtime } from '@glovebox/sandbox';
+import { takeSandboxUid } from './sandbox-uids';
+
+/**
+ * 0: an ordinary child process, no wall at all.
+ * 2: the helper's walls (Landlock, seccomp, limits), which any Linux pod allows.
+ * 3: the same inside namespaces of its own, where the machine allows them.
+ */
+export type IsolationLevel = 0 | 2 | 3;
+
+/** At level 3: a name inside a namespace that holds one user, whoever that is outside. */
+const uidInNamespace = 65_534;
+
+export interface LaunchFiles {
+  readonly helper: string;
+  readonly bootstrap: string;
+  readonly probe: string;
+  readonly bwrap: string | undefined;
+  readonly runtimes: Readonly<Record<Runtime, RuntimeFiles>>;
+}
+
+interface RuntimeFiles {
+  readonly node: string;
+  /** The dynamic loader: the only thing besides Node that may be executed. */
+  readonly loader: string;
+  readonly libraries: readonly string[];
+}
+
+export interface LaunchLimits {
+  readonly memoryMb: number;
+  readonly openFilesMax: number;
+  /** Of one uid, which is how the kernel counts them. */
+  readonly threadsMax: number;
+  /** Where the uids of sandboxes begin. A runner that is not root cannot give them any. */
+  readonly uidFirst: number;
+}
+
+const channelFd = 3;
+const infoFd = 4;
+
+/** Read by the loader, by Node's crypto, by nothing else. Those that the machine lacks are skipped. */
+const systemFiles = ['/etc/ld.so.cache', '/dev/null', '/dev/urandom', '/etc/ssl/openssl.cnf'];
+
+// ---- what a launch needs, where a sandbox can reach it ----
+
+export function locateFiles(options: {
+  runtimesDir: string;
+  nativeDir: string;
+  scriptsDir: string;
+  workDir: string;
+  bwrap: string | undefined;
+}): LaunchFiles {
+  const { nativeDir, scriptsDir, workDir } = options;
+  const reachable = (file: string): string => makeReachable(existing(file), workDir);
+  const located = runtimes.map((runtime): [Runtime, RuntimeFiles] => {
+    const folder = join(options.runtimesDir, 'node_modules', `${runtime}-${process.arch}`);
+    const node = join(folder, 'bin', 'node');
+    if (!existsSync(node)) {
+      throw new Error(
+        `${node} is missing: run npm ci --ignore-scripts --prefix ${options.runtimesDir}`,
+      );
+    }
+    return [runtime, { node: reachable(node), ...librariesOf(node) }];
+  });
+  return {
+    helper: existing(join(nativeDir, `sandbox-exec-${process.arch}`)),
+    bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
+    probe: reachable(join(scriptsDir, 'probe.main.js')),
+    bwrap: options.bwrap,
+    runtimes: Object.fromEntries(located) as Record<Runtime, RuntimeFiles>,
+  };
+}
+
+function existing(file: string): string {
+  if (!existsSync(file)) throw new Error(`${file} is missing`);
+  return realpathSync(file);
+}
+
+/** As root the sandbox is another user: a checkout below a closed home has to be copied out of it. */
+function makeReachable(file: string, workDir: string): string {
+  if (process.getuid?.() !== 0 || isOpenToOthers(file)) return file;
+  const parent = basename(dirname(dirname(file)));
+  const copy = join(workDir, `${parent}-${basename(file)}`);
+  copyFileSync(file, copy, constants.COPYFILE_FICLONE);
+  chmodSync(copy, 0o755);
+  return copy;
+}
+
+function isOpenToOthers(file: string): boolean {
+  if ((statSync(file).mode & 0o004) === 0) return false;
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return false;
+    if (folder === '/') return true;
+  }
+}
+
+/** Asks the dynamic loader, as ldd does, so that the sandbox gets these files and no folders. */
+function librariesOf(node: string): { loader: string; libraries: string[] } {
+  const trace = execFileSync(node, [], {
+    env: { LD_TRACE_LOADED_OBJECTS: '1' },
+    encoding: 'utf8',
+    timeout: 10_000,
+  });
+  const libraries = [...trace.matchAll(/=> (\/\S+) \(/g)].map(([, path]) => String(path));
+  const loader = /^\s+(\/\S+) \(/m.exec(trace)?.[1];
+  if (loader === undefined || libraries.length === 0) {
+    throw new Error(`${node} cannot be loaded on this machine (glibc is needed)`);
+  }
+  return { loader, libraries };
+}
+
+// ---- the launch itself ----
+
+export function launch(options: {
+  files: LaunchFiles;
+  level: IsolationLevel;
+  limits: LaunchLimits;
+  runtime: Runtime;
+  script: 'bootstrap' | 'probe';
+  scriptArguments?: readonly string[];
+  /** Where the helper says what it refused; nowhere by default. */
+  stderr?: 'ignore' | 'pipe';
+}): ChildProcess {
+  const { files, level, limits } = options;
+  const runtime = files.runtimes[options.runtime];
+  const script = files[options.script];
+  const node = [
+    runtime.node,
+    ...[`--max-old-space-size=${Math.floor(limits.memoryMb / 2)}`, '--max-semi-space-size=8'],
+    ...['--no-addons', '--no-warnings', '--no-global-search-paths'],
+    script,
+    ...(options.scriptArguments ?? []),
+  ];
+  const user = process.getuid?.() === 0 ? takeSandboxUid(limits.uidFirst) : undefined;
+  const helper = [
+    files.helper,
+    ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
+    ...['--data-mb', String(limits.memoryMb)],
+    ...['--nofile', String(limits.openFilesMax)],
+    ...['--nproc', String(limits.threadsMax)],
+    ...['--exec', runtime.node, '--exec', runtime.loader],
+    ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file)), script].flatMap(
+      (file) => ['--read', file],
+    ),
+    '--',
+    ...node,
+  ];
+  const [command = '', ...parameters] = commandOf(level, { files, runtime, script, node, helper });
+  const child = spawn(command, parameters, {
+    cwd: '/',
+    env: {},
+    stdio: [
+      'ignore',
+      'ignore',
+      options.stderr ?? 'ignore',
+      'pipe',
+      level === 3 ? 'pipe' : 'ignore',
+    ],
+    // At level 2 the helper changes the user itself: it needs root until then.
+    ...(user !== undefined && level !== 2 ? { uid: user.uid, gid: user.uid } : {}),
+  });
+  if (user !== undefined) {
+    child.once('exit', () => user.release());
+    child.once('error', () => user.release());
+  }
+  return child;
+}
+
+/** Made for the level that is launched alone: a machine need not have what another level takes. */
+function commandOf(
+  level: IsolationLevel,
+  parts: {
+    files: LaunchFiles;
+    runtime: RuntimeFiles;
+    script: string;
+    node: readonly string[];
+    helper: readonly string[];
+  },
+): readonly string[] {
+  switch (level) {
+    case 0:
+      return parts.node;
+    case 2:
+      return parts.helper;
+    case 3:
+      return [...namespaces(parts), ...parts.helper];
+  }
+}
+
+function namespaces({
+  files,
+  runtime,
+  script,
+}: {
+  files: LaunchFiles;
+  runtime: RuntimeFiles;
+  script: string;
+}): string[] {
+  if (files.bwrap === undefined) throw new Error('level 3 needs bubblewrap (bwrap on the PATH)');
+  const visible = [runtime.node, runtime.loader, ...runtime.libraries, files.helper, script];
+  const config = systemFiles.filter((file) => file.startsWith('/etc/') && existsSync(file));
+  return [
+    files.bwrap,
+    ...['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'],
+    ...['--uid', String(uidInNamespace), '--gid', String(uidInNamespace)],
+    ...['--hostname', 'sandbox'],
+    ...[...visible, ...config].flatMap((file) => ['--ro-bind', file, file]),
+    ...['--dev', '/dev', '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', '/'],
+    ...['--info-fd', String(infoFd), '--'],
+  ];
+}
+
+/**
+ * Under bubblewrap the child is its monitor. To kill the process inside, of which the monitor then
+ * takes note, leaves nothing behind; to kill the monitor would leave an orphan for pid 1.
+ */
+export async function pidInside(child: ChildProcess): Promise<number | undefined> {
+  const info = child.stdio[infoFd];
+  if (!info || !('setEncoding' in info)) return undefined;
+  let text = '';
+  info.setEncoding('utf8');
+  for await (const chunk of info) text += String(chunk);
+  const pid = /"child-pid": (\d+)/.exec(text)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+export function channelOf(child: ChildProcess): import('node:net').Socket {
+  return child.stdio[channelFd] as import('node:net').Socket;
+}

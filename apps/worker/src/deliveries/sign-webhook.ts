@@ -1,0 +1,25 @@
+import { createHmac } from 'node:crypto';
+
+interface SignedWebhook {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** Headers of Standard Webhooks: one signature for each secret that counts, the newest first. */
+export function webhookHeaders(
+  { id, timestamp, body }: SignedWebhook,
+  secrets: readonly string[],
+): Record<string, string> {
+  const signed = `${id}.${timestamp}.${body}`;
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  });
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -1,0 +1,127 @@
+import { requirePermission } from '@glovebox/access';
+import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
+import { findReactor, invokeReactor, type Decided } from '@glovebox/reactors';
+import { describeError, every } from '@glovebox/service-host';
+import type { WorkerContext } from '../context';
+import type { Ending } from '../fair-queue';
+import {
+  faultsMax,
+  finishRun,
+  leaseSeconds,
+  markStarted,
+  openRun,
+  releaseRun,
+  renewRun,
+  type ClaimedRun,
+  type OpenedRun,
+  type ReleaseReason,
+} from './run-rows';
+
+/** Another worker has claimed the run. Whatever this one still knows of it no longer counts. */
+class Fenced extends Error {}
+
+const renewMs = (leaseSeconds * 1_000) / 3;
+
+/**
+ * Executes a claimed run as the sync path does, and stores result and webhook in one transaction.
+ * When the stores are away the lease ends by itself and the run starts over. Only the beginning of a
+ * run waits for what its tenant has under way; its end does not.
+ */
+export async function executeRun(
+  ctx: WorkerContext,
+  claimed: ClaimedRun,
+  renewEveryMs = renewMs,
+): Promise<Ending> {
+  const run = await openRun(ctx.database, ctx.sealer, claimed).catch((error: unknown) => {
+    const fields = { error: describeError(error), runId: claimed.id };
+    ctx.logger.warn(fields, 'a run could not be opened');
+  });
+  if (!run) return 'later';
+  const lost = new AbortController();
+  const renew = async (): Promise<void> => {
+    if (!(await renewRun(ctx.database, run))) lost.abort();
+  };
+  // After a fault the next renewal may succeed. If none does, the lease ends and the fence decides.
+  const renewing = every(renewEveryMs, renew, { onFault: () => undefined });
+  try {
+    const result = await resultOf(ctx, run, lost.signal);
+    if (result.status === 'released') {
+      await releaseRun(ctx.database, run, result.reason);
+      return result.reason === 'later' ? 'later' : 'done';
+    }
+    await finishRun(ctx.database, ctx.sealer, run, result);
+    return 'done';
+  } catch (error) {
+    if (!(error instanceof Fenced)) throw error;
+    return 'done';
+  } finally {
+    await renewing.stop();
+  }
+}
+
+type Result =
+  | { readonly status: 'completed' | 'failed'; readonly body: string }
+  | { readonly status: 'released'; readonly reason: ReleaseReason };
+
+async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal): Promise<Result> {
+  if (run.startedBefore) return failed(new Problem('run_interrupted'));
+  if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
+  let codeStarted = false;
+  try {
+    const { args, timeoutMs, traceId } = run;
+    const decide = async (): Promise<Decided> =>
+      decisionOn(run, await ctx.definitions.follower.current());
+    const response = await invokeReactor(ctx, {
+      ...(await decide()),
+      decideAnew: decide,
+      args,
+      timeoutMs,
+      traceId,
+      signal,
+      beforeCode: async () => {
+        if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
+        codeStarted = true;
+      },
+    });
+    return { status: 'completed', body: JSON.stringify(response) };
+  } catch (error) {
+    if (signal.aborted) throw new Fenced();
+    if (error instanceof Fenced) throw error;
+    if (error instanceof Problem && error.code === 'no_capacity') {
+      return { status: 'released', reason: 'later' };
+    }
+    if (codeStarted) return failed(toProblem(error));
+    if (error instanceof Problem && notYet.has(error.code)) {
+      return { status: 'released', reason: 'later' };
+    }
+    if (error instanceof Problem) return failed(error);
+    ctx.logger.warn({ error: describeError(error), runId: run.id }, 'a run could not start');
+    return { status: 'released', reason: 'fault' };
+  }
+}
+
+/** With these nothing has run. The next try decides anew. */
+const notYet = new Set<ProblemCode>([
+  'service_unavailable',
+  'share_exhausted',
+  'changed_meanwhile',
+]);
+
+function failed(problem: Problem): Result {
+  return { status: 'failed', body: JSON.stringify(problem.body()) };
+}
+
+/**
+ * Decides again by the definitions of now: a permission that was revoked since the 202 is denied.
+ * The row does not say which key invoked. An application without any key left invokes nothing.
+ */
+function decisionOn(run: OpenedRun, definitions: DefinitionSnapshot): Decided {
+  const { tenantId, actorId, reactorId } = run;
+  definitions.requireReadable('application', actorId);
+  const application = definitions.find('application', tenantId, actorId);
+  const caller = application && principalOf(application);
+  if (!caller || application.keys.length === 0) throw new Problem('invalid_api_key');
+  requirePermission(caller, 'token:use');
+  return { ...findReactor(definitions, tenantId, reactorId), caller };
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const root = join(__dirname, '../../..');
+const folders = ['acceptance', 'apps', 'bench', 'docker', 'docs', 'k8s', 'libs', 'tools'];
+
+/** The files of the repository that are not built or installed. */
+const files = folders.flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => join(folder, file))
+    .filter((file) => !/(?:^|\/)(?:node_modules|dist|secrets)\//.test(file)),
+);
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...files.filter((file) => file.endsWith('.md'))];
+
+/** A name to fill in, and files that a command makes. */
+const isMade = (path: string): boolean => /NNNN|^docker\/secrets/.test(path);
+
+const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
+const proseOf = (page: string): string => textOf(page).replaceAll(/^( *)```[^]*?^\1```$/gm, '');
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(page: string): string[] {
+  return [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the documents', () => {
+  it('link to files and headings that exist', () => {
+    const broken = pages.flatMap((page) =>
+      [...proseOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+        .filter(([, path = '', anchor]) => {
+          const target = path === '' ? page : relative(root, join(root, dirname(page), path));
+          if (!existsSync(join(root, target))) return true;
+          return anchor !== undefined && !anchorsOf(target).includes(anchor);
+        })
+        .map(([link]) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('name files and folders that exist', () => {
+    const known = new Set(files);
+    const endings = new Set(files.flatMap(endingsOf));
+    const missing = pages.flatMap((page) =>
+      [...proseOf(page).matchAll(/`([\w@.-]+(?:\/[\w@.-]+)*\/?)`/g)]
+        .map(([, path = '']) => path.replace(/\/$/, ''))
+        .filter((path) => !isMade(path))
+        .filter((path) => folders.includes(path.split('/')[0] ?? '') || /\.(?:ts|c)$/.test(path))
+        .filter((path) => !known.has(path) && !endings.has(path) && !isFolder(path))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('list every decision in docs/adr/README.md', () => {
+    const index = textOf('docs/adr/README.md');
+    const decisions = readdirSync(join(root, 'docs/adr')).filter((file) => file !== 'README.md');
+    const titles = decisions.map((file) => {
+      const [, title = ''] = /^# \d{4} (.*)$/m.exec(textOf(`docs/adr/${file}`)) ?? [];
+      return `[${title}](${file})`;
+    });
+    expect(titles.filter((title) => !index.includes(title))).toEqual([]);
+  });
+
+  it('tell in docs/architecture.md where each file is from the root', () => {
+    const text = proseOf('docs/architecture.md');
+    const named = [...text.matchAll(/`([\w./-]+\.(?:ts|c))`/g)].map(([, path = '']) => path);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((path) => !files.includes(path))).toEqual([]);
+  });
+});
+
+const isFolder = (path: string): boolean =>
+  existsSync(join(root, path)) && statSync(join(root, path)).isDirectory();
+
+/** A page may name a file by the end of its path: `proxy/fill-in.ts`. */
+function endingsOf(file: string): string[] {
+  const parts = file.split('/');
+  return parts.map((_, at) => parts.slice(at).join('/'));
+}

@@ -1,0 +1,25 @@
+import { type Actor, grantFor, type Permission } from '@glovebox/access';
+import { Problem } from '@glovebox/problems';
+
+export function requireGrant(
+  { principal }: Actor,
+  permission: Permission,
+  container: string,
+): void {
+  if (!grantFor(principal, permission, container)) throw outOfBounds(permission);
+}
+
+export function outOfBounds(permission: Permission): Problem {
+  return new Problem('permission_denied', {
+    detail: `The permission ${permission} is needed for the container of the token.`,
+  });
+}
+
+/** A grant covers the token, and gives nothing of it: under `redact`, or `mask` where there is none. */
+export function nothingToGive(permission: Permission, transform: 'mask' | 'redact'): Problem {
+  const detail =
+    transform === 'redact'
+      ? `A rule redacts one of the tokens under ${permission}.`
+      : `The grant of ${permission} gives the mask of a token, and one of them has none.`;
+  return new Problem('permission_denied', { detail });
+}

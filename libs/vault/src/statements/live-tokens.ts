@@ -1,0 +1,23 @@
+import type { ContainerGrant } from '@glovebox/access';
+
+/** Whether the token `t` is there for any caller. Every statement about tokens asks it. */
+export const isLive = '(t.expires_at IS NULL OR t.expires_at > now())';
+
+/** The first of the grants that covers the container of `t`, as `g`: the deciding grant is the first. */
+export const decidingGrant = (containers: string, transforms: string): string => `LATERAL (
+    SELECT transform
+    FROM unnest(${containers}::text[], ${transforms}::text[])
+      WITH ORDINALITY AS grants (container, transform, rank)
+    WHERE starts_with(t.container, grants.container) ORDER BY rank LIMIT 1
+  ) g`;
+
+/** The two parameters of `decidingGrant`. */
+export const grantValues = (grants: readonly ContainerGrant[]): [string[], string[]] => [
+  grants.map(({ container }) => container),
+  grants.map(({ transform }) => transform),
+];
+
+/** The columns of a `TokenRow`. */
+export const rowColumns = `id, tenant_id AS "tenantId", type, container, metadata, fingerprint,
+  expires_at AS "expiresAt", created_by AS "createdBy", created_at AS "createdAt",
+  modified_by AS "modifiedBy", modified_at AS "modifiedAt"`;

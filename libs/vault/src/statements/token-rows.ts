@@ -1,0 +1,139 @@
+import type { Sql } from '@glovebox/database';
+import type { TokenRow } from '../token';
+import { isLive, rowColumns } from './live-tokens';
+
+/** A token as its row will hold it. */
+export interface SealedRow {
+  readonly id: string;
+  readonly isNamed: boolean;
+  readonly type: string;
+  readonly container: string;
+  readonly data: Buffer;
+  readonly mask: Buffer | null;
+  readonly options: Buffer | null;
+  readonly metadata: string;
+  readonly fingerprint: string;
+  readonly expiresAt: Date | null;
+  readonly terms: readonly string[];
+}
+
+export interface LockedRow extends TokenRow {
+  readonly data: Buffer;
+  readonly options: Buffer | null;
+}
+
+/** The live token, held against every other writer until the end of the transaction. */
+export async function lockRow(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<LockedRow | undefined> {
+  const [row] = await sql.query<LockedRow>(
+    `SELECT ${rowColumns}, data, options FROM tokens t
+     WHERE t.tenant_id = $1 AND t.id = $2 AND ${isLive}
+     FOR UPDATE`,
+    [tenantId, id],
+  );
+  return row;
+}
+
+export async function containerOf(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<string | undefined> {
+  const [row] = await sql.query<{ container: string }>(
+    `SELECT container FROM tokens t WHERE t.tenant_id = $1 AND t.id = $2 AND ${isLive}`,
+    [tenantId, id],
+  );
+  return row?.container;
+}
+
+/**
+ * Stores what is not there yet and gives back what was stored: an id that exists is left out. In
+ * the order of the ids, so that two who store the same ones do not wait for each other in a circle.
+ */
+export async function insertRows(
+  sql: Sql,
+  { tenantId, createdBy }: { tenantId: string; createdBy: string },
+  rows: readonly SealedRow[],
+): Promise<TokenRow[]> {
+  // The id of an expired token is free, though its row may not have been cleared away yet.
+  const named = rows.filter(({ isNamed }) => isNamed).map(({ id }) => id);
+  if (named.length > 0) {
+    await sql.query(
+      `DELETE FROM tokens t
+       WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND NOT ${isLive}`,
+      [tenantId, named],
+    );
+  }
+  const stored = await sql.query<TokenRow>(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, mask, options, metadata, fingerprint,
+       expires_at, created_by, created_at)
+     SELECT $1, n.*, $11, now() FROM unnest($2::text[], $3::text[], $4::text[], $5::bytea[],
+       $6::bytea[], $7::bytea[], $8::jsonb[], $9::text[], $10::timestamptz[])
+       AS n (id, type, container, data, mask, options, metadata, fingerprint, expires_at)
+     ORDER BY n.id
+     ON CONFLICT (tenant_id, id) DO NOTHING RETURNING ${rowColumns}`,
+    [
+      tenantId,
+      rows.map(({ id }) => id),
+      rows.map(({ type }) => type),
+      rows.map(({ container }) => container),
+      rows.map(({ data }) => data),
+      rows.map(({ mask }) => mask),
+      rows.map(({ options }) => options),
+      rows.map(({ metadata }) => metadata),
+      rows.map(({ fingerprint }) => fingerprint),
+      rows.map(({ expiresAt }) => expiresAt),
+      createdBy,
+    ],
+  );
+  await insertTerms(sql, tenantId, rows);
+  return stored;
+}
+
+export async function replaceRow(
+  sql: Sql,
+  { tenantId, modifiedBy }: { tenantId: string; modifiedBy: string },
+  row: SealedRow,
+): Promise<void> {
+  await sql.query(
+    `UPDATE tokens SET container = $3, data = $4, mask = $5, options = $6, metadata = $7,
+       fingerprint = $8, expires_at = $9, modified_by = $10, modified_at = now()
+     WHERE tenant_id = $1 AND id = $2`,
+    [
+      tenantId,
+      row.id,
+      row.container,
+      row.data,
+      row.mask,
+      row.options,
+      row.metadata,
+      row.fingerprint,
+      row.expiresAt,
+      modifiedBy,
+    ],
+  );
+  await sql.query(`DELETE FROM token_terms WHERE tenant_id = $1 AND token_id = $2`, [
+    tenantId,
+    row.id,
+  ]);
+  await insertTerms(sql, tenantId, [row]);
+}
+
+async function insertTerms(sql: Sql, tenantId: string, rows: readonly SealedRow[]): Promise<void> {
+  const terms = rows.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })));
+  if (terms.length === 0) return;
+  // An id that was taken keeps the terms of the token that has it; the caller refuses it anyway.
+  await sql.query(
+    `INSERT INTO token_terms (tenant_id, term, token_id)
+     SELECT $1, n.* FROM unnest($2::text[], $3::text[]) AS n (term, token_id)
+     ON CONFLICT DO NOTHING`,
+    [tenantId, terms.map(({ term }) => term), terms.map(({ id }) => id)],
+  );
+}
+
+export async function deleteRow(sql: Sql, tenantId: string, id: string): Promise<void> {
+  await sql.query('DELETE FROM tokens WHERE tenant_id = $1 AND id = $2', [tenantId, id]);
+}
