@@ -145,8 +145,8 @@ interface RuleResponse {
 
 /** The document that a PUT would take to leave the application as it is. */
 export function toApplicationInput(row: Application): Record<string, unknown> {
-  const { name, type, permissions, rules, expires_at } = toApplicationResponse(row, 'read');
-  return { name, type, permissions, rules, expires_at };
+  const { name, type, permissions, rules, expiresAt } = row;
+  return { name, type, permissions, rules, expires_at: expiresAt?.toISOString() };
 }
 
 export function toApplicationResponse(row: Application, answer: Answer): ApplicationResponse {

@@ -158,17 +158,25 @@ interface TransformResponse {
   runtime?: Runtime;
 }
 
-/** A document that a PUT would take to leave the proxy as it is: it ignores what is not its own. */
-export function toProxyInput(row: Proxy, opened: OpenedColumns) {
-  const {
-    application_id: id,
-    client_certificate: client,
-    ...members
-  } = toProxyResponse(row, opened, 'read');
+/** The document that a PUT would take to leave the proxy as it is. */
+export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedColumns) {
   return {
-    ...members,
-    application: id === undefined ? undefined : { id },
-    client_certificate: client && { ...client, private_key: opened.tls?.privateKey },
+    name: row.name,
+    destination_url: row.destinationUrl,
+    request_transform: row.requestTransform,
+    response_transform: row.responseTransform,
+    request_transforms: steps.requestSteps,
+    response_transforms: steps.responseSteps,
+    application: row.applicationId === null ? null : { id: row.applicationId },
+    configuration,
+    require_auth: row.requireAuth,
+    detokenize: row.detokenize,
+    isolation: row.isolation,
+    timeout_ms: row.timeoutMs,
+    client_certificate: tls?.certificate
+      ? { certificate: tls.certificate, private_key: tls.privateKey }
+      : null,
+    certificate_authority: tls?.authority,
   };
 }
 

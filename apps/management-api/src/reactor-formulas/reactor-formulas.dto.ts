@@ -128,9 +128,16 @@ const descriptionOf = ({ description }: { description?: string }): { description
 
 /** The document that a PUT would take to leave the formula as it is. */
 export function toFormulaInput(row: ReactorFormula): Record<string, unknown> {
-  const { type, name, description, icon, code, configuration, request_parameters, runtime } =
-    toFormulaResponse(row, 'read');
-  return { type, name, description, icon, code, configuration, request_parameters, runtime };
+  return {
+    type: row.type,
+    name: row.name,
+    description: row.description,
+    icon: row.icon,
+    code: row.code,
+    configuration: row.configuration,
+    request_parameters: row.requestParameters,
+    runtime: row.runtime,
+  };
 }
 
 export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaResponse {
