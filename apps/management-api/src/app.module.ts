@@ -43,7 +43,7 @@ export const controllers: Type[] = [
 readBodies(controllers);
 
 @Module({})
-export class AppModule {
+class AppModule {
   static on(ctx: ManagementContext): DynamicModule {
     return {
       module: AppModule,

@@ -25,8 +25,11 @@ export interface SqlPool extends Sql {
 export interface Database extends SqlPool {
   /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
   of(tenantId: string): SqlPool;
-  /** A transaction in which row-level security shows and takes the tenant's rows alone. */
-  transactionAs<Result>(tenantId: string, work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /**
+   * Row-level security shows and takes the tenant's rows alone. Each statement is a transaction of its
+   * own: a record that it has written stays, whatever its caller makes of the rows.
+   */
+  as(tenantId: string): Sql;
   readonly shares: Shares;
   close(): Promise<void>;
 }
@@ -74,7 +77,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     });
   const whole: SqlPool = {
     query: (statement, values) => run(rowsOf(pool, statement, values)),
-    transaction: (work) => run(inTransaction(pool, (client) => client.query('BEGIN'), work)),
+    transaction: (work) => run(inTransaction(pool, work)),
   };
   const shares = connectionShares(options.connectionsMax);
   const partOf = (owner: string): SqlPool => ({
@@ -85,8 +88,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
     ...whole,
     shares,
     of: partOf,
-    transactionAs: (tenantId, work) =>
-      run(inTransaction(pool, (client) => queryAsTenant(client, tenantId, 'BEGIN'), work)),
+    as: (tenantId) => ({
+      query: (statement, values) => run(rowsAsTenant(pool, tenantId, statement, values)),
+    }),
     close: () => pool.end(),
   };
 }
@@ -100,26 +104,47 @@ async function rowsOf<Row>(
   return (await client.query({ ...config, values: [...values] })).rows as Row[];
 }
 
-async function inTransaction<Result>(
+async function rowsAsTenant<Row>(
   pool: Pool,
-  begin: (client: PoolClient) => Promise<unknown>,
-  work: (sql: Sql) => Promise<Result>,
+  tenantId: string,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const text = typeof statement === 'string' ? statement : statement.text;
+  const { rows } = await onConnection(pool, (client) =>
+    queryAsTenant(client, tenantId, text, values),
+  );
+  return rows as Row[];
+}
+
+function inTransaction<Result>(pool: Pool, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  return onConnection(pool, async (client, onBroken) => {
+    try {
+      await client.query('BEGIN');
+      const result = await work(sqlOf(client));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: unknown) => {
+        onBroken(failure instanceof Error ? failure : new Error('ROLLBACK failed'));
+      });
+      throw error;
+    }
+  });
+}
+
+/** A connection that broke meanwhile is not used again. */
+async function onConnection<Result>(
+  pool: Pool,
+  work: (client: PoolClient, onBroken: (error: Error) => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   // A server that ends the connection between two statements says so here, and only here.
-  const onError = (error: Error): void => void (broken = error);
+  const onError = (error: Error): void => void (broken ??= error);
   client.on('error', onError);
   try {
-    await begin(client);
-    const result = await work(sqlOf(client));
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((failure: unknown) => {
-      broken ??= failure instanceof Error ? failure : new Error('ROLLBACK failed');
-    });
-    throw error;
+    return await work(client, onError);
   } finally {
     client.off('error', onError);
     client.release(broken);
@@ -130,7 +155,7 @@ function sqlOf(client: PoolClient): Sql {
   return { query: (statement, values) => rowsOf(client, statement, values) };
 }
 
-/** For a transaction that is under way: one that a tenant begins is `transactionAs`. */
+/** Makes the rest of the transaction the tenant's, as `Database.as` makes a statement. */
 export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
   await sql.query(tenantEntry, [tenantId]);
 }

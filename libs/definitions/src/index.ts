@@ -1,4 +1,3 @@
-export { sealDefinition } from './codec';
 export { connectDefinitions, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,
@@ -6,12 +5,10 @@ export type {
   DefinitionKind,
   DefinitionOf,
   FormulaDefinition,
-  Isolation,
   ParameterType,
   ProxyDefinition,
   ReactorDefinition,
   RequestParameter,
-  Runtime,
   StepToken,
   TenantDefinition,
   TlsDefinition,

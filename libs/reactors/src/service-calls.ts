@@ -4,6 +4,7 @@ import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { tokenFilterOf, type TokenInput, type Vault } from '@glovebox/vault';
+import { isJsonObject } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 
@@ -99,8 +100,7 @@ function idOf(value: unknown): string {
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */

@@ -2,7 +2,7 @@ import { FrameError, type JsonObject } from './frames';
 
 export const runtimes = ['node16', 'node20'] as const;
 export type Runtime = (typeof runtimes)[number];
-type Isolation = 'warm' | 'run';
+export type Isolation = 'warm' | 'run';
 /** A transform sees headers under their names in any case, and may throw the whole answer. */
 const runKinds = ['reactor', 'transform'] as const;
 type RunKind = (typeof runKinds)[number];

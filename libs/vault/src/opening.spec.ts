@@ -161,6 +161,18 @@ describe('one request', () => {
       await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
+
+  it('records a page of too many bytes once, as refused, with its ids', async () => {
+    const traceId = randomUUID();
+    const page = { page: 1, size: 100 };
+    const list = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
+    await expect(list).rejects.toMatchObject(tooLarge(/10485760 bytes/));
+    const lines = await admin.query<object>(
+      'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1',
+      [traceId],
+    );
+    expect(lines).toEqual([{ outcome: 'refused', tokens: 10 }]);
+  });
 });
 
 describe('a page', () => {

@@ -258,6 +258,71 @@ describe('using tokens', () => {
   });
 });
 
+describe('reading a token', () => {
+  const readAs = (who: Principal, id: string, traceId: string): Promise<TokenView> =>
+    vault.readToken(data, { principal: who, traceId }, id);
+  const linesOf = (traceId: string): Promise<object[]> =>
+    admin.query<object>('SELECT * FROM audit_log WHERE trace_id = $1', [traceId]);
+
+  it('a read that no grant covers is refused, and recorded once with the id', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: card, mask: 'a mask', containers: ['/free/'] });
+    const who = principal([], [{ container: '/general/' }], owner.tenantId);
+    const traceId = randomUUID();
+    await expect(readAs(who, id, traceId)).rejects.toMatchObject({
+      status: 403,
+      detail: 'The permission token:read is needed for the container of the token.',
+    });
+    const { tenantId, applicationId } = who;
+    expect(await linesOf(traceId)).toMatchObject([
+      {
+        tenant_id: tenantId,
+        actor_id: applicationId,
+        operation: 'token.read',
+        entity_type: 'token',
+        entity_id: id,
+        outcome: 'refused',
+        token_ids: [id],
+        destination_host: null,
+      },
+    ]);
+  });
+
+  it.each([
+    ['reveal', 'success'],
+    ['mask', undefined],
+    ['redact', undefined],
+  ] as const)('a read under %s leaves the outcome %s', async (transform, outcome) => {
+    const owner = principal(all);
+    const { id } = await store(owner, { type: 'card', data: card });
+    const traceId = randomUUID();
+    await readAs(principal([], [{ transform }], owner.tenantId), id, traceId);
+    const lines = (await linesOf(traceId)) as { outcome: string; token_ids: string[] }[];
+    const expected = outcome === undefined ? [] : [[outcome, [id]]];
+    expect(lines.map((line) => [line.outcome, line.token_ids])).toEqual(expected);
+  });
+
+  it('a read of an id that is not there leaves no line', async () => {
+    const traceId = randomUUID();
+    await expect(readAs(principal(all), 'not-there', traceId)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await linesOf(traceId)).toEqual([]);
+  });
+
+  it('a refused read that cannot be recorded is an outage', async () => {
+    const owner = principal(all);
+    const { id } = await store(owner, { data: card });
+    const who = principal([], [{ container: '/free/' }], owner.tenantId);
+    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    try {
+      await expect(readAs(who, id, 'trace')).rejects.toMatchObject({ status: 503 });
+    } finally {
+      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+    }
+  });
+});
+
 describe('the largest token', () => {
   it('is 1 MiB of JSON, given back as it was', async () => {
     const who = principal(all);

@@ -16,16 +16,14 @@ import {
   claimCall,
   keyedHash,
   release,
-  replaceOutcome,
   storeProblem,
-  underClaim,
   type CallName,
   type Claim,
-} from '../idempotency';
+} from '../changes/idempotency';
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
 
-export const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
+const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
 /** Of these nothing came, so that the same call may come to something later. */
 const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
@@ -48,7 +46,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
       response.status(claimed.status);
       return of(claimed.body);
     }
-    return from(underClaim(claimed, () => this.#run(claimed, next)));
+    request.claim = claimed;
+    return from(this.#run(claimed, next));
   }
 
   #keyOf(request: ApiRequest): string | undefined {
@@ -78,16 +77,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
       await this.#fail(claim, problemOf(thrown));
       throw thrown;
     }
-    await this.#succeed(claim, result);
+    // The change has stored its outcome. A POST that changed nothing may be done again.
+    if (!claim.isStored) await this.#afterwards(claim, (sql) => release(sql, claim));
     return result;
-  }
-
-  /** The outcome is stored beside the change. A POST that changed nothing may well be done again. */
-  async #succeed(claim: Claim, result: unknown): Promise<void> {
-    if (!claim.stored) await this.#afterwards(claim, (sql) => release(sql, claim));
-    else if (claim.stored.result !== result) {
-      await this.#afterwards(claim, (sql) => replaceOutcome(sql, this.ctx.sealer, claim, result));
-    }
   }
 
   async #fail(claim: Claim, problem: Problem): Promise<void> {

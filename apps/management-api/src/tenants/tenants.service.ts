@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
-import { authorOf, change } from '../change';
+import { change, type Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
-import { modifiedNow } from '../created-and-modified';
+import { modifiedNow } from '../changes/created-and-modified';
 import { deleteTenant } from './delete-tenant';
-import { Tenant } from './tenant.entity';
+import { Tenant } from '../entities/tenant.entity';
 import { toTenantDefinition } from './tenant-definition';
 import {
   toTenantResponse,
@@ -28,8 +28,7 @@ export class TenantsService {
     );
   }
 
-  update(actor: Actor, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
-    const author = authorOf(actor);
+  update(author: Author, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
     return change(this.ctx, author, 'update', async (manager) => {
       const tenant = await lockTenant(manager, author.tenantId);
       Object.assign(tenant, { name, settings }, modifiedNow(author));
@@ -42,13 +41,12 @@ export class TenantsService {
     });
   }
 
-  remove(actor: Actor): Promise<void> {
-    return deleteTenant(this.ctx, authorOf(actor));
+  remove(author: Author): Promise<void> {
+    return deleteTenant(this.ctx, author);
   }
 
   /** The secret that signs from now on. Showing it is a use of it, and recorded. */
-  async showWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
-    const author = authorOf(actor);
+  async showWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { tenantId } = author;
     const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const found = await findTenant(manager, tenantId);
@@ -66,8 +64,7 @@ export class TenantsService {
     return { secret: newest.secret };
   }
 
-  rotateWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
-    const author = authorOf(actor);
+  rotateWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { sealer } = this.ctx;
     return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
       const tenant = await lockTenant(manager, author.tenantId);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rule as ruleOf, useTestApi } from '../spec-api';
 
 const api = useTestApi();
@@ -166,6 +167,111 @@ describe('what a rule shows', () => {
       { operation: 'token.list', token_ids: [id] },
     ]);
     expect(JSON.stringify([lines, body])).not.toContain('secret');
+  });
+});
+
+describe('a refused read', () => {
+  interface Line {
+    readonly operation: string;
+    readonly outcome: string;
+    readonly trace_id: string;
+    readonly entity_id: string;
+    readonly actor_id: string;
+    readonly token_ids?: string[];
+  }
+  const linesOf = async (traceId: string): Promise<Line[]> => {
+    const { body } = await api.get('/logs?size=100');
+    return (body as { data: Line[] }).data.filter((line) => line.trace_id === traceId);
+  };
+  const elsewhere = () => api.keyWith('private', [], [rule('reveal', '/pci/')]);
+
+  it('a token whose container no grant covers leaves one refused line with its id', async () => {
+    const id = await stored({ data: 'sesame' });
+    const key = await elsewhere();
+    const { body: application } = await api.get('/applications/key', key);
+    const traceId = randomUUID();
+    const refused = await api.get(`/tokens/${id}`, key).set('SVC-TRACE-ID', traceId);
+    expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied']);
+    const lines = await linesOf(traceId);
+    expect(lines).toEqual([
+      {
+        ...lines[0],
+        actor_id: (application as { id: string }).id,
+        operation: 'token.read',
+        entity_type: 'token',
+        entity_id: id,
+        outcome: 'refused',
+        token_ids: [id],
+      },
+    ]);
+  });
+
+  it('an id that is unknown, foreign or expired leaves no line, for any tenant', async () => {
+    const expired = await stored({ data: 1, expires_at: '2099-01-01T00:00:00Z' });
+    await api.admin.query(`UPDATE tokens SET expires_at = now() - interval '1 s' WHERE id = $1`, [
+      expired,
+    ]);
+    const foreign = await stored({ data: 1 }, api.foreign.private_key);
+    const traceId = randomUUID();
+    for (const id of [randomUUID(), foreign, expired]) {
+      for (const key of [api.tenant.private_key, await elsewhere()]) {
+        const { status } = await api.get(`/tokens/${id}`, key).set('SVC-TRACE-ID', traceId);
+        expect(status).toBe(404);
+      }
+    }
+    const all = await api.admin.query('SELECT 1 FROM audit_log WHERE trace_id = $1', [traceId]);
+    expect(all).toEqual([]);
+  });
+
+  it('a page of more bytes than a request may open leaves one refused line with its ids', async () => {
+    const value = 'x'.repeat(1024 * 1024 - 2);
+    const ids: string[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const token = { type: 'token', data: value, metadata: { run: 'large' } };
+      const five = Array(5).fill(token);
+      const { body } = await api.post('/tokenize', five, api.tenant.private_key);
+      ids.push(...(body as { id: string }[]).map(({ id }) => id));
+    }
+    const key = await api.keyWith('private', [], [rule('reveal', '/')]);
+    const [list, search] = [randomUUID(), randomUUID()];
+    const listed = await api.get('/tokens?metadata.run=large', key).set('SVC-TRACE-ID', list);
+    const query = { query: 'metadata.run:large' };
+    const found = await api.post('/tokens/search', query, key).set('SVC-TRACE-ID', search);
+    expect([listed.status, found.status]).toEqual([413, 413]);
+    for (const [traceId, operation] of [
+      [list, 'token.list'],
+      [search, 'token.search'],
+    ] as const) {
+      const lines = await linesOf(traceId);
+      expect(lines).toMatchObject([
+        { operation, entity_type: 'tenant', entity_id: api.tenant.tenant_id, outcome: 'refused' },
+      ]);
+      expect(lines[0]?.token_ids?.toSorted()).toEqual(ids.toSorted());
+    }
+  });
+
+  it('tokens that a list or a search leaves out are no refusal and leave no line', async () => {
+    const id = await stored({ data: 1 });
+    const key = await elsewhere();
+    const traceId = randomUUID();
+    const listed = await api.get(`/tokens?id=${id}`, key).set('SVC-TRACE-ID', traceId);
+    const query = { query: `id:${id}` };
+    const found = await api.post('/tokens/search', query, key).set('SVC-TRACE-ID', traceId);
+    for (const { status, body } of [listed, found]) {
+      expect([status, body.data]).toEqual([200, []]);
+    }
+    expect(await linesOf(traceId)).toEqual([]);
+  });
+
+  it('a refused change is no read and leaves no line', async () => {
+    const id = await stored({ data: 1 });
+    const key = await elsewhere();
+    const traceId = randomUUID();
+    const path = `/tokens/${id}`;
+    const patched = await api.patch(path, { data: 2 }, key).set('SVC-TRACE-ID', traceId);
+    const deleted = await api.delete(path, key).set('SVC-TRACE-ID', traceId);
+    expect([patched.status, deleted.status]).toEqual([403, 403]);
+    expect(await linesOf(traceId)).toEqual([]);
   });
 });
 

@@ -13,17 +13,18 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import type { TokenView } from '@glovebox/vault';
+import type { Claim } from '../changes/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller } from '../http/request';
-import type { Page } from '../listing';
+import { Caller, Claimed } from '../http/request';
+import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
 import { TokensService } from './tokens.service';
 
 /** A token's data may be 1 MiB of JSON, and may come in escaped. */
-export const tokenBodyBytesMax = 4 * 1024 * 1024;
+const tokenBodyBytesMax = 4 * 1024 * 1024;
 
 @Controller('tokens')
 export class TokensController {
@@ -37,9 +38,10 @@ export class TokensController {
   async create(
     @Caller() actor: Actor,
     @Body() input: CreateToken,
+    @Claimed() claim: Claim | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TokenView> {
-    const { view, isNew } = await this.tokens.create(actor, input);
+    const { view, isNew } = await this.tokens.create(actor, input, claim);
     if (!isNew) response.status(200);
     return view;
   }

@@ -6,8 +6,8 @@ import type { Sql } from '@glovebox/database';
 import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome } from '../idempotency';
-import { toPage, type Page } from '../listing';
+import { storeOutcome, type Claim } from '../changes/idempotency';
+import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
@@ -15,13 +15,14 @@ import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  create(actor: Actor, input: CreateToken): Promise<StoredToken> {
+  create(actor: Actor, input: CreateToken, claim: Claim | undefined): Promise<StoredToken> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
       const token = await vault.createToken(sql, actor, input);
       // Another's token is shown anew each time: who may see it now may not later.
       if (token.isNew) {
-        await storeOutcome(sql, sealer, token.view, { sights: sightsOf(actor.principal, [token]) });
+        const sights = sightsOf(actor.principal, [token]);
+        await storeOutcome(sql, sealer, claim, token.view, { sights });
       }
       return token;
     });
@@ -62,13 +63,13 @@ export class TokensService {
   }
 
   /** As JSON text: Nest would send a document that is a string as that string. */
-  tokenize(actor: Actor, document: unknown): Promise<string> {
+  tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
       const tokenized = await vault.tokenize(sql, actor, document);
       const answer = JSON.stringify(tokenized.document);
       const { lasting, sights } = tokenized;
-      await storeOutcome(sql, sealer, answer, { kept: JSON.stringify(lasting), sights });
+      await storeOutcome(sql, sealer, claim, answer, { kept: JSON.stringify(lasting), sights });
       return answer;
     });
   }

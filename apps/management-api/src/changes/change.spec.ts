@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readLog } from '@glovebox/definitions';
 import { change } from './change';
-import { asSql, inTenant } from './database/in-tenant';
-import { createTenant } from './tenants/create-tenant';
-import { useTestApi } from './spec-api';
+import { asSql, inTenant } from '../database/in-tenant';
+import { createTenant } from '../tenants/create-tenant';
+import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
 
@@ -61,7 +61,12 @@ it('writes who did what, under which trace, and no value', async () => {
 
 it('a transaction that breaks leaves nothing: no row, no line, nothing in the log', async () => {
   const before = await head();
-  const author = { tenantId: api.tenant.tenant_id, actorId: null, traceId: 'broken' };
+  const author = {
+    tenantId: api.tenant.tenant_id,
+    actorId: null,
+    traceId: 'broken',
+    claim: undefined,
+  };
   const broken = change(api.ctx, author, 'create', async (manager) => {
     const id = randomUUID();
     await manager.query(

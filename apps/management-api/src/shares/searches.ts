@@ -3,12 +3,12 @@ import { Shares } from '@glovebox/shares';
 
 /** Connections for searches of tokens, and for lists of them; each one under way holds one. */
 export const searchesMax = 4;
-export const listsMax = 8;
-export const searchStatementMs = 2_000;
-export const searchWaitMs = 2_000;
+const listsMax = 8;
+const searchStatementMs = 2_000;
+const searchWaitMs = 2_000;
 /** Of one tenant. */
-export const waitingSearchesMax = 20;
-export const waitingListsMax = 200;
+const waitingSearchesMax = 20;
+const waitingListsMax = 200;
 
 /**
  * Lists and searches of tokens cost what the tenant's number of tokens costs. They have connections of
@@ -17,7 +17,7 @@ export const waitingListsMax = 200;
  */
 export interface Searches {
   readonly shares: { readonly lists: Shares; readonly searches: Shares };
-  /** A transaction in which row-level security shows the tenant's rows alone. */
+  /** Row-level security shows the tenant's rows alone. */
   list<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   search<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export function connectSearches(options: {
   const inTurn =
     (shares: Shares) =>
     <Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found> =>
-      shares.hold(tenantId, () => database.transactionAs(tenantId, work));
+      shares.hold(tenantId, () => work(database.as(tenantId)));
   return {
     shares: { lists, searches },
     list: inTurn(lists),

@@ -1,0 +1,44 @@
+import type { ParameterType } from '@glovebox/definitions';
+import type { Runtime } from '@glovebox/sandbox';
+import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Resource } from './resource.entity';
+import { Tenant } from './tenant.entity';
+
+export interface ConfigurationEntry {
+  name: string;
+  description?: string;
+  type: 'string' | 'boolean' | 'number';
+}
+
+interface ParameterEntry {
+  name: string;
+  description?: string;
+  type: ParameterType;
+  optional: boolean;
+}
+
+@Entity('reactor_formulas')
+@ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactor_formulas_tenant_fk' })
+@Index('reactor_formulas_newest', { synchronize: false })
+export class ReactorFormula extends Resource {
+  @Column('text')
+  type!: 'private';
+
+  @Column('text', { nullable: true })
+  description!: string | null;
+
+  @Column('text', { nullable: true })
+  icon!: string | null;
+
+  @Column('text')
+  code!: string;
+
+  @Column('jsonb')
+  configuration!: ConfigurationEntry[];
+
+  @Column('jsonb', { name: 'request_parameters' })
+  requestParameters!: ParameterEntry[];
+
+  @Column('text')
+  runtime!: Runtime;
+}
