@@ -5,7 +5,7 @@ import {
   type AccessRule,
   type Permission,
 } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, enterTenant, type Sql } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Sql } from '@glovebox/database';
 import {
   appendDefinition,
   appendDeletion,
@@ -15,7 +15,13 @@ import {
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
-import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
+import {
+  createTestDatabase,
+  freePort,
+  startDestination,
+  startRedis,
+  transactionAs,
+} from '@glovebox/testing';
 import { TokenUses, Vault, type NewToken } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
@@ -62,10 +68,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
   const define = (definition: Definition): Promise<void> =>
     write(definition.tenantId, (sql) => appendDefinition(sql, ring, definition));
   const write = async (tenant: string, append: (sql: Sql) => Promise<number>): Promise<void> => {
-    const version = await owner.transaction(async (sql) => {
-      await enterTenant(sql, tenant);
-      return append(sql);
-    });
+    const version = await transactionAs(owner, tenant, append);
     await ctx.follower.reach(version);
   };
 
@@ -188,19 +191,17 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         rules: [],
       };
       const vault = new Vault(sealer, new TokenUses(owner));
-      const { view } = await owner.transaction(async (sql) => {
-        await enterTenant(sql, tenantId);
-        return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });
-      });
+      const { view } = await transactionAs(owner, tenantId, (sql) =>
+        vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data }),
+      );
       return view.id;
     },
 
     /** The lines of the audit log about a token. */
     uses(tokenId: string): Promise<Record<string, unknown>[]> {
-      return owner.transaction(async (sql) => {
-        await enterTenant(sql, tenantId);
-        return sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]);
-      });
+      return transactionAs(owner, tenantId, (sql) =>
+        sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]),
+      );
     },
 
     /** Runs a statement as the owner of the whole database. */

@@ -13,7 +13,7 @@ import {
 import { controllers, createApp } from './app.module';
 import { loadManagementConfig } from './config';
 import { createManagementContext, type ManagementContext } from './context';
-import { Conformance } from './openapi/conform';
+import { Conformance } from './openapi/spec-conform';
 import { openApiDocument } from './openapi/document';
 import { createTenant, type NewTenant } from './tenants/create-tenant';
 

@@ -2,7 +2,6 @@ export type { Actor } from './actor';
 export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
 export {
   applicationTypes,
-  isPermission,
   mayHold,
   permissionCatalogue,
   permissions,

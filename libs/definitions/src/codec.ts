@@ -45,7 +45,7 @@ export function openDefinition(
   return parseDefinition(openWithRing(ring, placeOf(entry), entry.payload).toString('utf8'));
 }
 
-export class ProofMissing extends Error {
+class ProofMissing extends Error {
   constructor({ kind, version }: LogEntry) {
     super(`A ${kind} in Redis cannot prove that it is version ${version} of the log`);
     this.name = 'ProofMissing';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
+import { connectDatabase, type Database } from '@glovebox/database';
 import {
   fractionsFrom,
   startTcpRelay,
@@ -9,6 +9,7 @@ import {
   testSeed,
   waitFor,
   type TcpRelay,
+  transactionAs,
 } from '@glovebox/testing';
 import { appendDefinition, appendDeletion, type DefinitionConnection } from './index';
 import { History } from './spec-history';
@@ -98,8 +99,7 @@ async function keepWriting({ connection, lines: [line] }: Node): Promise<void> {
 
 async function change(database: Database, id: string, value: string | undefined) {
   const { tenantId, ring } = stage;
-  return database.transaction(async (sql) => {
-    await enterTenant(sql, tenantId);
+  return transactionAs(database, tenantId, async (sql) => {
     const version = await (value === undefined
       ? appendDeletion(sql, { kind: 'reactor', id, tenantId })
       : appendDefinition(sql, ring, stage.reactor(id, { value })));

@@ -16,7 +16,7 @@ import {
   type Survey,
 } from './redis-prefix';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
   /** Commands only: answers or fails quickly, and never queues while it is not connected. */

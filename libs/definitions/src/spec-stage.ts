@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis } from '@glovebox/testing';
+import { createTestDatabase, startRedis, transactionAs } from '@glovebox/testing';
 import {
   appendDefinition,
   appendDeletion,
@@ -38,10 +38,7 @@ export async function startStage() {
   });
   /** As the management API writes: in a transaction that has entered the tenant. */
   const asTenant = (work: (sql: Sql) => Promise<number>): Promise<number> =>
-    management.transaction(async (sql) => {
-      await enterTenant(sql, tenantId);
-      return work(sql);
-    });
+    transactionAs(management, tenantId, work);
 
   return {
     ring,

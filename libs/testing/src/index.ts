@@ -9,4 +9,5 @@ export { startRedis, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { itLeavesNoConnectionOpen } from './open-connections';
+export { transactionAs } from './transaction-as';
 export { waitFor } from './wait-for';

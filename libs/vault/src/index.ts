@@ -1,4 +1,3 @@
-export type { FoundTokens, TokenPage } from './find-tokens';
 export { Opening } from './opening';
 export { requireSights, sightsOf, type Sight } from './sights';
 export type { Use } from './statements/read-and-record';
@@ -8,4 +7,4 @@ export type { NewToken, TokenInput, TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';
 export { faultsWithoutData } from './valid-token';
-export { Vault, type TokenizedDocument } from './vault';
+export { Vault } from './vault';

@@ -16,7 +16,7 @@ import { readLook, type LookRow } from './statements/read-and-record';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
 /** A look at tokens: under which permission, and what it is called in the audit log. */
-export interface Look {
+interface Look {
   readonly permission: Permission;
   readonly operation: string;
   readonly entityType: 'token' | 'tenant';

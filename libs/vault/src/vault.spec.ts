@@ -1,14 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import {
-  connectDatabase,
-  dataKeyTable,
-  enterTenant,
-  type Database,
-  type Sql,
-} from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, type TestDatabase, transactionAs } from '@glovebox/testing';
 import { TokenUses, Vault, type NewToken, type TokenView, type Use } from './index';
 
 const card = { number: '4242424242424242' };
@@ -57,8 +51,7 @@ function principal(
 
 const all: Permission[] = ['token:create', 'token:read', 'token:use'];
 const store = (who: Principal, input: NewToken): Promise<TokenView> =>
-  management.transaction(async (sql) => {
-    await enterTenant(sql, who.tenantId);
+  transactionAs(management, who.tenantId, async (sql) => {
     return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
   });
 const read = (who: Principal, id: string): Promise<TokenView> =>

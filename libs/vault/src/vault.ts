@@ -27,7 +27,7 @@ import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 
-export interface TokenizedDocument {
+interface TokenizedDocument {
   readonly document: unknown;
   /**
    * The same to be kept for later: of tokens that were there already no more than their names, since

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateDefinitionLog0000000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Null outside of enterTenant(): then every policy below compares with null and shows nothing.
+    // Null outside of a tenant's transaction. Every policy below then compares with null.
     await queryRunner.query(`
       CREATE FUNCTION current_tenant() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE AS
       $$ SELECT NULLIF(current_setting('glovebox.tenant_id', true), '')::uuid $$`);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { controllers } from '../app.module';
 import { toDto } from '../validation/body.pipe';
-import { Conformance } from './conform';
+import { Conformance } from './spec-conform';
 import { nameOf, openApiDocument } from './document';
 import { operations } from './operations';
 import { routesOf } from './routes';

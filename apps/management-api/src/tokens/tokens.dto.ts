@@ -106,7 +106,7 @@ export const TokenListing = createParamDecorator((_: unknown, context: Execution
 
 const metadata = 'metadata.';
 
-export function readTokenQuery(query: URLSearchParams): TokenListQuery {
+function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const errors: Record<string, string[]> = {};
   const page = readPage(
     query,

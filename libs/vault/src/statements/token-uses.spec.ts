@@ -6,9 +6,10 @@ import {
   testSeed,
   waitFor,
   type TestDatabase,
+  transactionAs,
 } from '@glovebox/testing';
 import type { ContainerGrant } from '@glovebox/access';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import {
   statementsMax,
   tenantStatementsMax,
@@ -480,10 +481,7 @@ describe('under row-level security', () => {
     const url = testDatabase.managementUrl;
     const management = connectDatabase({ url, app: 'spec', connectionsMax: 1 });
     const asEntered = <Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> =>
-      management.transaction(async (sql) => {
-        await enterTenant(sql, entered);
-        return work(sql);
-      });
+      transactionAs(management, entered, work);
     try {
       const [rights] = await management.query(
         `SELECT rolsuper OR rolbypassrls AS passes, pg_get_userbyid(relowner) = current_user AS owns

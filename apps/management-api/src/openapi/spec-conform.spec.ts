@@ -1,7 +1,7 @@
 import { Length } from 'class-validator';
 import type { Response } from 'supertest';
 import { controllers } from '../app.module';
-import { Conformance } from './conform';
+import { Conformance } from './spec-conform';
 import { openApiDocument } from './document';
 import { RequestSchemas } from './request-schemas';
 import type { Schema } from './schema';
