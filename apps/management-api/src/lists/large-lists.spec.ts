@@ -36,7 +36,8 @@ async function insertReactors(formulaId: string): Promise<void> {
       [ids, sealed, tenantId, first - 1, formulaId],
     );
   }
-  // A table that one tenant fills all alone is read whole sooner than by any index: there are others.
+  // A table that one tenant fills all alone is read whole sooner than by any index: there are
+  // others.
   await api.admin.query(
     `INSERT INTO reactors (id, tenant_id, name, formula_id, configuration, isolation, created_at)
      SELECT gen_random_uuid(), $1, name, formula_id, configuration, isolation, created_at

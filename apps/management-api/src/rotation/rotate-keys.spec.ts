@@ -40,7 +40,9 @@ const rotate = (...versions: number[]) =>
 const status = (...versions: number[]) =>
   asRotation(stores, ringOf(...versions), (ctx) => keyStatus(ctx));
 
-/** Tenants are made one after the other until the work is done: each has a data key and definitions. */
+/**
+ * Tenants are made one after the other until the work is done: each has a data key and definitions.
+ */
 async function underLoad<Result>(
   processesUnderLoad: readonly ManagementContext[],
   work: () => Promise<Result>,

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const metadata = Object.fromEntries(terms.map((term) => term.split(':')));
   const { status } = await api.post('/tokens', { data: 1, metadata }, attacker);
   expect(status).toBe(201);
-  // Copies of that token: they are found by what it is found by.
+  // Copies of that token, found by the same terms.
   await api.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, metadata, fingerprint, created_at)
      SELECT tenant_id, gen_random_uuid(), type, container, data, metadata, fingerprint, created_at
