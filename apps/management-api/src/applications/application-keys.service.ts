@@ -6,7 +6,7 @@ import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../changes/created-and-modified';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 import { toApplicationKeyResponse, type ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';

@@ -3,7 +3,7 @@ import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { readRow } from '../database/read-row';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 import { actorOf, type ApiRequest } from './request';
 
 const metadata = 'resource';

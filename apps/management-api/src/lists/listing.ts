@@ -3,7 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { requestOf } from '../http/request';
-import { isUuid, nameMax } from '../validation/fields';
+import { nameMax } from '../validation/limits';
+import { isUuid } from '../validation/uuid';
 
 export interface PageQuery {
   readonly page: number;
