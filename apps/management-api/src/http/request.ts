@@ -42,6 +42,12 @@ export const Claimed = createParamDecorator(
   (_: unknown, context: ExecutionContext) => requestOf(context).claim,
 );
 
+/** Makes a decorator that hands the query of the call to the handler, as `read` checks it. */
+export const queryReadBy = <Query>(read: (query: URLSearchParams) => Query) =>
+  createParamDecorator((_: unknown, context: ExecutionContext) =>
+    read(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
+  );
+
 /** The row that `@OfResource` has loaded. */
 export const Loaded = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { resource } = requestOf(context);

@@ -1,8 +1,7 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import type { ResourceEntity } from '../entities/resource.entity';
-import { requestOf } from '../http/request';
+import { queryReadBy } from '../http/request';
 import { nameMax } from '../validation/limits';
 import { isUuid } from '../validation/uuid';
 
@@ -35,9 +34,7 @@ const shownNames = 20;
 const shownCharacters = 64;
 
 /** The checked query of a list. */
-export const Listing = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readListQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
-);
+export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
