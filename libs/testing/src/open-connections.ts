@@ -55,7 +55,7 @@ export function itLeavesNoConnectionOpen(
       ...changes,
     });
 
-  it(`${process} that cannot start, without the master key or with a wrong setting, leaves no connection open`, async () => {
+  it(`${process} that fails to start, for its master key or a setting, leaves no connection open`, async () => {
     const first = await start();
     expect(await connections()).toBeGreaterThan(0);
     await first.close();

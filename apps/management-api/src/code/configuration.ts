@@ -14,7 +14,7 @@ export function toConfiguration(
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
 }
 
-/** Checks that every declared name has a value of its type, and that there is no other name. */
+/** Requires exactly the declared names, each with a value that casts to its type. */
 export function configurationErrors(
   declared: readonly ConfigurationEntry[],
   configuration: Configuration,
