@@ -3,7 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 const sweepMs = 100;
-/** Time for callers that keep a connection to hear, with their next answer, that it was the last. */
+/**
+ * Time for callers that keep a connection to hear, with their next answer, that it was the last.
+ */
 const graceMs = 1_000;
 /** The longest run of a reactor is 210 s. */
 export const callsMayTakeMs = 215_000;
@@ -17,8 +19,9 @@ interface Open {
 const openOf = new WeakMap<Server, Open>();
 
 /**
- * Notes the open connections and answers of a server for closeServer(). Call it after the listeners of
- * the server are attached and before it listens. Upgraded connections count, too; http forgets them.
+ * Notes the open connections and answers of a server for closeServer(). Call it after the listeners
+ * of the server are attached and before it listens. Upgraded connections count, too; http forgets
+ * them.
  */
 export function watchServer(server: Server): void {
   openOf.set(server, watch(server));
@@ -54,9 +57,9 @@ function watch(server: Server): Open {
 }
 
 /**
- * Stops accepting and waits for the calls under way. Callers that keep their connection are told with
- * their next answer that it is the last one; callers that send nothing more are disconnected. Upgraded
- * connections end when no call is left. Whatever is still open at the limit is cut off.
+ * Stops accepting and waits for the calls under way. Callers that keep their connection are told
+ * with their next answer that it is the last one; callers that send nothing more are disconnected.
+ * Upgraded connections end when no call is left. Whatever is still open at the limit is cut off.
  */
 export async function closeServer(
   server: Server,

@@ -15,7 +15,8 @@ interface RepeatOptions {
 
 /**
  * Repeats work every `ms`. A round never overlaps the one before: where that takes longer, the next
- * begins when it has ended. The signal tells a long round to stop. The timer keeps no process alive.
+ * begins when it has ended. The signal tells a long round to stop. The timer keeps no process
+ * alive.
  */
 export function every(
   ms: number,

@@ -12,7 +12,9 @@ export interface Service {
 /** Time for closing the stores after the last call. */
 const closingMs = 5_000;
 
-/** Starts an app, waits for a signal and stops it within the limit. A failed start ends the process. */
+/**
+ * Starts an app, waits for a signal and stops it within the limit. A failed start ends the process.
+ */
 export async function runService(options: {
   logger: Logger;
   /** The signal is aborted when the process is told to end; it is not ready from then on. */
@@ -40,7 +42,8 @@ export async function runService(options: {
       logger.warn({ signal }, 'told a second time: ends at once');
       process.exit(1);
     }
-    // A terminal sends SIGINT to the whole group, and then the supervisor sends SIGTERM: one request.
+    // A terminal sends SIGINT to the whole group, and then the supervisor sends SIGTERM: one
+    // request.
     if (told !== undefined) return;
     told = signal;
     logger.info({ signal }, 'stopping');

@@ -31,7 +31,8 @@ export async function connectStores(options: {
   const { app, config, relays, writes = false, postgresAwayMaxMs = 0, onFault } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
-  // A pool of its own: a transaction that waits for a data key must not wait for other transactions.
+  // A pool of its own: a transaction that waits for a data key must not wait for other
+  // transactions.
   const dataKeys = connectDatabase({
     url: databaseUrl,
     app: `${app}-keys`,

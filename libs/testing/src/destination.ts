@@ -30,7 +30,9 @@ const answerOk: DestinationHandler = (_request, response) => {
   response.setHeader('content-type', 'application/json').end('{"ok":true}');
 };
 
-/** Starts a third party on this machine. It records requests, and answers 200 unless told otherwise. */
+/**
+ * Starts a third party on this machine. It records requests, and answers 200 unless told otherwise.
+ */
 export async function startDestination(
   handler: DestinationHandler = answerOk,
 ): Promise<Destination> {

@@ -10,8 +10,8 @@ interface Closeable {
 }
 
 /**
- * Adds a test: a process that stops, or cannot start without the master key or with a wrong setting,
- * leaves no connection to Postgres or Redis open. `create` starts it with these variables.
+ * Adds a test: a process that stops, or cannot start without the master key or with a wrong
+ * setting, leaves no connection to Postgres or Redis open. `create` starts it with these variables.
  */
 export function itLeavesNoConnectionOpen(
   process: string,

@@ -30,7 +30,10 @@ interface ServerCommand {
   gid?: number;
 }
 
-/** Starts a Redis that a test may stop, flush, fill or stall. `port` brings one back at its old port. */
+/**
+ * Starts a Redis that a test may stop, flush, fill or stall. `port` brings one back at its old
+ * port.
+ */
 export async function startRedis({
   port,
   args = [],

@@ -6,7 +6,10 @@ interface Transactions<Sql extends Statements> {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** Runs the work in a transaction in which row-level security shows and takes the tenant's rows alone. */
+/**
+ * Runs the work in a transaction in which row-level security shows and takes the tenant's rows
+ * alone.
+ */
 export function transactionAs<Sql extends Statements, Result>(
   database: Transactions<Sql>,
   tenantId: string,

@@ -11,8 +11,8 @@ export const serviceHeaderNames = [
 export type ServiceHeaderName = (typeof serviceHeaderNames)[number];
 
 /**
- * The meanings of a header's name, as bits. The bits above them hold the number of the service header,
- * counted from 1.
+ * The meanings of a header's name, as bits. The bits above them hold the number of the service
+ * header, counted from 1.
  */
 export const headerKinds = {
   ours: 1,
@@ -41,9 +41,9 @@ const single: Readonly<Record<string, number>> = {
 };
 
 /**
- * Remembers the kind of a name by its exact spelling: lower-casing each name and comparing it with all
- * that matter would cost more than everything else that is done to a header. A caller with ever new
- * names fills the table once; its further names are judged each time.
+ * Remembers the kind of a name by its exact spelling: lower-casing each name and comparing it with
+ * all that matter would cost more than everything else that is done to a header. A caller with ever
+ * new names fills the table once; its further names are judged each time.
  */
 export class HeaderKinds {
   readonly #known = new Map<string, number>();

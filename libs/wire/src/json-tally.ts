@@ -23,9 +23,9 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 const list = -1;
 
 /**
- * Counts values, members and levels of JSON while its bytes arrive, in pieces of any size. A document
- * that holds too much is refused before the rest of it is read. The tally does not check that the bytes
- * are JSON.
+ * Counts values, members and levels of JSON while its bytes arrive, in pieces of any size. A
+ * document that holds too much is refused before the rest of it is read. The tally does not check
+ * that the bytes are JSON.
  */
 export class JsonTally {
   #bytes = 0;

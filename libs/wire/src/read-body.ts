@@ -12,8 +12,8 @@ export interface Reading {
 }
 
 /**
- * Reads the whole body, or throws 413 as soon as it is known to be too large. `admit` sees each part
- * before it is kept, and may throw.
+ * Reads the whole body, or throws 413 as soon as it is known to be too large. `admit` sees each
+ * part before it is kept, and may throw.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -33,8 +33,9 @@ export async function readBody(
 }
 
 /**
- * Reads the body, or the beginning of one that is too large; the rest then waits. It does not iterate
- * over the request: leaving such a loop destroys the connection, and with it the answer that says why.
+ * Reads the body, or the beginning of one that is too large; the rest then waits. It does not
+ * iterate over the request: leaving such a loop destroys the connection, and with it the answer
+ * that says why.
  */
 export function readAtMost(
   req: IncomingMessage,

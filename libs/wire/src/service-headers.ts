@@ -30,7 +30,8 @@ export class ServiceHeaders {
   readonly #prefixes: readonly string[];
 
   constructor(prefixes: readonly string[]) {
-    // Our own prefix always counts: with an alias alone, our keys would be passed to the destination.
+    // Our own prefix always counts: with an alias alone, our keys would be passed to the
+    // destination.
     const all = new Set(['svc', ...prefixes.map((prefix) => prefix.toLowerCase())]);
     this.#prefixes = [...all].map((prefix) => `${prefix}-`);
     this.kinds = new HeaderKinds(this.#prefixes);

@@ -16,8 +16,8 @@ const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
 type Slices<Result> = Generator<undefined, Result, undefined>;
 
 /**
- * Parses JSON and refuses duplicate members, members that could reach a prototype, lone surrogates, and
- * more than JsonTally allows. Throws a Problem that names the place, never the text.
+ * Parses JSON and refuses duplicate members, members that could reach a prototype, lone surrogates,
+ * and more than JsonTally allows. Throws a Problem that names the place, never the text.
  */
 export class StrictJson {
   readonly #tally: JsonTally;
@@ -29,7 +29,9 @@ export class StrictJson {
   /** Counts each part of the body as it arrives, so that too much is refused before it is kept. */
   readonly count = (chunk: Uint8Array): void => this.#tally.add(chunk);
 
-  /** Parses the bytes that were counted. The longest part without a pause takes 30 ms for 10 MiB. */
+  /**
+   * Parses the bytes that were counted. The longest part without a pause takes 30 ms for 10 MiB.
+   */
   *parse(bytes: Buffer): Slices<unknown> {
     if (this.#tally.bytes !== bytes.length) throw new Error('Parses only what was counted');
     return yield* parseCounted(yield* decodeUtf8(bytes), { free: this.free });
@@ -234,8 +236,8 @@ class ReplacedNumbers {
   }
 
   /**
-   * Returns the end of the number. Refuses one in the place of a name: its replacement may be a string,
-   * which would make it a name.
+   * Returns the end of the number. Refuses one in the place of a name: its replacement may be a
+   * string, which would make it a name.
    */
   take(start: number, isInPlaceOfName: boolean): number {
     if (isInPlaceOfName) throw new Problem('invalid_json');

@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateDefinitionLog0000000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Null outside a tenant's transaction: every policy below then compares with null and admits nothing.
+    // Null outside a tenant's transaction: every policy below then compares with null and admits
+    // nothing.
     await queryRunner.query(`
       CREATE FUNCTION current_tenant() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE AS
       $$ SELECT NULLIF(current_setting('glovebox.tenant_id', true), '')::uuid $$`);
