@@ -11,7 +11,7 @@ export type Place = readonly [name: string, bytes: Buffer];
 
 /** Every column of every table, and of the statements and values that Postgres itself keeps. */
 export async function postgresPlaces(url: string): Promise<Place[]> {
-  // As texts of Postgres: parsed values could hide something.
+  // Reads texts of Postgres: parsed values could hide something.
   const asText = { getTypeParser: () => (text: string | Buffer) => String(text) };
   const client = new Client({ connectionString: url, types: asText });
   await client.connect();

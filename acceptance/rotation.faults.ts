@@ -29,7 +29,7 @@ let receiver: Receiver;
 /** A separate product: others could no longer open what this test has sealed. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'glovebox-rotation-'));
-  // As root, Postgres and Redis run as nobody and must pass through.
+  // Started by root, Postgres and Redis run as nobody and must pass through.
   chmodSync(folder, 0o711);
   environment = {
     ...scriptEnvironment(),

@@ -63,7 +63,7 @@ export interface Site {
   readonly pid: number;
   readonly url: string;
   readonly headers?: Headers;
-  /** Of a gateway of the bench: where its metrics are. */
+  /** The address of the metrics, for a gateway of the bench. */
   readonly opsUrl?: string;
 }
 

@@ -9,7 +9,7 @@ export const loadSealing = () =>
   });
 
 /**
- * Of ten definitions seven are proxies, two applications and one a reactor.
+ * Seven of ten definitions are proxies, two applications and one a reactor.
  *
  * @param {string} tenantId
  * @param {number} at

@@ -56,7 +56,7 @@ export class TestRun {
   /** @param {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} options */
   constructor(options) {
     this.#options = options;
-    // As root, Postgres and Redis run as nobody and must pass through.
+    // Started by root, Postgres and Redis run as nobody and must pass through.
     chmodSync(this.#folder, 0o711);
     process.env.PATH = barePath(join(this.#folder, 'bin'), process.env.PATH ?? '');
   }

@@ -5,7 +5,7 @@ const root = join(__dirname, '../../..');
 const page = readFileSync(join(root, 'docs/reference/limits.md'), 'utf8');
 const configuration = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 
-/** `name` in `file` of the column "Set by", or the name of a setting. */
+/** A row of the page: `name` in `file` of the column "Set by", or the name of a setting. */
 interface Row {
   readonly value: string;
   readonly name: string;
@@ -25,7 +25,7 @@ const settings = new Map(
     .map(([name, fallback]) => [name, Number(fallback.replaceAll('`', ''))]),
 );
 
-/** Numbers of a configuration that limit nothing that somebody could ask too much of. */
+/** Numeric settings that limit nothing which somebody could ask too much of. */
 const noLimits = ['STOP_DELAY_MS', 'TRACE_SAMPLE_PERCENT', 'SANDBOX_WARM', 'SANDBOX_UID_FIRST'];
 
 const units: Readonly<Record<string, number>> = {
@@ -92,7 +92,7 @@ function numberOf(value: string): number | undefined {
   return Number(number.replaceAll(',', '')) * factor;
 }
 
-/** What stands behind `const name =` in the file, as a number; `name.member` of an object. */
+/** The number behind `const name =` in the file, or behind `name.member` of an object. */
 function constantOf({ name, file = '' }: Row): number | undefined {
   const [constant = '', member] = name.split('.');
   const text = readFileSync(join(root, file), 'utf8');

@@ -13,8 +13,8 @@ export interface Authority {
 }
 
 /**
- * A certificate authority of the moment, so that no key is ever stored. Node can sign but not write
- * a certificate, and not every machine has openssl: the few bytes of X.509 are put together here.
+ * A temporary certificate authority, so that no key is ever stored. Node can sign but not write a
+ * certificate, and not every machine has openssl: the bytes of X.509 are put together here.
  */
 export function createAuthority(): Authority {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -48,7 +48,7 @@ export function createAuthority(): Authority {
   };
 }
 
-// ---- the pieces of DER that a certificate takes
+// The parts of DER that a certificate needs.
 
 function tagged(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
@@ -71,7 +71,7 @@ function commonName(text: string): Buffer {
   return sequence(tagged(0x31, name));
 }
 
-/** UTCTime, that long from now. */
+/** A UTCTime so many milliseconds from now. */
 function time(fromNowMs: number): Buffer {
   const text = new Date(Date.now() + fromNowMs).toISOString().replace(/[-:T]/g, '');
   return tagged(0x17, Buffer.from(`${text.slice(2, 14)}Z`));

@@ -6,7 +6,7 @@ export interface DnsQuestion {
   readonly type: 'A' | 'AAAA' | 'other';
 }
 
-/** Addresses (possibly behind a CNAME), no such name, a failure, or no answer at all. */
+/** Addresses (possibly after a CNAME), no such name, a failure, or no answer at all. */
 export type DnsAnswer =
   | { readonly addresses: readonly string[]; readonly alias?: string }
   | 'no such name'
@@ -14,7 +14,7 @@ export type DnsAnswer =
   | 'silence';
 
 export interface DnsServer {
-  /** As EGRESS_DNS wants it. */
+  /** The address in the form of EGRESS_DNS. */
   readonly address: string;
   readonly questions: DnsQuestion[];
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface DnsServer {
 const typeNumbers = { A: 1, AAAA: 28, CNAME: 5 };
 const responseCodes = { 'no such name': 3, failure: 2 };
 
-/** A name server on this machine that answers what `answer` says. */
+/** Starts a name server on this machine that answers what `answer` returns. */
 export async function startDnsServer(
   answer: (question: DnsQuestion) => DnsAnswer,
 ): Promise<DnsServer> {

@@ -1,7 +1,7 @@
-/** A whole number from 0 on, below the one that is given. */
+/** Returns a whole number from 0 to below the given one. */
 export type Random = (below: number) => number;
 
-/** Small and seeded (mulberry32): a failure can be run again by its seed. */
+/** A small seeded generator (mulberry32): its seed repeats a failed run. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -14,7 +14,7 @@ export function randomFrom(seed: number): Random {
 
 const steps = 2 ** 32;
 
-/** From 0 on, below 1. */
+/** Returns a number from 0 to below 1. */
 export function fractionsFrom(seed: number): () => number {
   const random = randomFrom(seed);
   return () => random(steps) / steps;

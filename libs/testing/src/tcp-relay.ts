@@ -6,9 +6,12 @@ export interface TcpRelay {
   readonly url: string;
   /** A URL of the same server, by way of this relay. */
   through(url: string): string;
-  /** As if the server were gone: connections break, new ones are refused. */
+  /** Simulates a server that is gone: connections break, new ones are refused. */
   cut(): Promise<void>;
-  /** As if the network lost everything: connections stay and new ones open, but no byte passes. */
+  /**
+   * Simulates a network that loses everything: connections stay and new ones open, but no byte
+   * passes.
+   */
   stall(): void;
   /** Lets connections in again; bytes that a stall held back arrive now. */
   restore(): Promise<void>;

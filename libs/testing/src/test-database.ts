@@ -4,15 +4,15 @@ import { fromTestRun } from './environment';
 
 export interface TestDatabase {
   readonly name: string;
-  /** As the role of migrations, which owns every table. */
+  /** For the role of migrations, which owns every table. */
   readonly ownerUrl: string;
-  /** As the role of the management API. */
+  /** For the role of the management API. */
   readonly managementUrl: string;
-  /** As the role of gateway and worker. */
+  /** For the role of gateway and worker. */
   readonly dataUrl: string;
-  /** As the role of the command that rotates the master key. */
+  /** For the role of the command that rotates the master key. */
   readonly rotationUrl: string;
-  /** As the superuser, for tests that must look past row-level security. */
+  /** For the superuser: some tests must look past row-level security. */
   readonly adminUrl: string;
   drop(): Promise<void>;
 }
