@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
-import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
 import { runQueue } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
@@ -77,21 +77,15 @@ export async function createGatewayContext(
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
   // Fails on a wrong setting, before anything is open.
-  const egressPolicy = parseEgressPolicy({
-    allow: config.EGRESS_ALLOW,
-    allowHttp: config.EGRESS_ALLOW_HTTP,
-    dnsServers: config.EGRESS_DNS,
-    ownServices: [
-      ...config.EGRESS_OWN_SERVICES,
-      url,
-      redisUrl,
-      config.MANAGEMENT_URL,
-      ...config.RUNNER_URLS,
-      ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
-      `${config.HOST}:${config.PORT}`,
-      `${config.HOST}:${config.OPS_PORT}`,
-    ],
-  });
+  const egressPolicy = egressPolicyOf(config, [
+    url,
+    redisUrl,
+    config.MANAGEMENT_URL,
+    ...config.RUNNER_URLS,
+    ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
+    `${config.HOST}:${config.PORT}`,
+    `${config.HOST}:${config.OPS_PORT}`,
+  ]);
   const stores = await connectStores({
     app: 'gateway',
     config,

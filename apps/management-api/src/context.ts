@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
 import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -62,18 +62,12 @@ export async function createManagementContext(
 
   const url = config.DATABASE_URL.reveal();
   // A wrong setting fails here, before anything is open.
-  const egressPolicy = parseEgressPolicy({
-    allow: config.EGRESS_ALLOW,
-    allowHttp: config.EGRESS_ALLOW_HTTP,
-    dnsServers: [],
-    ownServices: [
-      ...config.EGRESS_OWN_SERVICES,
-      url,
-      config.REDIS_URL.reveal(),
-      `${config.HOST}:${config.PORT}`,
-      `${config.HOST}:${config.OPS_PORT}`,
-    ],
-  });
+  const egressPolicy = egressPolicyOf(config, [
+    url,
+    config.REDIS_URL.reveal(),
+    `${config.HOST}:${config.PORT}`,
+    `${config.HOST}:${config.OPS_PORT}`,
+  ]);
   const onIdleError = onFault('an idle connection to Postgres broke');
   const dataSource = createDataSource({
     url,

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { parseEgressPolicy, type EgressPolicy } from '@glovebox/egress';
+import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
 import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
 import {
   ConfigError,
@@ -149,15 +149,10 @@ export function readConfig(
     errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
-      parseEgressPolicy({
-        allow: values.EGRESS_ALLOW,
-        allowHttp: values.EGRESS_ALLOW_HTTP,
-        ownServices: [
-          ...values.EGRESS_OWN_SERVICES,
-          ...ownPorts.filter((own) => own > 0).map((own) => `127.0.0.1:${own}`),
-        ],
-        dnsServers: values.EGRESS_DNS,
-      }),
+      egressPolicyOf(
+        values,
+        ownPorts.filter((own) => own > 0).map((own) => `127.0.0.1:${own}`),
+      ),
     ),
   };
 }

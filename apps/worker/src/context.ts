@@ -1,6 +1,6 @@
 import { connectDatabase, type Database } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, hopMarkerOf, parseEgressPolicy, type Egress } from '@glovebox/egress';
+import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
@@ -40,18 +40,12 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const databaseUrl = config.DATABASE_URL.reveal();
   // Fails on a wrong setting, before anything is open.
-  const egressPolicy = parseEgressPolicy({
-    allow: config.EGRESS_ALLOW,
-    allowHttp: config.EGRESS_ALLOW_HTTP,
-    dnsServers: config.EGRESS_DNS,
-    ownServices: [
-      ...config.EGRESS_OWN_SERVICES,
-      databaseUrl,
-      config.REDIS_URL.reveal(),
-      ...config.RUNNER_URLS,
-      `${config.HOST}:${config.OPS_PORT}`,
-    ],
-  });
+  const egressPolicy = egressPolicyOf(config, [
+    databaseUrl,
+    config.REDIS_URL.reveal(),
+    ...config.RUNNER_URLS,
+    `${config.HOST}:${config.OPS_PORT}`,
+  ]);
   const stores = await connectStores({ app: 'worker', config, relays: true, onFault });
   const database = connectDatabase({
     url: databaseUrl,

@@ -31,6 +31,23 @@ export interface EgressPolicy {
   readonly dnsServers: readonly string[];
 }
 
+/** The policy of an app by its settings, which also refuses the services that the app knows. */
+export const egressPolicyOf = (
+  settings: {
+    readonly EGRESS_ALLOW: readonly string[];
+    readonly EGRESS_ALLOW_HTTP: boolean;
+    readonly EGRESS_DNS?: readonly string[];
+    readonly EGRESS_OWN_SERVICES: readonly string[];
+  },
+  knownServices: readonly string[],
+): EgressPolicy =>
+  parseEgressPolicy({
+    allow: settings.EGRESS_ALLOW,
+    allowHttp: settings.EGRESS_ALLOW_HTTP,
+    dnsServers: settings.EGRESS_DNS ?? [],
+    ownServices: [...settings.EGRESS_OWN_SERVICES, ...knownServices],
+  });
+
 export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
   return {
     named: settings.allow.map((entry) => {

@@ -1,4 +1,5 @@
-import { createEgress, EgressRefused, parseEgressPolicy } from './index';
+import { createEgress, EgressRefused } from './index';
+import { parseEgressPolicy } from './policy';
 import type { EgressSettings } from './policy';
 
 function reasonFor(text: string, parts: Partial<EgressSettings> = {}): string {
