@@ -1,3 +1,4 @@
+import { expandedBytesMax } from '../bounds/limits';
 import {
   Budget,
   headerTemplate,
@@ -6,7 +7,6 @@ import {
   Tally,
   valueTemplate,
 } from '../index';
-import { expandedBytesMax } from '../bounds/limits';
 import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 
 const hostile: readonly unknown[] = [
