@@ -212,7 +212,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     } else this.reject(problemOf(error));
   }
 
-  /** Also called when an earlier answer ended the exchange: the body cannot be read any further. */
+  /** Also called when the caller got another answer first: its body cannot be read any further. */
   callerLeft(): void {
     this.abort(callerHasLeft());
   }
