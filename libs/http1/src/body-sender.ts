@@ -90,7 +90,7 @@ export class BodySender {
     this.events.failed(error);
   };
 
-  readonly #close = (): void => this.#fail(new Error('the body was cut off'));
+  readonly #close = (): void => this.#fail(new Error('the body ended before its end'));
 }
 
 export function write(socket: Socket, before: string, body: WholeBody, behind: string): boolean {
