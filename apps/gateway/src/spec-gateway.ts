@@ -16,7 +16,7 @@ import {
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
 import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
-import { TokenUses, Vault, type NewToken } from '@glovebox/vault';
+import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
 
@@ -179,7 +179,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return id;
     },
 
-    async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
+    async token(data: unknown, more: Omit<TokenInput, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
         tenantId,

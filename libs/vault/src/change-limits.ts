@@ -1,10 +1,11 @@
 import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
+import { wireName } from '@glovebox/wire';
 import { shownIn } from './shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 
-const madeOfData = ['mask', 'search_indexes', 'fingerprint_expression'];
+const madeOfData = ['mask', 'searchIndexes', 'fingerprintExpression'];
 
 /**
  * A new expression over data that stays would show it, or answer questions about it: only who is
@@ -26,7 +27,7 @@ export function refuseToLearn(
   if (shownIn(principal, 'token:update', container) === 'reveal') return;
   throw new Problem('permission_denied', {
     detail:
-      `A rule has to reveal under token:update before ${named.join(', ')} may hold expressions ` +
+      `A rule has to reveal under token:update before ${named.map(wireName).join(', ')} may hold expressions ` +
       'over data that is stored already.',
   });
 }

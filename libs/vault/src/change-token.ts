@@ -3,7 +3,7 @@ import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import { mergePatch } from '@glovebox/wire';
+import { fromWire, mergePatch } from '@glovebox/wire';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
@@ -26,9 +26,9 @@ const changeable = [
   'mask',
   'containers',
   'metadata',
-  'search_indexes',
-  'fingerprint_expression',
-  'expires_at',
+  'searchIndexes',
+  'fingerprintExpression',
+  'expiresAt',
 ] as const;
 
 /**
@@ -98,7 +98,7 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
 }
 
 /** The members of a patch that mean something. Id and type may be repeated, never changed. */
-function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
+function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unknown>> {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw invalid({ '': ['must be a JSON object'] });
   }
@@ -110,8 +110,7 @@ function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
   const isOwnId = typeof given.id === 'string' && normalTokenId(given.id) === row.id;
   if (Object.hasOwn(given, 'id') && !isOwnId) errors.id = ['cannot be changed'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  const known = changeable.filter((name) => Object.hasOwn(given, name));
-  return Object.fromEntries(known.map((name) => [name, given[name]]));
+  return fromWire(changeable, given);
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
@@ -138,6 +137,6 @@ async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string
     ...options,
     containers: [row.container],
     metadata: row.metadata ?? {},
-    ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
+    ...(row.expiresAt ? { expiresAt: row.expiresAt.toISOString() } : {}),
   };
 }

@@ -37,11 +37,11 @@ export function derive(
       return undefined;
     }
   };
-  const { mask, search_indexes: indexes = [], fingerprint_expression: expression } = options;
+  const { mask, searchIndexes: indexes = [], fingerprintExpression: expression } = options;
   const derived = {
     mask: mask === undefined ? type.maskOf(data) : over('mask', mask),
-    fingerprinted: expression && over('fingerprint_expression', expression),
-    indexed: indexes.map((one) => termText(over('search_indexes', one))),
+    fingerprinted: expression && over('fingerprintExpression', expression),
+    indexed: indexes.map((one) => termText(over('searchIndexes', one))),
   };
   if (!isShort(derived.mask)) errors.mask = [mustBeShort];
   else if (Buffer.byteLength(JSON.stringify(derived.mask ?? null)) > maskBytesMax) {

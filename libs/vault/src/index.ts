@@ -4,7 +4,7 @@ export { requireSights, sightsOf, type Sight } from './sights';
 export type { Use } from './statements/read-and-record';
 export { usesOneByOne, TokenUses } from './statements/token-uses';
 export type { StoredToken } from './store-tokens';
-export type { NewToken, TokenInput, TokenView } from './token';
+export { requireTokenId, tokenMembers, type TokenInput, type TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';
 export { faultsWithoutData } from './valid-token';

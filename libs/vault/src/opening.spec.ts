@@ -247,12 +247,12 @@ describe('a token', () => {
 
   it('has expressions of at most 4,096 characters', async () => {
     const long = `{{ data }}${'x'.repeat(4_087)}`;
-    await expect(create({ data: 1, search_indexes: [long] })).rejects.toMatchObject({
+    await expect(create({ data: 1, searchIndexes: [long] })).rejects.toMatchObject({
       errors: { search_indexes: [expect.any(String)] },
     });
-    await expect(create({ data: 1, fingerprint_expression: long })).rejects.toMatchObject({
+    await expect(create({ data: 1, fingerprintExpression: long })).rejects.toMatchObject({
       errors: { fingerprint_expression: [expect.any(String)] },
     });
-    await create({ data: 1, search_indexes: [long.slice(1, -1), long.slice(0, -1)] });
+    await create({ data: 1, searchIndexes: [long.slice(1, -1), long.slice(0, -1)] });
   });
 });

@@ -4,7 +4,7 @@ import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database
 import { toProblem } from '@glovebox/problems';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, usesOneByOne, Vault, type NewToken, type Use } from './index';
+import { TokenUses, usesOneByOne, Vault, type TokenInput, type Use } from './index';
 
 let testDatabase: TestDatabase;
 let data: Database;
@@ -59,7 +59,7 @@ const useBy = ({ tenantId, applicationId }: Principal): Use => ({
   traceId: randomUUID(),
 });
 
-const store = (who: Principal, input: NewToken): Promise<string> =>
+const store = (who: Principal, input: TokenInput): Promise<string> =>
   data
     .transaction((sql) => vault.createToken(sql, { principal: who, traceId: 'trace' }, input))
     .then(({ view }) => view.id);

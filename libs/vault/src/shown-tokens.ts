@@ -13,6 +13,7 @@ import type { Shares } from '@glovebox/shares';
 import { openedAtOnceMax, openedBytesMax, Opening, tooManyBytes, type Sealed } from './opening';
 import { outOfBounds } from './refusals';
 import { readLook, type LookRow } from './statements/read-and-record';
+import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
 /** A look at tokens: under which permission, and what it is called in the audit log. */
@@ -87,7 +88,7 @@ async function open(
   const opened = await new Opening().openAll(sealer, rows.flatMap(sealedIn));
   const next = opened.values();
   return rows.map((row) => {
-    const options = row.options === null ? {} : (next.next().value as TokenOptions);
+    const options = row.options === null ? {} : fromStoredOptions(next.next().value);
     const view = withoutHints(principal, row.transform, toTokenView(row, options, 'read'));
     return row.sealed === null ? view : { ...view, data: next.next().value as unknown };
   });
@@ -115,7 +116,7 @@ export function withoutHints(
   if (!isHidden && type !== 'public') return view;
   const { fingerprint: _, ...rest } = view;
   if (!isHidden) return rest;
-  const { mask: _mask, search_indexes: _indexes, fingerprint_expression: _made, ...bare } = rest;
+  const { mask: _mask, searchIndexes: _indexes, fingerprintExpression: _made, ...bare } = rest;
   return bare;
 }
 
@@ -129,5 +130,5 @@ export async function openOptions(
   }: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
 ): Promise<TokenOptions> {
   if (options === null) return {};
-  return (await opening.open(sealer, placeOf(tenantId, id, 'options'), options)) as TokenOptions;
+  return fromStoredOptions(await opening.open(sealer, placeOf(tenantId, id, 'options'), options));
 }

@@ -1,7 +1,8 @@
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import { fromWire, toWire } from '@glovebox/wire';
 import { refuseUnwieldy } from './document-bounds';
-import type { TokenInput, TokenView } from './token';
+import { tokenMembers, type TokenInput, type TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';
 
@@ -36,8 +37,11 @@ export function tokenizationOf(document: unknown): Tokenization {
       return (stored) => stored[at]?.id;
     }
     if (isTokenRequest(value)) {
-      const at = add(value, way);
-      return (stored) => stored[at];
+      const at = add(fromWire(tokenMembers, value), way);
+      return (stored) => {
+        const token = stored[at];
+        return token && toWire(token);
+      };
     }
     if (Array.isArray(value)) {
       const items = value.map((item, at) => walk(item, { name: String(at), up: way }));
@@ -53,7 +57,7 @@ export function tokenizationOf(document: unknown): Tokenization {
 }
 
 /** An object that asks for a token of a type we know. */
-function isTokenRequest(value: object): value is TokenInput {
+function isTokenRequest(value: object): boolean {
   return (
     Object.hasOwn(value, 'data') &&
     Object.hasOwn(value, 'type') &&

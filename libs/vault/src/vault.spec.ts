@@ -9,13 +9,15 @@ import {
 } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault, type NewToken, type TokenView, type Use } from './index';
+import { TokenUses, Vault, type TokenInput, type TokenView, type Use } from './index';
+import { placeOf } from './token';
 
 const card = { number: '4242424242424242' };
 let testDatabase: TestDatabase;
 let data: Database;
 let management: Database;
 let admin: Database;
+let sealer: Sealer;
 let vault: Vault;
 
 beforeAll(async () => {
@@ -26,7 +28,8 @@ beforeAll(async () => {
   management = connect(testDatabase.managementUrl);
   admin = connect(testDatabase.adminUrl);
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
+  sealer = new Sealer(ring, dataKeyTable(data));
+  vault = new Vault(sealer, new TokenUses(data));
 });
 
 afterAll(async () => {
@@ -56,7 +59,7 @@ function principal(
 }
 
 const all: Permission[] = ['token:create', 'token:read', 'token:use'];
-const store = (who: Principal, input: NewToken): Promise<TokenView> =>
+const store = (who: Principal, input: TokenInput): Promise<TokenView> =>
   management.transaction(async (sql) => {
     await enterTenant(sql, who.tenantId);
     return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
@@ -105,12 +108,12 @@ describe('a stored token', () => {
     const who = principal(all);
     const created = await store(who, { data: card });
     expect(created).not.toHaveProperty('data');
-    expect(created).not.toHaveProperty('modified_at');
+    expect(created).not.toHaveProperty('modifiedAt');
     const plain = await read(who, created.id);
     expect(plain).toEqual({
       ...created,
-      modified_by: who.applicationId,
-      modified_at: created.created_at,
+      modifiedBy: who.applicationId,
+      modifiedAt: created.createdAt,
     });
     const revealing = principal([], [{ container: '/general/' }], who.tenantId);
     expect(await read(revealing, created.id)).toEqual({ ...plain, data: card });
@@ -128,7 +131,7 @@ describe('a stored token', () => {
   it('is gone once it has expired', async () => {
     const who = principal(all);
     const inAMoment = new Date(Date.now() + 60_000).toISOString();
-    const { id } = await store(who, { data: card, expires_at: inAMoment });
+    const { id } = await store(who, { data: card, expiresAt: inAMoment });
     await admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [
       id,
     ]);
@@ -144,7 +147,7 @@ describe('a stored token', () => {
     await expect(store(who, { id: 'my-card', data: 1 })).rejects.toMatchObject({ status: 409 });
   });
 
-  it.each<[NewToken, string]>([
+  it.each<[TokenInput, string]>([
     [{}, 'data'],
     [{ data: 1, type: 'nonsense' }, 'type'],
     [{ data: 1, type: '__proto__' }, 'type'],
@@ -152,9 +155,9 @@ describe('a stored token', () => {
     [{ data: 1, id: 'ab' }, 'id'],
     [{ data: 1, containers: ['/a/', '/b/'] }, 'containers'],
     [{ data: 1, containers: ['no slashes'] }, 'containers'],
-    [{ data: 1, expires_at: 'yesterday' }, 'expires_at'],
-    [{ data: 1, fingerprint_expression: '' }, 'fingerprint_expression'],
-    [{ data: 1, fingerprint_expression: '}} constant {{' }, 'fingerprint_expression'],
+    [{ data: 1, expiresAt: 'yesterday' }, 'expires_at'],
+    [{ data: 1, fingerprintExpression: '' }, 'fingerprint_expression'],
+    [{ data: 1, fingerprintExpression: '}} constant {{' }, 'fingerprint_expression'],
     [{ data: 'x'.repeat(1024 * 1024) }, 'data'],
   ])('is refused with the name of what is wrong: %#', async (input, member) => {
     await expect(store(principal(all), input)).rejects.toMatchObject({
@@ -358,6 +361,34 @@ describe('a row that was moved', () => {
   });
 });
 
+it('options keep the form in which they are stored, and those of older rows are read', async () => {
+  const who = principal(all);
+  const options = {
+    mask: 'a mask',
+    search_indexes: ['{{ data.number }}'],
+    fingerprint_expression: '{{ data.number }}',
+  };
+  const shown = {
+    mask: options.mask,
+    searchIndexes: options.search_indexes,
+    fingerprintExpression: options.fingerprint_expression,
+  };
+  const { id } = await store(who, { data: card, ...shown });
+  const place = placeOf(who.tenantId, id, 'options');
+  const [row] = await admin.query<{ options: Buffer }>('SELECT options FROM tokens WHERE id = $1', [
+    id,
+  ]);
+  const opened = await sealer.open(place, row?.options ?? Buffer.alloc(0));
+  expect(opened.toString()).toBe(JSON.stringify(options));
+  await admin.query('UPDATE tokens SET options = $2 WHERE id = $1', [
+    id,
+    await sealer.seal(place, JSON.stringify({ search_indexes: ['{{ data }}'] })),
+  ]);
+  const view = await read(who, id);
+  expect(view).toMatchObject({ searchIndexes: ['{{ data }}'] });
+  expect(view).not.toHaveProperty('fingerprintExpression');
+});
+
 describe('what is sealed in one column', () => {
   it.each([
     ['data = mask', 'reveal'],
@@ -406,7 +437,7 @@ describe('tokenizing a document', () => {
 
 it('a token is stored by two statements, and one more where its id may have been another token’s', async () => {
   const who = principal(all);
-  const create = (input: NewToken): Promise<number> =>
+  const create = (input: TokenInput): Promise<number> =>
     data.transaction(async (sql) => {
       let statements = 0;
       const counted: Sql = {

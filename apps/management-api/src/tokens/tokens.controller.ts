@@ -12,7 +12,6 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import type { TokenView } from '@glovebox/vault';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
@@ -20,7 +19,7 @@ import type { Page } from '../listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
-import { TokensService } from './tokens.service';
+import { TokensService, type TokenAnswer } from './tokens.service';
 
 /** A token's data may be 1 MiB of JSON, and may come in escaped. */
 export const tokenBodyBytesMax = 4 * 1024 * 1024;
@@ -38,28 +37,28 @@ export class TokensController {
     @Caller() actor: Actor,
     @Body() input: CreateToken,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<TokenView> {
-    const { view, isNew } = await this.tokens.create(actor, input);
+  ): Promise<TokenAnswer> {
+    const { answer, isNew } = await this.tokens.create(actor, input);
     if (!isNew) response.status(200);
-    return view;
+    return answer;
   }
 
   @Get()
   @RequirePermission('token:read')
-  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenView>> {
+  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenAnswer>> {
     return this.tokens.list(actor, query);
   }
 
   @Post('search')
   @HttpCode(200)
   @RequirePermission('token:search')
-  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenView>> {
+  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenAnswer>> {
     return this.tokens.search(actor, input);
   }
 
   @Get(':id')
   @RequirePermission('token:read')
-  get(@Caller() actor: Actor, @Param('id') id: string): Promise<TokenView> {
+  get(@Caller() actor: Actor, @Param('id') id: string): Promise<TokenAnswer> {
     return this.tokens.get(actor, id);
   }
 
@@ -72,7 +71,7 @@ export class TokensController {
     @Caller() actor: Actor,
     @Param('id') id: string,
     @Body() patch: MergePatch,
-  ): Promise<TokenView> {
+  ): Promise<TokenAnswer> {
     return this.tokens.update(actor, id, patch);
   }
 

@@ -1,64 +1,81 @@
 import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
-import { isTokenId, normalTokenId } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import type { Sql } from '@glovebox/database';
-import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
+import {
+  requireTokenId,
+  sightsOf,
+  tokenMembers,
+  type FoundTokens,
+  type TokenPage,
+  type TokenView,
+} from '@glovebox/vault';
+import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome } from '../idempotency';
 import { toPage, type Page } from '../listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
+/** A token as the API shows it. */
+export type TokenAnswer = OnWire<TokenView>;
+
 /** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
 @Injectable()
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  create(actor: Actor, input: CreateToken): Promise<StoredToken> {
+  create(
+    actor: Actor,
+    input: CreateToken,
+  ): Promise<{ readonly answer: TokenAnswer; readonly isNew: boolean }> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const token = await vault.createToken(sql, actor, input);
-      // Another's token is shown anew each time: who may see it now may not later.
+      const token = await vault.createToken(sql, actor, fromWire(tokenMembers, input));
+      const answer = toWire(token.view);
+      // An older token is looked up for each answer: a caller that may see it now may not later.
       if (token.isNew) {
-        await storeOutcome(sql, sealer, token.view, { sights: sightsOf(actor.principal, [token]) });
+        await storeOutcome(sql, sealer, answer, { sights: sightsOf(actor.principal, [token]) });
       }
-      return token;
+      return { answer, isNew: token.isNew };
     });
   }
 
-  get(actor: Actor, id: string): Promise<TokenView> {
-    return this.ctx.vault.readToken(this.#statements(actor), actor, normalId(id));
+  async get(actor: Actor, id: string): Promise<TokenAnswer> {
+    const sql = this.#statements(actor);
+    return toWire(await this.ctx.vault.readToken(sql, actor, requireTokenId(id)));
   }
 
-  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenView>> {
+  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenAnswer>> {
     const { searches, vault } = this.ctx;
     const isSearch = Object.keys(filter.metadata ?? {}).length > 0;
     const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
       vault.listTokens(sql, actor, filter, query),
     );
-    return toPage(query, found.total, found.tokens);
+    return pageOf(query, found);
   }
 
   async search(
     actor: Actor,
     { query, page = 1, size = 20 }: SearchTokens,
-  ): Promise<Page<TokenView>> {
+  ): Promise<Page<TokenAnswer>> {
     const { searches, vault } = this.ctx;
     const found = await searches.search(actor.principal.tenantId, (sql) =>
       vault.searchTokens(sql, actor, query, { page, size }),
     );
-    return toPage({ page, size }, found.total, found.tokens);
+    return pageOf({ page, size }, found);
   }
 
-  update(actor: Actor, id: string, patch: unknown): Promise<TokenView> {
-    return this.#transaction(actor, (sql) =>
-      this.ctx.vault.updateToken(sql, actor, normalId(id), patch),
+  async update(actor: Actor, id: string, patch: unknown): Promise<TokenAnswer> {
+    const changed = await this.#transaction(actor, (sql) =>
+      this.ctx.vault.updateToken(sql, actor, requireTokenId(id), patch),
     );
+    return toWire(changed);
   }
 
   remove(actor: Actor, id: string): Promise<void> {
-    return this.#transaction(actor, (sql) => this.ctx.vault.deleteToken(sql, actor, normalId(id)));
+    return this.#transaction(actor, (sql) =>
+      this.ctx.vault.deleteToken(sql, actor, requireTokenId(id)),
+    );
   }
 
   /** As JSON text: Nest would send a document that is a string as that string. */
@@ -87,7 +104,5 @@ export class TokensService {
   }
 }
 
-function normalId(id: string): string {
-  if (!isTokenId(id)) throw new Problem('not_found');
-  return normalTokenId(id);
-}
+const pageOf = (page: TokenPage, { total, tokens }: FoundTokens): Page<TokenAnswer> =>
+  toPage(page, total, tokens.map(toWire));
