@@ -5,7 +5,7 @@ import {
   type AccessRule,
   type Permission,
 } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, enterTenant, type Sql } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Sql } from '@glovebox/database';
 import {
   appendDefinition,
   appendDeletion,
@@ -15,7 +15,13 @@ import {
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
-import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
+import {
+  enterTenant,
+  createTestDatabase,
+  freePort,
+  startDestination,
+  startRedis,
+} from '@glovebox/testing';
 import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';

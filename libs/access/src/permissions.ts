@@ -50,10 +50,6 @@ export type Permission = keyof typeof permissionCatalogue;
 
 export const permissions = Object.keys(permissionCatalogue) as Permission[];
 
-export function isPermission(text: string): text is Permission {
-  return Object.hasOwn(permissionCatalogue, text);
-}
-
 export function mayHold(type: ApplicationType, permission: Permission): boolean {
   const types: readonly ApplicationType[] = permissionCatalogue[permission].applicationTypes;
   return types.includes(type);

@@ -21,7 +21,7 @@ export interface Principal {
 }
 
 /** An endpoint's own gate: the permission is listed plainly or in any rule. */
-export function holds(principal: Principal, permission: Permission): boolean {
+function holds(principal: Principal, permission: Permission): boolean {
   return (
     principal.permissions.includes(permission) ||
     principal.rules.some((rule) => rule.permissions.includes(permission))

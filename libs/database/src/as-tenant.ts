@@ -8,7 +8,7 @@ import {
 } from 'pg';
 
 /** From here to the end of the transaction, row-level security shows this tenant's rows alone. */
-export const tenantEntry = `SELECT set_config('glovebox.tenant_id', $1, true)`;
+const tenantEntry = `SELECT set_config('glovebox.tenant_id', $1, true)`;
 
 type Done = (error: Error | null | undefined, result: QueryResult) => void;
 

@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import type { Sql } from './database';
 
 /** One line of the audit log: who did what to which thing. Never a value. */
-export interface AuditRecord {
+interface AuditRecord {
   readonly tenantId: string;
   readonly actorId: string | null;
   readonly operation: string;

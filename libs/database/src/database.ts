@@ -1,6 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
-import { queryAsTenant, tenantEntry } from './as-tenant';
+import { queryAsTenant } from './as-tenant';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses and plans once per connection, and then knows by its name. */
@@ -35,9 +35,9 @@ export interface Database extends SqlPool {
 }
 
 /** How long a tenant that holds its share of the connections waits for one of them. */
-export const connectionWaitMs = 2_000;
+const connectionWaitMs = 2_000;
 /** How many statements and transactions of one tenant may wait in one process. */
-export const connectionsWaitingMax = 200;
+const connectionsWaitingMax = 200;
 
 /** The connections of a pool, shared out between tenants: the pool itself then has no queue. */
 export const connectionShares = (connectionsMax: number): Shares =>
@@ -47,7 +47,7 @@ export const connectionShares = (connectionsMax: number): Shares =>
     waitingMax: connectionsWaitingMax,
   });
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly app: string;
   readonly connectionsMax: number;
@@ -153,9 +153,4 @@ async function onConnection<Result>(
 
 function sqlOf(client: PoolClient): Sql {
   return { query: (statement, values) => rowsOf(client, statement, values) };
-}
-
-/** Makes the rest of the transaction the tenant's, as `Database.as` makes a statement. */
-export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
-  await sql.query(tenantEntry, [tenantId]);
 }

@@ -30,7 +30,7 @@ export async function neededOf(sql: Sql, masterVersions: readonly number[]): Pro
 }
 
 /** How much each master key seals, in Postgres. Version 0: damaged, no ring opens it. */
-export interface SealedCount {
+interface SealedCount {
   readonly version: number;
   readonly dataKeys: number;
   readonly definitions: number;

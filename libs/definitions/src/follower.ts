@@ -25,9 +25,9 @@ const askPostgresBelowMs = 600;
 const startAgainAfterMs = 250;
 
 /** Who vouches for the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
-export type LeaseSource = 'redis' | 'postgres' | 'writers';
+type LeaseSource = 'redis' | 'postgres' | 'writers';
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
   /** Commands only: answers or fails quickly, and never queues while it is not connected. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { connectDatabase, enterTenant, type Database } from '@glovebox/database';
+import { connectDatabase, type Database } from '@glovebox/database';
 import {
+  enterTenant,
   fractionsFrom,
   startTcpRelay,
   startRedis,

@@ -1,4 +1,3 @@
-export { sealDefinition } from './codec';
 export { connectDefinitions, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,

@@ -35,7 +35,7 @@ export interface Survey {
   readonly tickets: DrawnTickets;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly writer: string;
   readonly ticket: number;
   /** The newest version that the writer knew of, and the proof of it all. */

@@ -25,7 +25,7 @@ export const keys = {
 };
 
 /** A follower that is further behind reads Postgres. */
-export const provenPartsMax = 512;
+const provenPartsMax = 512;
 
 /** Who ended without a farewell is forgotten then. No promise rests on it, nor on any clock here. */
 const forgottenAfterMs = 600_000;

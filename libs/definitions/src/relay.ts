@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { withProofs } from './codec';
+import { withProofs } from './entry-proofs';
 import { keepSubscribed } from './keep-subscribed';
 import { manifestOf, proofOfAnswer, proofOfRefusal } from './relay-proofs';
 import { readLog, type Head, type LogPart } from './log';
@@ -16,7 +16,7 @@ import {
   type Survey,
 } from './redis-prefix';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
   /** Commands only: answers or fails quickly, and never queues while it is not connected. */

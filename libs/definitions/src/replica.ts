@@ -1,6 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { KeyRing } from '@glovebox/seal';
-import { openDefinition, requireProof } from './codec';
+import { openDefinition } from './codec';
+import { requireProof } from './entry-proofs';
 import type { Head, LogEntry, LogPart } from './log';
 import { DefinitionSnapshot } from './snapshot';
 

@@ -5,7 +5,7 @@ import { resealPayload } from './codec';
 import type { DefinitionKind } from './definition';
 import { RedisPrefix } from './redis-prefix';
 
-export interface Resealed {
+interface Resealed {
   readonly resealed: number;
   /** Entries that no key opens: they stay as they are. */
   readonly damaged: number;

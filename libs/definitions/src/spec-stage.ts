@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
 import {
   appendDefinition,
   appendDeletion,

@@ -3,7 +3,7 @@ import { problemCatalogue, type ProblemCode } from './catalogue';
 /** Property path → what is wrong with it. */
 export type ProblemErrors = Readonly<Record<string, readonly string[]>>;
 
-export interface ProblemBody {
+interface ProblemBody {
   title: string;
   status: number;
   code: ProblemCode;
@@ -11,7 +11,7 @@ export interface ProblemBody {
   errors?: ProblemErrors;
 }
 
-export interface ProblemOptions {
+interface ProblemOptions {
   /** Only where the catalogue's status is a default: a reactor's own error class sets it. */
   status?: number;
   detail?: string;

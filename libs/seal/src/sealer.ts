@@ -13,7 +13,7 @@ export interface WrappedDataKey {
 }
 
 /** A data key that is to be stored, wrapped by whichever master key seals at that moment. */
-export interface DataKeyCandidate {
+interface DataKeyCandidate {
   readonly id: string;
   readonly tenantId: string;
   readonly period: string;

@@ -7,7 +7,7 @@ import { fromWire, mergePatch } from '@glovebox/wire';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
-import { Opening } from './opening';
+import { OpeningBudget } from './opening-budget';
 import { openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
@@ -128,7 +128,7 @@ function refuseReservedNames(value: unknown): void {
 
 /** What a create would take to make the token as it is. */
 async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
-  const opening = new Opening();
+  const opening = new OpeningBudget();
   const options = await openOptions(sealer, opening, row);
   return {
     id: row.id,

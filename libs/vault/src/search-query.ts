@@ -14,10 +14,10 @@ export type Condition =
   | { readonly kind: 'data'; readonly value: string }
   | { readonly kind: 'metadata'; readonly name: string; readonly value: string };
 
-export const queryCharactersMax = 4_096;
-export const queryDepthMax = 20;
+const queryCharactersMax = 4_096;
+const queryDepthMax = 20;
 /** Each is asked of every token that the others leave. */
-export const searchTermsMax = 20;
+const searchTermsMax = 20;
 
 interface Word {
   readonly kind: 'AND' | 'OR' | 'NOT' | '(' | ')' | 'text' | ':' | 'end';

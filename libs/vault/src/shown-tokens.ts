@@ -10,14 +10,20 @@ import type { Sql } from '@glovebox/database';
 import type { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import type { Shares } from '@glovebox/shares';
-import { openedAtOnceMax, openedBytesMax, Opening, tooManyBytes, type Sealed } from './opening';
+import {
+  openedAtOnceMax,
+  openedBytesMax,
+  OpeningBudget,
+  tooManyBytes,
+  type Sealed,
+} from './opening-budget';
 import { outOfBounds } from './refusals';
 import { readLook, type LookRow } from './statements/read-and-record';
 import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
 /** A look at tokens: under which permission, and what it is called in the audit log. */
-export interface Look {
+interface Look {
   readonly permission: Permission;
   readonly operation: string;
   readonly entityType: 'token' | 'tenant';
@@ -85,7 +91,7 @@ async function open(
   principal: Principal,
   rows: readonly LookRow[],
 ): Promise<TokenView[]> {
-  const opened = await new Opening().openAll(sealer, rows.flatMap(sealedIn));
+  const opened = await new OpeningBudget().openAll(sealer, rows.flatMap(sealedIn));
   const next = opened.values();
   return rows.map((row) => {
     const options = row.options === null ? {} : fromStoredOptions(next.next().value);
@@ -122,7 +128,7 @@ export function withoutHints(
 
 export async function openOptions(
   sealer: Sealer,
-  opening: Opening,
+  opening: OpeningBudget,
   {
     tenantId,
     id,

@@ -8,9 +8,9 @@ export interface TokenFilter {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export const filterIdsMax = 1_000;
-export const filterTypesMax = 20;
-export const filterNamesMax = 20;
+const filterIdsMax = 1_000;
+const filterTypesMax = 20;
+const filterNamesMax = 20;
 
 /** What callers and customers' code ask a list for; what is wrong is put among the errors. */
 export function tokenFilterOf(

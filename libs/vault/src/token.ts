@@ -63,7 +63,7 @@ export interface TokenRow {
   readonly modifiedAt: Date | null;
 }
 
-export type SealedColumn = 'data' | 'mask' | 'options';
+type SealedColumn = 'data' | 'mask' | 'options';
 
 /** What is sealed in one column of one token opens in no other. */
 export function placeOf(tenantId: string, id: string, column: SealedColumn): Place {

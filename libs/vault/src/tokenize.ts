@@ -6,10 +6,10 @@ import { tokenMembers, type TokenInput, type TokenView } from './token';
 import { tokenType } from './token-types';
 import { validateToken, type ValidToken } from './valid-token';
 
-export const tokenizedTokensMax = 1_000;
+const tokenizedTokensMax = 1_000;
 
 /** A document with holes where values were: the tokens to store, and what becomes of the document. */
-export interface Tokenization {
+interface Tokenization {
   readonly tokens: readonly ValidToken[];
   readonly fill: (stored: readonly TokenView[]) => unknown;
 }

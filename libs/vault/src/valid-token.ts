@@ -3,7 +3,7 @@ import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
 import { fromWire, isInstant, wireName } from '@glovebox/wire';
 import { isShallow, isShort, mustBeShort } from './document-bounds';
-import { derive, readExpressions, type Derived } from './derived';
+import { derive, readExpressions, type Derived } from './derived-values';
 import { tokenMembers, type TokenInput, type TokenOptions } from './token';
 import { tokenType, type TokenType } from './token-types';
 
@@ -23,12 +23,12 @@ export interface ValidToken extends Derived {
   readonly deduplicate: boolean;
 }
 
-export const tokenBytesMax = 1024 * 1024;
-export const searchIndexesMax = 20;
-export const expressionCharactersMax = 4_096;
-export const metadataMembersMax = 100;
-export const metadataNameCharactersMax = 100;
-export const metadataValueCharactersMax = 1_000;
+const tokenBytesMax = 1024 * 1024;
+const searchIndexesMax = 20;
+const expressionCharactersMax = 4_096;
+const metadataMembersMax = 100;
+const metadataNameCharactersMax = 100;
+const metadataValueCharactersMax = 1_000;
 
 /** Looks at everything: tokens come from callers, and from customers' code as well. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {

@@ -1,14 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import {
-  connectDatabase,
-  dataKeyTable,
-  enterTenant,
-  type Database,
-  type Sql,
-} from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault, type TokenInput, type TokenView, type Use } from './index';
 import { placeOf } from './token';
 

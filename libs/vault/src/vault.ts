@@ -11,13 +11,13 @@ import {
   largeOpeningsMax,
   largeOpeningWaitMs,
   openedAtOnceMax,
-  Opening,
+  OpeningBudget,
   tooManyBytes,
   waitingOpeningsMax,
-} from './opening';
+} from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
-import { sightsOf, type Sight } from './sights';
+import { sightsOf, type Sight } from './replay-sights';
 import { nothingToGive, outOfBounds } from './refusals';
 import type { SealedToken, Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
@@ -27,7 +27,7 @@ import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 
-export interface TokenizedDocument {
+interface TokenizedDocument {
   readonly document: unknown;
   /**
    * The same to be kept for later: of tokens that were there already no more than their names, since
@@ -135,7 +135,7 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    const values = await this.#open(grants, use, template.tokenIds, new Opening());
+    const values = await this.#open(grants, use, template.tokenIds, new OpeningBudget());
     return template.renderInSlices(values);
   }
 
@@ -148,7 +148,7 @@ export class Vault {
     principal: Principal,
     use: Use,
     tokenIds: readonly string[],
-    opening = new Opening(),
+    opening = new OpeningBudget(),
   ): Promise<ReadonlyMap<string, unknown>> {
     return this.#open({ principal, permission: 'token:use' }, use, tokenIds, opening);
   }
@@ -158,7 +158,7 @@ export class Vault {
     { principal, permission }: { principal: Principal; permission: Permission },
     use: Use,
     tokenIds: readonly string[],
-    opening: Opening,
+    opening: OpeningBudget,
   ): Promise<ReadonlyMap<string, unknown>> {
     if (tokenIds.length === 0) return new Map();
     const grants = grantsFor(principal, permission);

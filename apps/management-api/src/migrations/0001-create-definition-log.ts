@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CreateDefinitionLog0000000000001 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // Null outside of enterTenant(): then every policy below compares with null and shows nothing.
+    // Null where no tenant was entered: then every policy below compares with null and shows nothing.
     await queryRunner.query(`
       CREATE FUNCTION current_tenant() RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE AS
       $$ SELECT NULLIF(current_setting('glovebox.tenant_id', true), '')::uuid $$`);

@@ -6,7 +6,7 @@ import { Caller } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 
 /** As much as expressions may expand to. */
-export const documentBytesMax = 10 * 1024 * 1024;
+const documentBytesMax = 10 * 1024 * 1024;
 
 /** Whole documents: values into tokens, and back. */
 @Controller()

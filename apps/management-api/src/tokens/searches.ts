@@ -3,12 +3,12 @@ import { Shares } from '@glovebox/shares';
 
 /** Connections for searches of tokens, and for lists of them; each one under way holds one. */
 export const searchesMax = 4;
-export const listsMax = 8;
-export const searchStatementMs = 2_000;
-export const searchWaitMs = 2_000;
+const listsMax = 8;
+const searchStatementMs = 2_000;
+const searchWaitMs = 2_000;
 /** Of one tenant. */
-export const waitingSearchesMax = 20;
-export const waitingListsMax = 200;
+const waitingSearchesMax = 20;
+const waitingListsMax = 200;
 
 /**
  * Lists and searches of tokens cost what the tenant's number of tokens costs. They have connections of

@@ -22,7 +22,7 @@ import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './
 import { TokensService, type TokenAnswer } from './tokens.service';
 
 /** A token's data may be 1 MiB of JSON, and may come in escaped. */
-export const tokenBodyBytesMax = 4 * 1024 * 1024;
+const tokenBodyBytesMax = 4 * 1024 * 1024;
 
 @Controller('tokens')
 export class TokensController {

@@ -16,7 +16,7 @@ export interface Use {
 }
 
 /** How many bytes of tokens are released. */
-export interface ReleaseLimits {
+interface ReleaseLimits {
   /** More bytes than this are a refusal. */
   readonly bytesMax: number;
   /** More bytes than this are neither released nor recorded: the caller asks again when it is ready. */
@@ -42,7 +42,7 @@ export interface SealedToken {
 }
 
 /** A look at tokens with all that decides on it. */
-export interface AskedLook extends AskedUse {
+interface AskedLook extends AskedUse {
   /** A change shows the token that it has changed: it is recorded even where nothing is revealed. */
   readonly isChange: boolean;
   /** A list leaves out the tokens that no grant covers. For any other look they are a refusal. */

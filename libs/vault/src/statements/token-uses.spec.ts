@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toProblem } from '@glovebox/problems';
 import {
+  enterTenant,
   createTestDatabase,
   fractionsFrom,
   testSeed,
@@ -8,7 +9,7 @@ import {
   type TestDatabase,
 } from '@glovebox/testing';
 import type { ContainerGrant } from '@glovebox/access';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import {
   statementsMax,
   tenantStatementsMax,

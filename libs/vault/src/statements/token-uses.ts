@@ -6,7 +6,7 @@ import { readUse, readUsesTogether, type AskedUse, type SealedToken } from './re
 /** Uses that wait or are under way in one process. */
 export const usesMax = 512;
 /** How long a use may wait for its statement. */
-export const useWaitMs = 2_000;
+const useWaitMs = 2_000;
 /** Statements of uses at once, in one process; the last one is left to tenants that have no use in any. */
 export const statementsMax = 4;
 /** Of those, statements with uses of one tenant. */
@@ -14,9 +14,9 @@ export const tenantStatementsMax = 2;
 /** Of one statement: uses, their tokens, their grants. */
 export const usesTogetherMax = 64;
 export const tokensTogetherMax = 400;
-export const grantsTogetherMax = 500;
+const grantsTogetherMax = 500;
 /** Sealed bytes of one of them: one that would get more asks again by itself, and makes nobody wait. */
-export const bytesTogetherMax = 32 * 1024;
+const bytesTogetherMax = 32 * 1024;
 /** One that is by itself is quicker in the statement for one up to so many tokens. */
 const tokensAloneMax = 16;
 

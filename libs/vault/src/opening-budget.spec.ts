@@ -3,7 +3,7 @@ import type { Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import { Opening, TokenUses, Vault, type TokenInput, type Use } from './index';
+import { OpeningBudget, TokenUses, Vault, type TokenInput, type Use } from './index';
 
 const mebibyte = 1024 * 1024;
 let testDatabase: TestDatabase;
@@ -101,7 +101,7 @@ describe('one request', () => {
   });
 
   it('opens no more than 10 MiB over all its look-ups together', async () => {
-    const opening = new Opening();
+    const opening = new OpeningBudget();
     const look = (ids: string[]) => vault.detokenize(caller, newUse(), ids, opening);
     await look(large.slice(0, 5));
     await look(large.slice(5, 9));

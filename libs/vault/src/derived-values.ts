@@ -14,7 +14,7 @@ export interface Derived {
   readonly indexed: readonly string[];
 }
 
-export const maskBytesMax = 1024 * 1024;
+const maskBytesMax = 1024 * 1024;
 
 /**
  * Fills in the expressions of a token over its data. One that cannot be resolved is named by its

@@ -6,7 +6,7 @@ import type { Place, Sealer } from '@glovebox/seal';
 export const openedBytesMax = 10 * 1024 * 1024;
 
 /** Of what was opened: a value takes up to thirty times its bytes once it is parsed. */
-export const openedValuesMax = 200_000;
+const openedValuesMax = 200_000;
 
 /** A look-up of more waits for one of a few places: parsing keeps a process from all others. */
 export const openedAtOnceMax = 128 * 1024;
@@ -26,7 +26,7 @@ export interface Sealed {
 }
 
 /** What one request may still open. Its look-ups share it, one after the other. */
-export class Opening {
+export class OpeningBudget {
   #bytesLeft = openedBytesMax;
   #valuesLeft = openedValuesMax;
   #untilBreath = breathBytes;
