@@ -11,15 +11,22 @@ const { baseUrl, adminKey, privateKey } = JSON.parse(process.env.ATTACKED ?? '{}
 /** It ends by itself, should nobody end it. */
 const longestMs = 120_000;
 const agent = new http.Agent({ keepAlive: true });
+/** @type {Record<string, number>} */
 const answered = {};
 let stopped = false;
 
+/** @param {string | number} status */
 function note(status) {
   answered[status] = (answered[status] ?? 0) + 1;
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{ key?: string, headers?: Record<string, string>, body?: unknown }} options
+ */
 async function call(method, path, { key = privateKey, headers = {}, body } = {}) {
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   const request = http.request(`${baseUrl}${path}`, {
     method,
     agent,
@@ -38,17 +45,26 @@ async function call(method, path, { key = privateKey, headers = {}, body } = {})
     note(answer.statusCode);
     return { status: answer.statusCode, text: Buffer.concat(chunks).toString() };
   } catch (error) {
-    note(error.code ?? 'error');
+    note(/** @type {NodeJS.ErrnoException} */ (error).code ?? 'error');
     return { status: 0, text: '' };
   }
 }
 
+/**
+ * @param {string} path
+ * @param {unknown} body
+ * @param {string} key
+ */
 async function created(path, body, key = adminKey) {
   const { status, text } = await call('POST', path, { key, body });
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${text.slice(0, 500)}`);
   return JSON.parse(text);
 }
 
+/**
+ * @param {string} code
+ * @param {object} extra
+ */
 async function reactorOf(code, extra = {}) {
   const name = `attack ${randomUUID()}`;
   const formula = await created('/reactor-formulas', { type: 'private', name, code });
@@ -56,18 +72,29 @@ async function reactorOf(code, extra = {}) {
   return (await created('/reactors', reactor)).id;
 }
 
+/** @param {readonly string[]} permissions */
 async function applicationOf(permissions) {
   const body = { name: `attack ${randomUUID()}`, type: 'private', permissions };
   return (await created('/applications', body)).id;
 }
 
+/**
+ * @param {string} id
+ * @param {unknown} body
+ */
 const react = (id, body) => call('POST', `/reactors/${id}/react`, { body });
 
+/** @param {string} url */
 async function proxyTo(url) {
   return (await created('/proxies', { name: 'attack', destination_url: url })).key;
 }
 
-/** So many at a time, over and over. */
+/**
+ * So many at a time, over and over.
+ *
+ * @param {number} count
+ * @param {() => Promise<unknown>} work
+ */
 async function inParallel(count, work) {
   const one = async () => {
     while (!stopped) {
@@ -80,7 +107,12 @@ async function inParallel(count, work) {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-/** So many a second, whether the earlier ones have been answered or not. */
+/**
+ * So many a second, whether the earlier ones have been answered or not.
+ *
+ * @param {number} rate
+ * @param {() => Promise<unknown>} work
+ */
 async function perSecond(rate, work) {
   begun();
   while (!stopped) {
@@ -89,14 +121,20 @@ async function perSecond(rate, work) {
   }
 }
 
+/** @param {http.RequestListener} handler */
 async function server(handler) {
   const listening = http.createServer(handler).listen(0, '127.0.0.1');
   await once(listening, 'listening');
-  return `http://127.0.0.1:${listening.address().port}`;
+  const { port } = /** @type {net.AddressInfo} */ (listening.address());
+  return `http://127.0.0.1:${port}`;
 }
 
 const hangs = () => undefined;
 
+/**
+ * @param {readonly unknown[]} values
+ * @returns {Promise<string[]>}
+ */
 const tokensOf = (values) =>
   Promise.all(values.map((data) => created('/tokens', { type: 'token', data }, privateKey))).then(
     (tokens) => tokens.map(({ id }) => id),
@@ -106,6 +144,7 @@ const tokensOf = (values) =>
 const thinDocument = () => Array.from({ length: 99_000 }, () => ({}));
 const mebibyte = 'x'.repeat(1_000_000);
 
+/** @type {Record<string, () => Promise<void>>} */
 const attacks = {
   async 'code that throws a large error over many arguments'() {
     const id = await reactorOf(`
@@ -155,6 +194,7 @@ const attacks = {
   },
 
   async 'maps of many members'() {
+    /** @param {number} count */
     const map = (count) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, 'v']));
     const token = JSON.stringify({ type: 'token', data: 1, metadata: map(60_000) });
@@ -240,6 +280,7 @@ const attacks = {
       const some = Array.from({ length: 1_000 }, (_, n) => `value ${part} ${n}`);
       await call('POST', '/tokenize', { body: some });
     }
+    /** @param {number} count */
     const terms = (count) =>
       Array.from({ length: count }, (_, n) => `NOT metadata.m${n}:v`).join(' AND ');
     await perSecond(20, async () => {
@@ -254,6 +295,10 @@ const attacks = {
     const { hostname, port } = new URL(baseUrl);
     const half = Buffer.alloc(500_000, ' ');
     const open = new Set();
+    /**
+     * @param {string} path
+     * @param {string} extra
+     */
     const begin = (path, extra) => {
       const socket = net.connect(Number(port), hostname);
       open.add(socket);
@@ -309,7 +354,7 @@ const attacks = {
   },
 
   async 'a proxy that leads back to itself'() {
-    const target = { url: '' };
+    const target = { path: '' };
     const { hostname, port } = new URL(baseUrl);
     // A stranger's forwarder: whatever comes is sent twice to the product.
     const forwarder = await server((req, res) => {
@@ -334,7 +379,7 @@ function begun() {
   process.stdout.write('attacking\n');
 }
 
-const attack = attacks[process.argv[2]];
+const attack = attacks[process.argv[2] ?? ''];
 if (!attack) throw new Error(`Unknown attack. Known: ${Object.keys(attacks).join('; ')}`);
 process.stdin.on('end', () => (stopped = true)).resume();
 setTimeout(() => process.exit(1), longestMs).unref();

@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
 });
 
 // Not fetch: it takes longer to load than all else here.
-request(positionals[0], {
+request(positionals[0] ?? '', {
   method: values.request ?? (values.data === undefined ? 'GET' : 'POST'),
   headers: Object.fromEntries(
     values.header.map((line) => {

@@ -14,14 +14,17 @@ What is there is left as it is; what a newer release needs besides is added.`);
   process.exit(0);
 }
 
+/** @param {string} message */
 const fail = (message) => {
   console.error(`Nothing was written. ${message}`);
   process.exit(1);
 };
+/** @param {string} name */
 const known = (name) => {
   const path = join(folder, name);
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
 };
+/** @param {string} urlName */
 const passwordIn = (urlName) => {
   const url = known(urlName);
   if (url === undefined) return undefined;
@@ -34,7 +37,13 @@ if (isUpgrade && known('key_ring') === undefined) {
   fail(`${folder} has no key_ring: put it back. Stored data cannot be opened with a new one.`);
 }
 
-/** A password and the URL that holds it: either tells the other. */
+/**
+ * A password and the URL that holds it: either tells the other.
+ *
+ * @param {string} user
+ * @param {string} passwordName
+ * @param {string} urlName
+ */
 const login = (user, passwordName, urlName) => {
   const password = known(passwordName) ?? passwordIn(urlName) ?? random();
   const url = `postgres://${user}:${encodeURIComponent(password)}@postgres:5432/glovebox`;
@@ -45,6 +54,7 @@ const redis =
   /^requirepass (\S+)$/m.exec(known('redis_conf') ?? '')?.[1] ??
   random();
 
+/** @type {Record<string, string>} */
 const files = {
   ...login('postgres', 'postgres_password', 'admin_database_url'),
   ...login('glovebox_owner', 'owner_password', 'owner_database_url'),

@@ -15,7 +15,11 @@ import { repoRoot } from './lib/repo.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { swcOptions } from './swc-options.js';
 
-/** Bundles every app of the list in one process; `roots` are folders like apps/gateway. */
+/**
+ * Bundles every app of the list in one process; `roots` are folders like apps/gateway.
+ *
+ * @param {readonly string[]} roots
+ */
 async function buildApps(roots) {
   // Loaded here, so that this module can be imported before anything is installed.
   const { build, stop } = await import('esbuild');
@@ -28,6 +32,11 @@ async function buildApps(roots) {
   }
 }
 
+/**
+ * @param {string} root
+ * @param {typeof import('esbuild').build} build
+ * @param {typeof import('@swc/core').transform} transform
+ */
 async function buildApp(root, build, transform) {
   const hash = sourceHash(root);
   await build({
@@ -52,25 +61,37 @@ async function buildApp(root, build, transform) {
   writeFileSync(hashFile(root), hash);
 }
 
-/** Builds what changed since its last build and says how many apps that were. */
+/**
+ * Builds what changed since its last build and says how many apps that were.
+ *
+ * @param {readonly string[]} roots
+ */
 export async function buildStaleApps(roots) {
   const stale = roots.filter((root) => !isFresh(root));
   if (stale.length > 0) await buildApps(stale);
   return stale.length;
 }
 
+/** @param {string} root */
 function isFresh(root) {
   return existsSync(hashFile(root)) && readFileSync(hashFile(root), 'utf8') === sourceHash(root);
 }
 
+/** @param {string} root */
 const hashFile = (root) => join(repoRoot, 'dist', root, '.build-hash');
 
-/** Over the content of all that ends up in the bundle, so that a checkout or a touch changes nothing. */
+/**
+ * Over the content of all that ends up in the bundle, so that a checkout or a touch changes nothing.
+ *
+ * @param {string} root
+ */
 function sourceHash(root) {
   const hash = createHash('sha256');
   const files = [root, 'libs']
     .flatMap((folder) =>
-      readdirSync(join(repoRoot, folder), { recursive: true }).map((f) => join(folder, f)),
+      readdirSync(join(repoRoot, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+        join(folder, file),
+      ),
     )
     .filter((file) => /[/\\]src[/\\].*\.(ts|json)$/.test(file))
     .filter((file) => !/node_modules|\.(spec|faults|soak)\.ts$/.test(file))
@@ -90,24 +111,31 @@ function sourceHash(root) {
   return hash.digest('hex');
 }
 
+/** @returns {Record<string, string>} */
 export function aliases() {
   const config = JSON.parse(readFileSync(join(repoRoot, 'tsconfig.base.json'), 'utf8'));
-  return Object.fromEntries(
-    Object.entries(config.compilerOptions.paths).map(([name, [target]]) => [
-      name,
-      join(repoRoot, target),
-    ]),
-  );
+  /** @type {[string, string[]][]} */
+  const paths = Object.entries(config.compilerOptions.paths);
+  return Object.fromEntries(paths.map(([name, [target = '']]) => [name, join(repoRoot, target)]));
 }
 
-/** An entry point is a file directly under src/ that starts something: main.ts and its siblings *.main.ts. */
+/**
+ * An entry point is a file directly under src/ that starts something: main.ts and its siblings *.main.ts.
+ *
+ * @param {string} root
+ */
 function entryPointsOf(root) {
   return readdirSync(join(repoRoot, root, 'src'))
     .filter((file) => file === 'main.ts' || file.endsWith('.main.ts'))
     .map((file) => join(root, 'src', file));
 }
 
-/** esbuild drops decorator metadata, which TypeORM, Nest and class-validator live on. */
+/**
+ * esbuild drops decorator metadata, which TypeORM, Nest and class-validator live on.
+ *
+ * @param {typeof import('@swc/core').transform} transform
+ * @returns {import('esbuild').Plugin}
+ */
 function decorators(transform) {
   return {
     name: 'decorators',

@@ -12,8 +12,8 @@ npm run db:new -- NAME
 Writes the skeleton of the next migration, apps/management-api/src/migrations/NNNN-NAME.ts.
 NAME says what it does, in kebab-case: add-token-expiry.`;
 
-await script(help, ([name]) => {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name ?? '')) {
+await script(help, ([name = '']) => {
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
     throw new Trouble(`Give a name in kebab-case.\n${help}`);
   }
   mkdirSync(folder, { recursive: true });
@@ -28,10 +28,15 @@ function nextNumber() {
   return String(Math.max(0, ...numbers) + 1).padStart(4, '0');
 }
 
+/** @param {string} name */
 function classNameOf(name) {
   return name.replaceAll(/(?:^|-)([a-z0-9])/g, (_, letter) => letter.toUpperCase());
 }
 
+/**
+ * @param {string} className
+ * @param {string} number
+ */
 function skeleton(className, number) {
   // TypeORM sorts migrations by the 13 digits at the end of their names.
   const order = number.padStart(13, '0');

@@ -2,13 +2,24 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
+/**
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ * @typedef {{
+ *   method: string | undefined,
+ *   path: string | undefined,
+ *   headers: import('node:http').IncomingHttpHeaders,
+ *   body: any,
+ * }} Received
+ */
+
 const bodyBytesMax = 1024 * 1024;
 const deliveriesKept = 20;
 const namesKept = 100;
+/** @type {Map<string, Received[]>} */
 const hooks = new Map();
 
 const server = createServer(async (request, response) => {
-  const { pathname } = new URL(request.url, 'http://demo');
+  const { pathname } = new URL(request.url ?? '/', 'http://demo');
   const [, area, name] = pathname.split('/');
   const received = await receive(request);
   if (received === undefined) return answer(response, 413, { error: 'too large' });
@@ -23,7 +34,12 @@ const server = createServer(async (request, response) => {
   return answer(response, 404, { error: 'try /echo or /hooks/NAME' });
 });
 
-/** A payment provider: takes a form and its secret key, and says more than its caller may know. */
+/**
+ * A payment provider: takes a form and its secret key, and says more than its caller may know.
+ *
+ * @param {ServerResponse} response
+ * @param {Received} received
+ */
 function charge(response, { headers, body }) {
   if (headers.authorization !== 'Bearer sk_demo') return answer(response, 401, { error: 'key' });
   const form = new URLSearchParams(body);
@@ -35,12 +51,20 @@ function charge(response, { headers, body }) {
   return answer(response, 201, { id, status: 'paid', amount, currency, card: { number } });
 }
 
-/** A partner whose answers hold cards. */
+/**
+ * A partner whose answers hold cards.
+ *
+ * @param {string} id
+ */
 function customer(id) {
   const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
   return { id, name: 'Ada Lovelace', card };
 }
 
+/**
+ * @param {import('node:http').IncomingMessage} request
+ * @returns {Promise<Received | undefined>}
+ */
 async function receive(request) {
   const chunks = [];
   let bytes = 0;
@@ -58,6 +82,7 @@ async function receive(request) {
   };
 }
 
+/** @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -66,13 +91,23 @@ function parsed(text) {
   }
 }
 
+/**
+ * @param {string} name
+ * @param {Received} delivery
+ */
 function keep(name, delivery) {
   const deliveries = [...(hooks.get(name) ?? []), delivery].slice(-deliveriesKept);
   hooks.delete(name);
   hooks.set(name, deliveries);
-  if (hooks.size > namesKept) hooks.delete(hooks.keys().next().value);
+  const [oldest = ''] = hooks.keys();
+  if (hooks.size > namesKept) hooks.delete(oldest);
 }
 
+/**
+ * @param {ServerResponse} response
+ * @param {number} status
+ * @param {unknown} body
+ */
 function answer(response, status, body) {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify(body, null, 2)}\n`);

@@ -11,11 +11,22 @@ const help = `
 npm run docs               writes docs/openapi.json, and the tables of docs/configuration.md
 npm run docs -- --check    writes nothing; says which of them is out of date, and ends with 1`;
 
+/**
+ * @typedef {{
+ *   doc: string,
+ *   fallback: unknown,
+ *   required: boolean,
+ *   secret: boolean,
+ *   range?: { min: number, max: number },
+ * }} Setting
+ */
+
 const apps = ['gateway', 'management-api', 'worker', 'runner'];
 
 await script(help, async (args) => {
   const { format } = await import('prettier');
   const options = JSON.parse(readFileSync(join(repoRoot, '.prettierrc.json'), 'utf8'));
+  /** @type {Record<string, string>} */
   const wanted = {
     'docs/openapi.json': await format(await openApi(), { ...options, parser: 'json' }),
     'docs/configuration.md': await format(await configuration(), {
@@ -28,10 +39,11 @@ await script(help, async (args) => {
     if (stale.length > 0) throw new Trouble(`Out of date: ${stale.join(', ')}. Run: npm run docs`);
     return;
   }
-  for (const file of stale) writeFileSync(join(repoRoot, file), wanted[file]);
+  for (const file of stale) writeFileSync(join(repoRoot, file), wanted[file] ?? '');
   console.log(stale.length === 0 ? 'Nothing to change.' : `Wrote ${stale.join(', ')}`);
 });
 
+/** @param {string} file */
 function current(file) {
   try {
     return readFileSync(join(repoRoot, file), 'utf8');
@@ -55,11 +67,15 @@ async function configuration() {
   const settings = await loadSettings();
   return page.replaceAll(
     /(<!-- settings: (\S+) -->\n)[^]*?(<!-- end -->)/g,
-    (_, begin, app, end) => `${begin}\n${table(settings[app])}\n\n${end}`,
+    (_, begin, app, end) => `${begin}\n${table(settings[app] ?? {})}\n\n${end}`,
   );
 }
 
-/** The declarations of all apps, as their config.ts exports them. */
+/**
+ * The declarations of all apps, as their config.ts exports them.
+ *
+ * @returns {Promise<Record<string, Record<string, Setting>>>}
+ */
 async function loadSettings() {
   const { build, stop } = await import('esbuild');
   mkdirSync(join(repoRoot, 'dist'), { recursive: true });
@@ -88,6 +104,7 @@ async function loadSettings() {
   }
 }
 
+/** @param {Record<string, Setting>} settings */
 function table(settings) {
   const rows = Object.entries(settings).map(([name, setting]) => {
     const shown = setting.required ? `**\`${name}\`**` : `\`${name}\``;
@@ -96,11 +113,13 @@ function table(settings) {
   return ['| Variable | Default | Is |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
+/** @param {Setting} setting */
 function defaultOf({ fallback }) {
   const text = String(fallback ?? '');
   return text === '' ? '' : `\`${text}\``;
 }
 
+/** @param {Setting} setting */
 function describe({ doc, range, secret }) {
   const number = new Intl.NumberFormat('en');
   const limits = range ? ` (${number.format(range.min)} to ${number.format(range.max)})` : '';

@@ -14,6 +14,7 @@ module boundaries and still succeed, so a skipped rule is a failure here.`;
 await script(help, async (args) => {
   const env = { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
   const options = { cwd: repoRoot, env };
+  /** @param {string} name */
   const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
   mkdirSync(join(repoRoot, '.nx'), { recursive: true });
   const file = join(repoRoot, '.nx', `graph-${process.pid}.json`);

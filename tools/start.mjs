@@ -31,6 +31,7 @@ Environment (all optional):
 
 Scripts find URLs, keys, log files and process ids in .glovebox/dev.json.`;
 
+/** @type {Running | undefined} */
 let running;
 let stopping = false;
 
@@ -67,11 +68,15 @@ await script(help, async (args) => {
     throw error;
   }
   unlock();
-  if (detach) leaveRunning();
-  else await supervise();
+  if (detach) leaveRunning(running);
+  else await supervise(running);
 });
 
-/** A live set is left alone; what a crash left behind is not a live set. */
+/**
+ * A live set is left alone; what a crash left behind is not a live set.
+ *
+ * @param {boolean} detach
+ */
 async function alreadyRuns(detach) {
   const state = readRunning(stateFolder);
   const crashed = state.supervised && !state.supervisor;
@@ -149,20 +154,23 @@ async function end() {
  * Nobody stays to watch: the apps have process groups and log files of their own, health tells what
  * is down, and npm stop finds them by pid and start time. A supervisor would be one more process to
  * fail and would restart nothing.
+ *
+ * @param {Running} started
  */
-function leaveRunning() {
-  running.save({ supervised: false });
-  for (const { child } of running.services) child.unref();
+function leaveRunning(started) {
+  started.save({ supervised: false });
+  for (const { child } of started.services) child.unref();
   console.log('Left running; npm stop ends it.');
   process.exit(0);
 }
 
-async function supervise() {
+/** @param {Running} started */
+async function supervise(started) {
   console.log('Ctrl-C ends it.');
   const told = new Set();
   for (;;) {
     await sleep(500);
-    for (const { name, ended, logFile } of running.services) {
+    for (const { name, ended, logFile } of started.services) {
       if (ended === undefined || told.has(name)) continue;
       told.add(name);
       console.log(`${name} ended (${ended}); the others go on. Its log: ${logFile}`);

@@ -1,4 +1,9 @@
-/** How swc compiles: the specs as the build, or tests would try other code than production runs. */
+/**
+ * How swc compiles: the specs as the build, or tests would try other code than production runs.
+ *
+ * @param {{ module: 'commonjs' | 'es6' }} options
+ * @returns {import('@swc/core').Options}
+ */
 exports.swcOptions = ({ module }) => ({
   jsc: {
     target: 'es2022',

@@ -28,6 +28,7 @@ await script(help, async (args) => {
   console.log(JSON.stringify(tenant));
 });
 
+/** @param {readonly string[]} args */
 function parse(args) {
   const demo = args.includes('--demo');
   const rest = args.filter((arg) => arg !== '--demo');

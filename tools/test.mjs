@@ -13,6 +13,7 @@ npm run test:soak             **/*.soak.ts: long runs
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
 The last line is "N passed, N failed"; the exit code is 0 only when nothing failed.`;
 
+/** @type {Record<string, { testMatch: string, minutes: number }>} */
 const kinds = {
   faults: { testMatch: '**/*.faults.ts', minutes: 45 },
   soak: { testMatch: '**/*.soak.ts', minutes: 240 },
@@ -20,7 +21,7 @@ const kinds = {
 
 await script(help, async (args) => {
   const begun = performance.now();
-  const kind = kinds[args[0]];
+  const kind = kinds[args[0] ?? ''];
   const rest = kind ? args.slice(1) : args;
   const jestArgs = rest.filter((arg) => arg.startsWith('-') && arg !== '--');
   const names = rest.filter((arg) => !arg.startsWith('-'));
@@ -33,6 +34,7 @@ await script(help, async (args) => {
   process.once('SIGTERM', () => void finish('interrupted or out of time'));
 
   let finishing = false;
+  /** @param {string} [interruption] */
   const finish = async (interruption) => {
     // Interrupted: the step that was cut short also fails and comes here; the first one ends it all.
     if (finishing) return;
@@ -55,6 +57,7 @@ await script(help, async (args) => {
   await finish();
 });
 
+/** @param {readonly string[]} names */
 function foldersOf(names) {
   const projects = jestProjects();
   const unknown = names.find((name) => !projects.some((project) => project.name === name));

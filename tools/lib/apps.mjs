@@ -12,6 +12,10 @@ const notInherited =
 const runnerInherits =
   /^(PATH|HOME|TMPDIR|LANG|TZ|LOG_LEVEL|NODE_ENV|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|EGRESS_\w+|SANDBOX_\w+|RUNNER_\w+|REACTOR_\w+)$/;
 
+/**
+ * @param {import('./types.js').Environment} env
+ * @returns {Promise<import('./types.js').AppPorts>}
+ */
 export async function choosePorts(env) {
   const gateway = await choosePort(env, 'GATEWAY_PORT', 8080);
   const management = await choosePort(env, 'MANAGEMENT_PORT', 8081);
@@ -29,7 +33,11 @@ export async function choosePorts(env) {
 
 const socketFolderLengthMax = 60;
 
-/** Sockets need short paths (104 bytes on macOS), and the runner's children must reach its folder. */
+/**
+ * Sockets need short paths (104 bytes on macOS), and the runner's children must reach its folder.
+ *
+ * @param {string} folder
+ */
 export function runnerFolder(folder) {
   const wanted = join(reachableFolder(folder), 'runner');
   if (wanted.length > socketFolderLengthMax) return folderElsewhere(wanted);
@@ -37,7 +45,22 @@ export function runnerFolder(folder) {
   return wanted;
 }
 
-/** The one place that knows what environment each app wants. */
+/**
+ * The one place that knows what environment each app wants.
+ *
+ * @param {{
+ *   env: import('./types.js').Environment,
+ *   ports: import('./types.js').AppPorts,
+ *   urls: import('./types.js').DatabaseUrls,
+ *   redisUrl: string,
+ *   keyRing: import('./types.js').KeyRingVariable,
+ *   secrets: import('./types.js').Secrets,
+ *   workFolder: string,
+ *   demo: { readonly address: string },
+ *   bwrap: string | undefined,
+ * }} options
+ * @returns {import('./types.js').AppCommand[]}
+ */
 export function describeApps(options) {
   const { env, ports, urls, redisUrl, keyRing, secrets, workFolder, demo, bwrap } = options;
   const socket = `unix:${join(workFolder, 'runner.sock')}`;
@@ -90,7 +113,13 @@ export function describeApps(options) {
   }));
 }
 
-/** Addresses that no proxy and no reactor may reach, whatever EGRESS_ALLOW says. */
+/**
+ * Addresses that no proxy and no reactor may reach, whatever EGRESS_ALLOW says.
+ *
+ * @param {import('./types.js').AppPorts} ports
+ * @param {import('./types.js').DatabaseUrls} urls
+ * @param {string} redisUrl
+ */
 function ownServices(ports, urls, redisUrl) {
   const postgres = new URL(urls.admin);
   const redis = new URL(redisUrl);
@@ -103,9 +132,15 @@ function ownServices(ports, urls, redisUrl) {
   ];
 }
 
+/** @param {(string | undefined)[]} parts */
 const joinList = (...parts) => parts.filter(Boolean).join(',');
 
+/**
+ * @param {import('./types.js').Environment} env
+ * @param {(name: string) => boolean} wanted
+ */
 const pick = (env, wanted) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => wanted(name)));
 
+/** @param {Readonly<Record<string, string | number | undefined>>} env */
 const asText = (env) => Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)]));

@@ -19,6 +19,9 @@ const programs = `
  * Makes `folder` a PATH that holds what a bare machine has and nothing that somebody installed, so
  * that nothing passes here and fails there. Without apt there is no telling what a bare machine of
  * the kind has, nor a way to bring Redis along: the PATH stays as it is.
+ *
+ * @param {string} folder
+ * @param {string} path
  */
 export function barePath(folder, path) {
   if (!findOn(path, 'apt-get')) return path;
@@ -30,6 +33,10 @@ export function barePath(folder, path) {
   return folder;
 }
 
+/**
+ * @param {string} path
+ * @param {string} name
+ */
 function findOn(path, name) {
   const files = path.split(delimiter).map((folder) => join(folder, name));
   return files.find((file) => {

@@ -11,6 +11,8 @@ const retryAfterMs = 60 * 60_000;
 /**
  * bubblewrap gives sandboxes their third level where the kernel lets anybody make user namespaces.
  * Either `command`, a bwrap that works here for users without privileges, or `missing`: why not.
+ *
+ * @returns {Promise<import('./types.js').FoundBubblewrap>}
  */
 export async function findBubblewrap() {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
@@ -33,7 +35,11 @@ export async function findBubblewrap() {
   return { missing: 'bubblewrap is not installed, and could not be fetched' };
 }
 
-/** Alone, as the runner starts it: nothing of the environment may be needed. */
+/**
+ * Alone, as the runner starts it: nothing of the environment may be needed.
+ *
+ * @param {{ command: string }} program
+ */
 function works({ command }) {
   const namespaces = ['--unshare-all', '--ro-bind', '/', '/', '--', '/bin/true'];
   return spawnSync(command, namespaces, { ...serviceUser, env: {}, cwd: '/' }).status === 0;
@@ -46,6 +52,7 @@ function maybeNamespaces() {
   return error !== undefined || status === 0;
 }
 
+/** @param {string} file */
 function wasWrittenLately(file) {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs < retryAfterMs;

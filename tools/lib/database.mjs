@@ -3,7 +3,13 @@ import { query } from './postgres.mjs';
 import { run } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 
-/** The same server and database, seen by each of the four roles. */
+/**
+ * The same server and database, seen by each of the four roles.
+ *
+ * @param {string} adminUrl
+ * @param {import('./types.js').Secrets} secrets
+ * @returns {import('./types.js').DatabaseUrls}
+ */
 export function databaseUrls(adminUrl, secrets) {
   return {
     admin: adminUrl,
@@ -14,6 +20,11 @@ export function databaseUrls(adminUrl, secrets) {
   };
 }
 
+/**
+ * @param {string} adminUrl
+ * @param {string} user
+ * @param {string} password
+ */
 function withLogin(adminUrl, user, password) {
   const url = new URL(adminUrl);
   url.username = user;
@@ -21,19 +32,31 @@ function withLogin(adminUrl, user, password) {
   return url.href;
 }
 
+/**
+ * @param {string} url
+ * @param {string} name
+ */
 export function withDatabase(url, name) {
   const other = new URL(url);
   other.pathname = `/${name}`;
   return other.href;
 }
 
+/**
+ * @param {string} adminUrl
+ * @param {string} name
+ */
 export async function createDatabase(adminUrl, name) {
   const known = await query(adminUrl, 'SELECT 1 FROM pg_database WHERE datname = $1', [name]);
   if (known.length === 0) await query(adminUrl, `CREATE DATABASE "${name}"`);
   return withDatabase(adminUrl, name);
 }
 
-/** A DATABASE_URL from outside must belong to someone who may create roles. */
+/**
+ * A DATABASE_URL from outside must belong to someone who may create roles.
+ *
+ * @param {string} text
+ */
 export async function checkAdminUrl(text) {
   let url;
   try {
@@ -54,7 +77,7 @@ export async function checkAdminUrl(text) {
     );
   } catch (error) {
     throw new Trouble(
-      `Cannot connect to ${url.host}${url.pathname} of DATABASE_URL: ${error.message || error.code}`,
+      `Cannot connect to ${url.host}${url.pathname} of DATABASE_URL: ${reasonOf(error)}`,
     );
   }
   if (rows[0]?.allowed) return;
@@ -64,6 +87,20 @@ export async function checkAdminUrl(text) {
   );
 }
 
+/**
+ * A refused connection to several addresses has a code and no message.
+ *
+ * @param {unknown} error
+ */
+function reasonOf(error) {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || /** @type {NodeJS.ErrnoException} */ (error).code;
+}
+
+/**
+ * @param {string} adminUrl
+ * @param {import('./types.js').Secrets} secrets
+ */
 export async function createRoles(adminUrl, secrets) {
   await runEntry('roles.main.js', [], {
     ADMIN_DATABASE_URL: adminUrl,
@@ -74,11 +111,21 @@ export async function createRoles(adminUrl, secrets) {
   });
 }
 
+/**
+ * @param {string} ownerUrl
+ * @param {string} direction
+ */
 export async function migrate(ownerUrl, direction = 'up') {
   return runEntry('migrate.main.js', [direction], { DATABASE_URL: ownerUrl });
 }
 
-/** Answers `{tenant_id, name, management_key, private_key?}`. */
+/**
+ * Answers `{tenant_id, name, management_key, private_key?}`.
+ *
+ * @param {string} name
+ * @param {{ demo: boolean, databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
+ * @returns {Promise<import('./types.js').CreatedTenant>}
+ */
 export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing }) {
   const output = await runEntry(
     'tenant-create.main.js',
@@ -96,7 +143,12 @@ export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing 
   return JSON.parse(line);
 }
 
-/** Answers what the command says. */
+/**
+ * Answers what the command says.
+ *
+ * @param {readonly string[]} args
+ * @param {{ databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
+ */
 export function rotateKeys(args, { databaseUrl, redisUrl, keyRing }) {
   return runEntry('keys-rotate.main.js', args, {
     DATABASE_URL: databaseUrl,
@@ -105,6 +157,11 @@ export function rotateKeys(args, { databaseUrl, redisUrl, keyRing }) {
   });
 }
 
+/**
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @param {import('./types.js').Environment} env
+ */
 async function runEntry(file, args, env) {
   const { code, output } = await run(
     process.execPath,

@@ -11,10 +11,20 @@ export const hasApt = () => spawnSync('apt-get', ['--version']).status === 0;
 /**
  * A program from Debian's packages, unpacked into a folder, which needs no root. Undefined where
  * there is no apt, or where the program does not work even with the packages that may be missing.
+ *
+ * @param {{
+ *   name: string,
+ *   program: string,
+ *   packages: readonly string[],
+ *   maybe?: readonly string[],
+ *   works: (program: import('./types.js').Program) => boolean,
+ *   folder?: string,
+ * }} options
+ * @returns {Promise<import('./types.js').Program | undefined>}
  */
-export async function fromDebianPackages({ name, program, packages, maybe = [], works }) {
+export async function fromDebianPackages({ name, program, packages, maybe = [], works, ...at }) {
   if (!hasApt()) return undefined;
-  const folder = reachableFolder(join(repoRoot, '.glovebox', 'bin'));
+  const folder = at.folder ?? reachableFolder(join(repoRoot, '.glovebox', 'bin'));
   const unpacked = join(folder, name);
   if (!existsSync(unpacked)) {
     const draft = serviceFolder(join(folder, `${name}.${process.pid}`));
@@ -30,6 +40,10 @@ export async function fromDebianPackages({ name, program, packages, maybe = [], 
   return undefined;
 }
 
+/**
+ * @param {string} folder
+ * @param {string} program
+ */
 function programIn(folder, program) {
   const lib = join(folder, 'root', 'usr', 'lib');
   const names = existsSync(lib) ? readdirSync(lib) : [];
@@ -41,19 +55,31 @@ function programIn(folder, program) {
   };
 }
 
+/**
+ * @param {string} folder
+ * @param {{ packages: readonly string[], maybe: readonly string[], works: () => boolean }} options
+ */
 async function fetchAndUnpack(folder, { packages, maybe, works }) {
   // With the environment of the caller: it may name an HTTP proxy. Its PATH may be closed to others.
   const PATH = [process.env.PATH, '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
   const options = { ...serviceUser, cwd: folder, env: { ...process.env, PATH, HOME: folder } };
   const timeouts = ['http', 'https'].flatMap((name) => ['-o', `Acquire::${name}::Timeout=15`]);
+  /** @param {readonly string[]} args */
   const apt = (args) => run('apt-get', [...timeouts, ...args], options);
-  const download = (names, more = []) => apt([...more, 'download', '-q', ...names]);
+  /**
+   * @param {readonly string[]} names
+   * @param {readonly string[]} more
+   */
+  const download = (names, more) => apt([...more, 'download', '-q', ...names]);
+  /** @type {string[]} */
   let lists = [];
-  if ((await download(packages)).code !== 0) {
+  if ((await download(packages, [])).code !== 0) {
     // No package lists on this machine: fetch them into the folder, which needs no root either.
     const state = serviceFolder(join(folder, 'lists'));
-    serviceFolder(join(state, 'lists', 'partial'));
-    serviceFolder(join(state, 'archives', 'partial'));
+    // Each by itself: of a whole path only the last folder would belong to the services.
+    for (const part of ['lists', 'lists/partial', 'archives', 'archives/partial']) {
+      serviceFolder(join(state, part));
+    }
     lists = ['-o', `Dir::State=${state}`, '-o', `Dir::Cache=${state}`];
     await apt([...lists, 'update', '-q']);
     await download(packages, lists);
@@ -64,6 +90,10 @@ async function fetchAndUnpack(folder, { packages, maybe, works }) {
   await unpackAll(folder, options);
 }
 
+/**
+ * @param {string} folder
+ * @param {import('./processes.mjs').RunOptions} options
+ */
 async function unpackAll(folder, options) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.deb'))) {
     await run('dpkg', ['-x', name, 'root'], options);

@@ -10,6 +10,8 @@ import { buildStaleApps } from '../build.mjs';
 /**
  * The database that a script works on: the one of DATABASE_URL (an administrator's, as for npm start),
  * else the one that npm start runs. Installs and builds what is missing.
+ *
+ * @param {import('./types.js').Environment} env
  */
 export async function devDatabase(env) {
   await installDependencies();

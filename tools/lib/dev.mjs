@@ -1,9 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** @param {string} folder */
 export const devFile = (folder) => join(folder, 'dev.json');
 
-/** What `npm start` tells scripts about the product that runs, or undefined when none does. */
+/**
+ * What `npm start` tells scripts about the product that runs, or undefined when none does.
+ *
+ * @param {string} folder
+ * @returns {import('./types.js').Dev | undefined}
+ */
 export function readDev(folder) {
   const file = devFile(folder);
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

@@ -23,6 +23,7 @@ export async function installDependencies() {
   );
 }
 
+/** @param {string} folder */
 async function install(folder) {
   const npm = process.env.npm_execpath;
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
@@ -34,7 +35,11 @@ async function install(folder) {
   );
 }
 
-/** npm writes the lock of what it installed as its last act; it must say what our lock says. */
+/**
+ * npm writes the lock of what it installed as its last act; it must say what our lock says.
+ *
+ * @param {string} folder
+ */
 function isInstalled(folder) {
   const hidden = join(folder, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;
@@ -50,6 +55,10 @@ function isInstalled(folder) {
   return rightVersions && nothingMissing;
 }
 
+/**
+ * @param {string} lockFile
+ * @returns {Record<string, { version?: string, optional?: boolean, peer?: boolean, devOptional?: boolean }>}
+ */
 function packagesOf(lockFile) {
   return JSON.parse(readFileSync(lockFile, 'utf8')).packages ?? {};
 }

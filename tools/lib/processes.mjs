@@ -3,16 +3,27 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, readdirSync }
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Trouble } from './progress.mjs';
 
+/**
+ * @typedef {import('./types.js').ProcessIdentity & { readonly parent: number }} ProcessEntry
+ * @typedef {import('node:child_process').SpawnOptions & {
+ *   timeoutMs?: number,
+ *   onOutput?: (text: string, end: () => void) => void,
+ * }} RunOptions
+ */
+
 const hasProc = existsSync('/proc/self/stat');
 
 /**
  * All live processes by pid. A pid alone is recycled by the kernel; pid and start time together name
  * one process for good, so nothing is ever signalled that is not ours.
+ *
+ * @returns {Map<number, ProcessEntry>}
  */
 function processTable() {
   return new Map((hasProc ? fromProc() : fromPs()).map((entry) => [entry.pid, entry]));
 }
 
+/** @returns {ProcessEntry[]} */
 function fromProc() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -22,39 +33,57 @@ function fromProc() {
     });
 }
 
+/**
+ * @param {number | string} pid
+ * @returns {ProcessEntry | undefined}
+ */
 function readStat(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command name may hold spaces and brackets; the fields begin after its last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
-    return { pid: Number(pid), parent: Number(fields[1]), startedAt: fields[19] };
+    return { pid: Number(pid), parent: Number(fields[1]), startedAt: fields[19] ?? '' };
   } catch {
     return undefined;
   }
 }
 
-/** macOS has no /proc. */
+/**
+ * macOS has no /proc.
+ *
+ * @returns {ProcessEntry[]}
+ */
 function fromPs() {
   const { stdout } = spawnSync('ps', ['-axo', 'pid=,ppid=,stat=,lstart='], { encoding: 'utf8' });
   return (stdout ?? '').split('\n').flatMap((line) => {
-    const [, pid, parent, state, startedAt] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line) ?? [];
+    const [, pid, parent, state = '', startedAt = ''] =
+      /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line) ?? [];
     return pid && !state.startsWith('Z')
       ? [{ pid: Number(pid), parent: Number(parent), startedAt: startedAt.trim() }]
       : [];
   });
 }
 
+/**
+ * @param {number} pid
+ * @returns {import('./types.js').ProcessIdentity}
+ */
 export function identify(pid) {
   const entry = hasProc ? readStat(pid) : processTable().get(pid);
   return { pid, startedAt: entry?.startedAt ?? '' };
 }
 
+/** @param {import('./types.js').ProcessIdentity} identity */
 export function isAlive({ pid, startedAt }) {
   const entry = hasProc ? readStat(pid) : processTable().get(pid);
   return entry !== undefined && entry.startedAt === startedAt;
 }
 
+/**
+ * @param {readonly number[]} pids
+ * @returns {ProcessEntry[]}
+ */
 export function descendantsOf(pids, table = processTable()) {
   const found = new Set(pids);
   for (let size = -1; size !== found.size;) {
@@ -66,33 +95,41 @@ export function descendantsOf(pids, table = processTable()) {
 }
 
 /** Short-lived children (npm, initdb, a test run) that an interruption must take along. */
+/** @type {Set<import('node:child_process').ChildProcess>} */
 const passing = new Set();
 let noMore = false;
 
-/** Runs a command to its end and collects its output; `onOutput` also gets a way to end it. */
+/**
+ * Runs a command to its end and collects its output; `onOutput` also gets a way to end it.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {RunOptions} options
+ */
 export async function run(command, args, { timeoutMs, onOutput, ...options } = {}) {
   if (noMore) throw new Trouble('Interrupted.');
   const child = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   passing.add(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
+    stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
       output += text;
-      onOutput?.(text, () => killGroup(child.pid));
+      onOutput?.(text, () => killGroup(child.pid ?? 0));
     });
   }
   let timedOut = false;
   const timer = setTimeout(
     () => {
       timedOut = true;
-      killGroup(child.pid);
+      killGroup(child.pid ?? 0);
     },
     timeoutMs ?? 2 ** 31 - 1,
   );
+  /** @type {number} */
   const code = await new Promise((resolve) => {
     child.once('error', (error) => {
       output += error.message;
@@ -108,13 +145,19 @@ export async function run(command, args, { timeoutMs, onOutput, ...options } = {
 /**
  * Asks them to end, so that they can take their own children along; then kills what is left. `last`:
  * nothing may run after it, not even the next command of a step that is cut short here.
+ *
+ * @param {{ graceMs?: number, last?: boolean }} options
  */
 export async function endPassing({ graceMs = 10_000, last = false } = {}) {
   noMore ||= last;
   await Promise.all([...passing].map((child) => endChild(child, graceMs)));
 }
 
-async function endChild({ pid }, graceMs) {
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} graceMs
+ */
+async function endChild({ pid = 0 }, graceMs) {
   const family = [identify(pid), ...descendantsOf([pid])];
   try {
     process.kill(-pid, 'SIGTERM');
@@ -126,6 +169,7 @@ async function endChild({ pid }, graceMs) {
   family.forEach(endNow);
 }
 
+/** @param {number} pid */
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -134,7 +178,19 @@ function killGroup(pid) {
   }
 }
 
-/** Starts a service in a process group of its own, its output going to a log file. */
+/**
+ * Starts a service in a process group of its own, its output going to a log file.
+ *
+ * @param {{
+ *   name: string,
+ *   command: string,
+ *   args: readonly string[],
+ *   env: import('./types.js').Environment,
+ *   logFile: string,
+ *   cwd?: string,
+ * } & import('./types.js').ServiceUser} options
+ * @returns {import('./types.js').Service}
+ */
 export function startService({ name, command, args, env, logFile, uid, gid, cwd = '/' }) {
   const log = openSync(logFile, 'a', 0o600);
   const logBegin = fstatSync(log).size;
@@ -146,22 +202,29 @@ export function startService({ name, command, args, env, logFile, uid, gid, cwd 
     ...(uid === undefined ? {} : { uid, gid }),
   });
   closeSync(log);
+  /** @type {import('./types.js').Service} */
   const service = {
     name,
-    pid: child.pid,
+    pid: child.pid ?? 0,
     startedAt: '',
     logFile,
     logBegin,
     ended: undefined,
     child,
   };
-  child.once('error', (error) => (service.ended = error.message));
-  child.once('exit', (code, signal) => (service.ended = signal ?? `code ${code}`));
+  child.once('error', (error) => void (service.ended = error.message));
+  child.once('exit', (code, signal) => void (service.ended = signal ?? `code ${code}`));
   if (child.pid) service.startedAt = identify(child.pid).startedAt;
   return service;
 }
 
-/** Polls until the service is ready; a service that ends meanwhile is reported with its last words. */
+/**
+ * Polls until the service is ready; a service that ends meanwhile is reported with its last words.
+ *
+ * @param {{ name: string, logFile: string, logBegin?: number, ended?: string | undefined }} service
+ * @param {() => Promise<boolean>} isReady
+ * @param {{ signal?: AbortSignal | undefined, timeoutMs?: number }} options
+ */
 export async function waitUntilReady(service, isReady, { signal, timeoutMs = 60_000 } = {}) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -178,13 +241,18 @@ export async function waitUntilReady(service, isReady, { signal, timeoutMs = 60_
   }
 }
 
-/** Of what this start wrote: the log holds earlier ones too. */
+/**
+ * Of what this start wrote: the log holds earlier ones too.
+ *
+ * @param {{ logFile: string, logBegin?: number }} service
+ */
 function tail({ logFile, logBegin = 0 }) {
-  const log = existsSync(logFile) ? readFileSync(logFile).subarray(logBegin) : '';
+  const log = existsSync(logFile) ? readFileSync(logFile).subarray(logBegin) : Buffer.alloc(0);
   const lines = log.toString('utf8').trimEnd().split('\n');
   return ` The end of ${logFile}:\n${lines.slice(-15).join('\n')}`;
 }
 
+/** @param {string} url */
 export async function respondsOk(url) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(2000) });
@@ -195,7 +263,12 @@ export async function respondsOk(url) {
   }
 }
 
-/** Asks politely, waits, then kills the whole group and whatever descends from it. */
+/**
+ * Asks politely, waits, then kills the whole group and whatever descends from it.
+ *
+ * @param {import('./types.js').ProcessIdentity} service
+ * @param {{ signal?: NodeJS.Signals, graceMs?: number }} options
+ */
 export async function stopService(service, { signal = 'SIGTERM', graceMs = 15_000 } = {}) {
   if (!service.pid || !isAlive(service)) return;
   const family = descendantsOf([service.pid]);
@@ -207,6 +280,7 @@ export async function stopService(service, { signal = 'SIGTERM', graceMs = 15_00
   await waitUntilGone([service, ...family], 5000);
 }
 
+/** @param {import('./types.js').ProcessIdentity} identity */
 export function endNow(identity) {
   if (!isAlive(identity)) return;
   try {
@@ -216,6 +290,10 @@ export function endNow(identity) {
   }
 }
 
+/**
+ * @param {readonly import('./types.js').ProcessIdentity[]} identities
+ * @param {number} timeoutMs
+ */
 export async function waitUntilGone(identities, timeoutMs) {
   const deadline = performance.now() + timeoutMs;
   while (identities.some(isAlive)) {
@@ -230,6 +308,7 @@ export async function waitUntilGone(identities, timeoutMs) {
  * and re-parented are still found at the end.
  */
 export function watchDescendants(intervalMs = 300) {
+  /** @type {Map<string, ProcessEntry>} */
   const seen = new Map();
   const look = () => {
     const table = processTable();
@@ -249,6 +328,7 @@ export function watchDescendants(intervalMs = 300) {
   };
 }
 
+/** @param {number} pid */
 export function commandLine(pid) {
   if (!hasProc) return String(pid);
   try {

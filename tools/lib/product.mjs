@@ -16,13 +16,19 @@ import { startServices } from './services.mjs';
 
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 
-/** From installed dependencies to a product that answers; `running` learns of every process. */
+/**
+ * From installed dependencies to a product that answers; `running` learns of every process.
+ *
+ * @param {{ folder: string, env: import('./types.js').Environment, running: import('./running.mjs').Running }} options
+ * @returns {Promise<import('./types.js').Dev>}
+ */
 export async function startProduct({ folder, env, running }) {
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const secrets = secretsOf(folder);
   const keyRing = keyRingOf(env, folder);
   const ports = await choosePorts(env);
+  /** @param {import('./types.js').Service} service */
   const started = (service) => running.add(service);
   const [services, bubblewrap, demo] = await together([
     (signal) => startServices({ folder, secrets, env, durable: true, started, signal }),
@@ -62,8 +68,13 @@ export async function startProduct({ folder, env, running }) {
     ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
     logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),
     pids: Object.fromEntries(running.services.map(({ name, pid }) => [name, pid])),
+    tour: tour({
+      baseUrl,
+      demoDestination: demo.url,
+      adminKey: tenants.adminKey,
+      privateKey: tenants.privateKey,
+    }),
   };
-  dev.tour = tour(dev);
   writePrivate(devFile(folder), JSON.stringify(dev, null, 2) + '\n');
   return dev;
 }
@@ -73,11 +84,21 @@ async function buildWhatChanged() {
   return built === 0 ? 'nothing changed' : `${built} apps`;
 }
 
+/**
+ * @param {import('./types.js').Environment} env
+ * @param {string} folder
+ * @returns {import('./types.js').KeyRingVariable}
+ */
 function keyRingOf(env, folder) {
   if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
   return { KEY_RING_FILE: env.KEY_RING_FILE || keyRingFileOf(folder) };
 }
 
+/**
+ * @param {string} logs
+ * @param {(service: import('./types.js').Service) => void} started
+ * @param {AbortSignal} signal
+ */
 async function startDemoDestination(logs, started, signal) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -93,11 +114,18 @@ async function startDemoDestination(logs, started, signal) {
   return { url, address: `127.0.0.1:${port}` };
 }
 
-/** Settings of the caller's own decide; else sandboxes get the highest level that can be had. */
+/**
+ * Settings of the caller's own decide; else sandboxes get the highest level that can be had.
+ *
+ * @param {import('./types.js').Environment} env
+ * @param {AbortSignal} signal
+ * @returns {Promise<import('./types.js').FoundBubblewrap>}
+ */
 async function bubblewrapOf(env, signal) {
   if (env.BWRAP) return { command: env.BWRAP };
   if (env.SANDBOX_LEVEL === '2') return {};
-  let found;
+  /** @type {import('./types.js').FoundBubblewrap} */
+  let found = {};
   const find = async () => {
     found = await findBubblewrap();
     return found.command ?? `none: ${found.missing}`;
@@ -106,19 +134,32 @@ async function bubblewrapOf(env, signal) {
   return found;
 }
 
-/** As the runner found out by trying. It does not know why it was given no bubblewrap. */
+/**
+ * As the runner found out by trying. It does not know why it was given no bubblewrap.
+ *
+ * @param {readonly import('./types.js').AppCommand[]} apps
+ * @param {import('./types.js').FoundBubblewrap} bubblewrap
+ */
 async function levelOfSandboxes(apps, { missing }) {
-  const { opsUrl } = apps.find(({ name }) => name === 'runner');
-  const { components } = await (await fetch(`${opsUrl}/health/ready`)).json();
+  const runner = apps.find(({ name }) => name === 'runner');
+  const answer = await fetch(`${runner?.opsUrl}/health/ready`);
+  const { components } = /** @type {{ components: { sandbox: string } }} */ (await answer.json());
   return components.sandbox.replace('bubblewrap is not installed', (known) => missing ?? known);
 }
 
+/**
+ * @param {readonly import('./types.js').AppCommand[]} apps
+ * @param {string} baseUrl
+ * @param {string} logs
+ * @param {(service: import('./types.js').Service) => void} started
+ */
 async function startApps(apps, baseUrl, logs, started) {
   const starting = apps.map((app) => {
     const service = startService({ ...app, logFile: join(logs, `${app.name}.log`) });
     started(service);
     const isReady = () => respondsOk(`${app.opsUrl}/health/ready`);
-    return (signal) => step(app.name, () => waitUntilReady(service, isReady, { signal }), signal);
+    return (/** @type {AbortSignal} */ signal) =>
+      step(app.name, () => waitUntilReady(service, isReady, { signal }), signal);
   });
   await together(starting);
   await step('health of the whole', async () => {

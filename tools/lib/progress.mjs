@@ -6,9 +6,16 @@ const quietMs = 1500;
 /**
  * Runs one step and prints its name, result and time; a slow one also says that it is still at it.
  * Once `signal` is aborted it prints nothing: another step has failed, and that one is told.
+ *
+ * @template Result
+ * @param {string} label
+ * @param {() => Promise<Result>} action
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Result>}
  */
 export async function step(label, action, signal) {
   const begun = performance.now();
+  /** @param {string} line */
   const say = (line) => {
     if (!signal?.aborted) console.log(line);
   };
@@ -26,27 +33,43 @@ export async function step(label, action, signal) {
   }
 }
 
-/** Like Promise.all; the first failure also ends the waits of the others, through their signal. */
+/**
+ * Like Promise.all; the first failure also ends the waits of the others, through their signal.
+ *
+ * @template {readonly unknown[]} Results
+ * @param {{ readonly [At in keyof Results]: (signal: AbortSignal) => Promise<Results[At]> }} starts
+ * @param {AbortSignal | undefined} [outer]
+ * @returns {Promise<Results>}
+ */
 export async function together(starts, outer) {
   const failure = new AbortController();
   const signal = outer ? AbortSignal.any([outer, failure.signal]) : failure.signal;
   try {
-    return await Promise.all(starts.map((start) => start(signal)));
+    const results = await Promise.all(starts.map((start) => start(signal)));
+    return /** @type {Results} */ (/** @type {unknown} */ (results));
   } catch (error) {
     failure.abort();
     throw error;
   }
 }
 
+/** @param {number} begun */
 export function seconds(begun) {
   return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
 }
 
+/** @param {unknown} error */
 export function explain(error) {
-  console.error(error instanceof Trouble ? `\n${error.message}` : (error?.stack ?? String(error)));
+  if (error instanceof Trouble) console.error(`\n${error.message}`);
+  else console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-/** The frame of every short script: `--help` prints the text, trouble ends with its words and code 1. */
+/**
+ * The frame of every short script: `--help` prints the text, trouble ends with its words and code 1.
+ *
+ * @param {string} help
+ * @param {(args: string[]) => void | Promise<void>} main
+ */
 export async function script(help, main) {
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
@@ -62,7 +85,7 @@ export async function script(help, main) {
 }
 
 export function requireNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   throw new Trouble(
     `Glovebox needs Node 20.19 or newer; this is ${process.version}. See https://nodejs.org/`,

@@ -6,17 +6,30 @@ import { join } from 'node:path';
 import { Trouble } from './progress.mjs';
 
 const isRoot = process.getuid?.() === 0;
+const nobody = { uid: 65534, gid: 65534 };
 
-/** Postgres refuses to run as root, so under root the services run as nobody. */
-export const serviceUser = isRoot ? { uid: 65534, gid: 65534 } : {};
+/**
+ * Postgres refuses to run as root, so under root the services run as nobody.
+ *
+ * @type {import('./types.js').ServiceUser}
+ */
+export const serviceUser = isRoot ? nobody : {};
 
-/** The folder itself when the services can reach it, else one that they can (root's home has mode 0700). */
+/**
+ * The folder itself when the services can reach it, else one that they can (root's home has mode 0700).
+ *
+ * @param {string} wanted
+ */
 export function reachableFolder(wanted) {
   mkdirSync(wanted, { recursive: true, mode: isRoot ? 0o711 : 0o700 });
   return isReachable(wanted) ? wanted : folderElsewhere(wanted);
 }
 
-/** Everywhere that data of this state folder may be; creates nothing. */
+/**
+ * Everywhere that data of this state folder may be; creates nothing.
+ *
+ * @param {string} folder
+ */
 export const possibleFolders = (folder) => [
   folder,
   elsewhere(folder),
@@ -24,10 +37,12 @@ export const possibleFolders = (folder) => [
   elsewhere(join(elsewhere(folder), 'runner')),
 ];
 
+/** @param {string} folder */
 function isReachable(folder) {
   return !isRoot || spawnSync('/bin/sh', ['-c', 'test -x "$0"', folder], serviceUser).status === 0;
 }
 
+/** @param {string} wanted */
 function elsewhere(wanted) {
   // /var/tmp survives a restart of the machine, /tmp often does not.
   const base = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
@@ -35,13 +50,17 @@ function elsewhere(wanted) {
   return join(base, `glovebox-${name}`);
 }
 
-/** A folder of ours with a short path, the same one at each start. */
+/**
+ * A folder of ours with a short path, the same one at each start.
+ *
+ * @param {string} wanted
+ */
 export function folderElsewhere(wanted) {
   const folder = elsewhere(wanted);
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
   const stat = lstatSync(folder);
   // Anyone may create names there: a folder that is not ours could be a trap.
-  if (!stat.isDirectory() || stat.uid !== process.getuid()) {
+  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) {
     throw new Trouble(`${folder} exists and is not ours. Remove it, then start again.`);
   }
   chmodSync(folder, 0o711);
@@ -51,13 +70,18 @@ export function folderElsewhere(wanted) {
   return folder;
 }
 
-/** A private folder that belongs to the user of the services. */
+/**
+ * A private folder that belongs to the user of the services.
+ *
+ * @param {string} path
+ */
 export function serviceFolder(path) {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   giveToServices(path);
   return path;
 }
 
+/** @param {string} path */
 export function giveToServices(path) {
-  if (isRoot) chownSync(path, serviceUser.uid, serviceUser.gid);
+  if (isRoot) chownSync(path, nobody.uid, nobody.gid);
 }

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url';
 /**
  * The commands of a Markdown page that a test pastes into a shell: the lines of every block fenced
  * as ```sh tour. A line that ends in a backslash goes on with the next one.
+ *
+ * @param {string} markdown
  */
 function readmeCommands(markdown) {
   const blocks = markdown.matchAll(/^```sh tour[^\S\n]*\n([\s\S]*?)^```[^\S\n]*$/gm);
-  return [...blocks].flatMap(([, block]) => commandsOf(block));
+  return [...blocks].flatMap(([, block = '']) => commandsOf(block));
 }
 
+/** @param {string} block */
 function commandsOf(block) {
   return block
     .replaceAll(/\\\n[^\S\n]*/g, '')

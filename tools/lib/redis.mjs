@@ -11,7 +11,12 @@ import { plainEnvironment } from './postgres.mjs';
 import { giveToServices, serviceFolder, serviceUser } from './reachable.mjs';
 import { repoRoot } from './repo.mjs';
 
-/** Starts Redis on 127.0.0.1; `durable` keeps an append-only file between starts. */
+/**
+ * Starts Redis on 127.0.0.1; `durable` keeps an append-only file between starts.
+ *
+ * @param {import('./types.js').StoreOptions} options
+ * @returns {Promise<import('./types.js').StartedStore>}
+ */
 export async function startRedis({ folder, password, logFile, durable, port }) {
   const server = await findRedis();
   const chosen = port || (await freePort());
@@ -56,21 +61,27 @@ export async function redisServerCommand() {
   return { command, env, ...serviceUser };
 }
 
+/** @param {string} url */
 export async function checkRedisUrl(url) {
   const Redis = createRequire(join(repoRoot, 'package.json'))('ioredis').default;
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  /** @type {unknown} */
   let cause;
-  client.on('error', (error) => (cause = error));
+  client.on('error', (/** @type {unknown} */ error) => (cause = error));
   try {
     await client.connect();
     await client.ping();
   } catch (error) {
-    throw new Trouble(`Cannot use the Redis of REDIS_URL: ${(cause ?? error).message}`);
+    throw new Trouble(`Cannot use the Redis of REDIS_URL: ${messageOf(cause ?? error)}`);
   } finally {
     client.disconnect();
   }
 }
 
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** @returns {Promise<import('./types.js').Program>} */
 async function findRedis() {
   for (const name of ['redis-server', 'valkey-server']) {
     for (const folder of (process.env.PATH ?? '').split(delimiter)) {
@@ -92,6 +103,7 @@ async function findRedis() {
   );
 }
 
+/** @param {{ command: string, env: import('./types.js').Environment }} program */
 function works({ command, env }) {
   return spawnSync(command, ['--version'], { ...serviceUser, env, cwd: '/' }).status === 0;
 }
@@ -105,9 +117,15 @@ const debianPackages = {
   works,
 };
 
+/**
+ * @param {number} port
+ * @param {string} password
+ * @returns {Promise<boolean>}
+ */
 function answers(port, password) {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1');
+    /** @param {boolean} result */
     const finish = (result) => {
       socket.destroy();
       resolve(result);
@@ -117,7 +135,7 @@ function answers(port, password) {
     socket.on('error', () => finish(false));
     socket.on('close', () => finish(false));
     socket.on('connect', () => socket.write(`AUTH ${password}\r\nPING\r\n`));
-    socket.setEncoding('utf8').on('data', (data) => {
+    socket.setEncoding('utf8').on('data', (/** @type {string} */ data) => {
       text += data;
       if (text.includes('+PONG')) finish(true);
       else if (text.includes('-')) finish(false);

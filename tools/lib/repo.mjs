@@ -8,4 +8,8 @@ export const stateFolder = resolve(process.env.GLOVEBOX_DIR || join(repoRoot, '.
 
 export const appNames = ['management-api', 'gateway', 'worker', 'runner'];
 
+/**
+ * @param {string} app
+ * @param {string} file
+ */
 export const entryPoint = (app, file = 'main.js') => join(repoRoot, 'dist', 'apps', app, file);

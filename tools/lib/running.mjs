@@ -26,15 +26,22 @@ const stopOrder = [
  */
 export class Running {
   #file;
+  /** @type {import('./types.js').ProcessIdentity | null} */
   #supervisor;
   #stopping = false;
+  /** @type {import('./types.js').Service[]} */
   services = [];
 
+  /**
+   * @param {string} folder
+   * @param {{ supervised: boolean }} options
+   */
   constructor(folder, { supervised }) {
     this.#file = join(folder, 'processes.json');
     this.#supervisor = supervised ? identify(process.pid) : null;
   }
 
+  /** @param {import('./types.js').Service} service */
   add(service) {
     this.services.push(service);
     this.save();
@@ -59,18 +66,22 @@ export class Running {
   }
 }
 
+/**
+ * @param {string} folder
+ * @returns {{ supervisor: import('./types.js').ProcessIdentity | null, supervised: boolean, processes: import('./types.js').NamedProcess[] }}
+ */
 export function readRunning(folder) {
   const file = join(folder, 'processes.json');
-  if (!existsSync(file)) return { supervisor: null, processes: [] };
+  if (!existsSync(file)) return { supervisor: null, supervised: false, processes: [] };
   const { supervisor, processes } = JSON.parse(readFileSync(file, 'utf8'));
   return {
     supervisor: supervisor && isAlive(supervisor) ? supervisor : null,
     supervised: supervisor !== null,
-    total: processes.length,
     processes: processes.filter(isAlive),
   };
 }
 
+/** @param {readonly import('./types.js').NamedProcess[]} services */
 export async function stopAll(services) {
   for (const names of stopOrder) {
     const group = services.filter(({ name }) => names.includes(name));
@@ -83,12 +94,17 @@ export async function stopAll(services) {
   }
 }
 
+/** @param {string} folder */
 export function forget(folder) {
   rmSync(join(folder, 'processes.json'), { force: true });
   rmSync(join(folder, 'dev.json'), { force: true });
 }
 
-/** Two starts at once would fight over the same data. */
+/**
+ * Two starts at once would fight over the same data.
+ *
+ * @param {string} folder
+ */
 export function lock(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o711 });
   const file = join(folder, 'lock');
@@ -103,7 +119,7 @@ export function lock(folder) {
         held = false;
       };
     } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
       const holder = readHolder(file);
       if (holder && isAlive(holder)) {
         throw new Trouble(`Another npm start (process ${holder.pid}) is at work in ${folder}.`);
@@ -114,6 +130,10 @@ export function lock(folder) {
   throw new Trouble(`Cannot take ${file}.`);
 }
 
+/**
+ * @param {string} file
+ * @returns {import('./types.js').ProcessIdentity | undefined}
+ */
 function readHolder(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

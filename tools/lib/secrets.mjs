@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** @type {(keyof import('./types.js').Secrets)[]} */
 const passwords = [
   'postgresPassword',
   'ownerPassword',
@@ -12,7 +13,12 @@ const passwords = [
   'runnerSecret',
 ];
 
-/** Only the owner can read the file, and a reader never sees half of it. */
+/**
+ * Only the owner can read the file, and a reader never sees half of it.
+ *
+ * @param {string} file
+ * @param {string} text
+ */
 export function writePrivate(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.new`;
@@ -20,11 +26,18 @@ export function writePrivate(file, text) {
   renameSync(draft, file);
 }
 
+/** @returns {import('./types.js').Secrets} */
 export function generateSecrets() {
-  return Object.fromEntries(passwords.map((name) => [name, randomBytes(24).toString('hex')]));
+  const made = passwords.map((name) => [name, randomBytes(24).toString('hex')]);
+  return Object.fromEntries(made);
 }
 
-/** Made once, kept until `--reset`; a folder of an older release gets what is new. */
+/**
+ * Made once, kept until `--reset`; a folder of an older release gets what is new.
+ *
+ * @param {string} folder
+ * @returns {import('./types.js').Secrets}
+ */
 export function secretsOf(folder) {
   const file = join(folder, 'secrets.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -36,14 +49,25 @@ export function secretsOf(folder) {
 
 const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
 
-/** The master key: without this file nothing that was sealed can be opened again. */
+/**
+ * The master key: without this file nothing that was sealed can be opened again.
+ *
+ * @param {string} folder
+ */
 export function keyRingFileOf(folder) {
   const file = join(folder, 'key-ring');
   if (!existsSync(file)) writePrivate(file, `${generateKeyRing()}\n`);
   return file;
 }
 
-/** The ring of the variables, else the one that the running product has. */
+/**
+ * The ring of the variables, else the one that the running product has.
+ *
+ * @param {import('./types.js').Environment} env
+ * @param {import('./types.js').Dev | undefined} dev
+ * @param {string} folder
+ * @returns {import('./types.js').KeyRingVariable}
+ */
 export function keyRingForScripts(env, dev, folder) {
   if (env.KEY_RING) return { KEY_RING: env.KEY_RING };
   return { KEY_RING_FILE: env.KEY_RING_FILE || dev?.keyRingFile || keyRingFileOf(folder) };

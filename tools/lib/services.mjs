@@ -9,20 +9,41 @@ import { checkRedisUrl, startRedis } from './redis.mjs';
 /**
  * Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else embedded ones with their data
  * below `folder`. `started` is told of each process at once, so that an interruption finds it.
+ *
+ * @param {{
+ *   folder: string,
+ *   secrets: import('./types.js').Secrets,
+ *   env: import('./types.js').Environment,
+ *   durable: boolean,
+ *   started: (service: import('./types.js').Service) => void,
+ *   signal?: AbortSignal,
+ * }} options
  */
 export async function startServices({ folder, secrets, env, durable, started, signal }) {
   const place = reachableFolder(folder);
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
 
+  /**
+   * @param {(options: import('./types.js').StoreOptions) => Promise<import('./types.js').StartedStore>} start
+   * @param {string} name
+   * @param {{ password: string, port: string | undefined, signal: AbortSignal }} own
+   */
   const embedded = async (start, name, { password, port, signal }) => {
     const logFile = join(logs, `${name}.log`);
-    const server = await start({ folder: place, password, logFile, durable, port: Number(port) });
+    const server = await start({
+      folder: place,
+      password,
+      logFile,
+      durable,
+      port: Number(port ?? 0),
+    });
     started(server.service);
     await server.ready(signal);
     return server;
   };
 
+  /** @param {AbortSignal} signal */
   const postgres = async (signal) => {
     if (env.DATABASE_URL) {
       await checkAdminUrl(env.DATABASE_URL);
@@ -34,6 +55,7 @@ export async function startServices({ folder, secrets, env, durable, started, si
     return { url: await createDatabase(server.url, 'glovebox'), from: server.from };
   };
 
+  /** @param {AbortSignal} signal */
   const redis = async (signal) => {
     if (env.REDIS_URL) {
       await checkRedisUrl(env.REDIS_URL);
@@ -43,19 +65,25 @@ export async function startServices({ folder, secrets, env, durable, started, si
     return embedded(startRedis, 'redis', own);
   };
 
-  const [database, cache] = await together(
+  const [databaseUrl, redisUrl] = await together(
     [(signal) => named('postgres', postgres, signal), (signal) => named('redis', redis, signal)],
     signal,
   );
-  return { databaseUrl: database.url, redisUrl: cache.url };
+  return { databaseUrl, redisUrl };
 }
 
+/**
+ * @param {string} name
+ * @param {(signal: AbortSignal) => Promise<{ url: string, from: string }>} start
+ * @param {AbortSignal} signal
+ */
 async function named(name, start, signal) {
-  let result;
+  let url = '';
   const begin = async () => {
-    result = await start(signal);
-    return result.from;
+    const store = await start(signal);
+    url = store.url;
+    return store.from;
   };
   await step(name, begin, signal);
-  return result;
+  return url;
 }

@@ -27,7 +27,9 @@ import { repoRoot, stateFolder } from './repo.mjs';
 import { generateSecrets, secretsOf, writePrivate } from './secrets.mjs';
 import { startServices } from './services.mjs';
 
+/** @param {string} name */
 const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
+/** @param {string} name */
 const tool = (name) => join(repoRoot, 'tools', name);
 const checkTimeoutMs = 5 * 60_000;
 const lingeringMs = 10_000;
@@ -39,12 +41,17 @@ export class TestRun {
   #total = 0;
   #folder = mkdtempSync(join(tmpdir(), 'glovebox-test-'));
   #children = watchDescendants();
+  /** @type {import('./types.js').Service[]} */
   #services = [];
+  /** @type {{ databaseUrl: string, name: string }[]} */
   #databases = [];
+  /** @type {NodeJS.ProcessEnv | undefined} */
   #acceptance;
   #ended = false;
+  /** @type {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} */
   #options;
 
+  /** @param {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} options */
   constructor(options) {
     this.#options = options;
     // Under root Postgres and Redis run as nobody and must pass through.
@@ -57,6 +64,8 @@ export class TestRun {
     await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
     await this.#check('lint', process.execPath, [tool('lint.mjs')]);
     await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
+    const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
+    await this.#check('types of the scripts', bin('tsc'), scripts);
     const folders = jestProjects().map(({ folder }) => folder);
     await this.some(
       folders.filter((folder) => folder !== 'acceptance'),
@@ -64,7 +73,12 @@ export class TestRun {
     );
   }
 
-  /** Builds, then runs the given Jest projects; with `acceptance` also those against the whole product. */
+  /**
+   * Builds, then runs the given Jest projects; with `acceptance` also those against the whole product.
+   *
+   * @param {readonly string[]} folders
+   * @param {boolean} acceptance
+   */
   async some(folders, acceptance) {
     await installDependencies();
     // Every run needs the migrations; the other apps only where they run or are tested.
@@ -79,6 +93,7 @@ export class TestRun {
     if (this.#total === 0) this.fail(new Trouble('No test was run.'));
   }
 
+  /** @param {unknown} error */
   fail(error) {
     this.failed += 1;
     explain(error);
@@ -89,7 +104,13 @@ export class TestRun {
     if (this.#ended) throw new Trouble('Interrupted.');
   }
 
-  /** Later checks go on after a failed one: one run tells everything that is wrong. */
+  /**
+   * Later checks go on after a failed one: one run tells everything that is wrong.
+   *
+   * @param {string} label
+   * @param {string} command
+   * @param {readonly string[]} args
+   */
   async #check(label, command, args) {
     this.#refuseWhenEnded();
     try {
@@ -138,7 +159,8 @@ export class TestRun {
 
   /** Where tests decide, no level of the sandbox may be left out. */
   async #bubblewrap() {
-    let found;
+    /** @type {import('./types.js').FoundBubblewrap} */
+    let found = {};
     await step('bubblewrap', async () => {
       found = await findBubblewrap();
       if (found.command) return found.command;
@@ -149,11 +171,16 @@ export class TestRun {
     return found.command ?? 'none';
   }
 
+  /** @param {import('./types.js').Service} service */
   #startedService(service) {
     this.#services.push(service);
     if (this.#ended) endNow(service);
   }
 
+  /**
+   * @param {string} databaseUrl
+   * @param {string} purpose
+   */
   async #createDatabase(databaseUrl, purpose) {
     const name = `glovebox_${purpose}_${randomBytes(4).toString('hex')}`;
     await createDatabase(databaseUrl, name);
@@ -161,10 +188,14 @@ export class TestRun {
     return name;
   }
 
+  /**
+   * @param {readonly string[]} folders
+   * @param {NodeJS.ProcessEnv} env
+   */
   async #jest(folders, env) {
     this.#refuseWhenEnded();
     const { testMatch, minutes, jestArgs } = this.#options;
-    const resultFile = join(this.#folder, `jest-${folders[0].replaceAll('/', '-')}.json`);
+    const resultFile = join(this.#folder, `jest-${folders[0]?.replaceAll('/', '-')}.json`);
     const [command, args] = jestCommand(folders, { resultFile, testMatch, more: jestArgs });
     const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
     const { code, output, timedOut } = await run(command, args, {
@@ -185,9 +216,11 @@ export class TestRun {
     this.#total += total;
   }
 
+  /** @param {NodeJS.ProcessEnv} env */
   async #acceptanceTests(env) {
     this.#refuseWhenEnded();
     const folder = join(this.#folder, 'product');
+    /** @type {NodeJS.ProcessEnv} */
     const productEnv = {
       ...process.env,
       GLOVEBOX_DIR: folder,

@@ -6,7 +6,12 @@ const json = `-H "Content-Type: application/json"`;
 const asAdmin = '-H "SVC-API-KEY: $ADMIN_KEY"';
 const asApp = '-H "SVC-API-KEY: $PRIVATE_KEY"';
 
-/** Lines that work when pasted one after the other into a POSIX shell; a test does just that. */
+/**
+ * Lines that work when pasted one after the other into a POSIX shell; a test does just that.
+ *
+ * @param {{ baseUrl: string, adminKey: string, privateKey: string, demoDestination: string }} dev
+ * @returns {import('./types.js').TourStep[]}
+ */
 export function tour({ baseUrl, adminKey, privateKey, demoDestination }) {
   return [
     {
@@ -45,6 +50,7 @@ export function tour({ baseUrl, adminKey, privateKey, demoDestination }) {
   ];
 }
 
+/** @param {import('./types.js').Dev} dev */
 export function printTour(dev) {
   console.log(`
 Base URL          ${dev.baseUrl}

@@ -4,7 +4,11 @@ import { dirname, join } from 'node:path';
 import { unusedExports } from './unused-exports.mjs';
 
 describe('the check of unused exports', () => {
-  /** The unused exports of a repository that holds these files. */
+  /**
+   * The unused exports of a repository that holds these files.
+   *
+   * @param {Record<string, string>} files
+   */
   function unusedIn(files) {
     const root = mkdtempSync(join(tmpdir(), 'glovebox-exports-'));
     try {

@@ -16,10 +16,10 @@ import { observeShares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
-import { createBodyShares, type BodyShares } from './http/body-room';
+import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { eachInTenant } from './database/in-tenant';
-import { connectSearches, type Searches } from './tokens/searches';
+import { connectSearches, type Searches } from './shares/searches';
 
 /** All that the API stands on, made once. Tests make their own with parts of it replaced. */
 export interface ManagementContext {

@@ -26,7 +26,8 @@ const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(com
 for (const architecture of wanted) {
   const target = join(import.meta.dirname, 'prebuilt', `sandbox-exec-${architecture}`);
   const define = `-DSOURCE_SHA256="${sha256}"`;
-  execFileSync(compilers[architecture], [...flags, define, source, '-o', target], {
+  const compiler = compilers[/** @type {keyof typeof compilers} */ (architecture)];
+  execFileSync(compiler, [...flags, define, source, '-o', target], {
     stdio: 'inherit',
   });
   console.log(`built ${target}`);

@@ -1,7 +1,6 @@
+import type { Isolation, Runtime } from '@glovebox/sandbox';
 import type { AccessRule, ApplicationType, Permission } from '@glovebox/access';
 
-export type Runtime = 'node16' | 'node20';
-export type Isolation = 'warm' | 'run';
 export type ParameterType = 'string' | 'number' | 'boolean' | 'object';
 
 export interface TenantDefinition {

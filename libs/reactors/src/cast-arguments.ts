@@ -1,7 +1,6 @@
 import type { ParameterType, RequestParameter } from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
-
-type Members = Record<string, unknown>;
+import { isJsonObject, jsonNumberOf, type JsonObject } from '@glovebox/wire';
 
 /**
  * Checks and casts detokenized arguments against the request parameters of the formula
@@ -9,11 +8,11 @@ type Members = Record<string, unknown>;
  */
 export function castArguments(
   parameters: readonly RequestParameter[],
-  args: Readonly<Members>,
-): Readonly<Members> {
+  args: Readonly<JsonObject>,
+): Readonly<JsonObject> {
   if (parameters.length === 0) return args;
   const errors: Record<string, string[]> = {};
-  const accepted: Members = {};
+  const accepted: JsonObject = {};
   // Shorter names first: `user` keeps all below it, then `user.age` casts one part of that.
   const ordered = [...parameters].sort((a, b) => a.name.length - b.name.length);
   for (const { name, type, optional } of ordered) {
@@ -32,15 +31,11 @@ export function castArguments(
   return accepted;
 }
 
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 /** Returns undefined for a value that cannot be cast: docs/reference/invocation.md, A6. */
 const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   number(value) {
     if (typeof value === 'number') return value;
-    if (typeof value !== 'string' || !jsonNumber.test(value.trim())) return undefined;
-    const number = Number(value);
-    return Number.isFinite(number) ? number : undefined;
+    return typeof value === 'string' ? jsonNumberOf(value) : undefined;
   },
   boolean(value) {
     if (typeof value === 'boolean') return value;
@@ -51,41 +46,37 @@ const castTo: Record<ParameterType, (value: unknown) => unknown> = {
     if (typeof value === 'string') return value;
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
   },
-  object: (value) => (isMembers(value) ? copyOf(value) : undefined),
+  object: (value) => (isJsonObject(value) ? copyOf(value) : undefined),
 };
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function valueAt(args: Readonly<Members>, path: readonly string[]): unknown {
+function valueAt(args: Readonly<JsonObject>, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const name of path) {
-    if (!isMembers(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
 }
 
-function putAt(target: Members, path: readonly string[], value: unknown): void {
+function putAt(target: JsonObject, path: readonly string[], value: unknown): void {
   const parents = path.slice(0, -1);
   const last = path.at(-1) ?? '';
   let parent = target;
   for (const name of parents) {
     const next = Object.hasOwn(parent, name) ? parent[name] : undefined;
-    if (isMembers(next)) parent = next;
+    if (isJsonObject(next)) parent = next;
     else parent = setOwn(parent, name, {});
   }
   setOwn(parent, last, value);
 }
 
-function removeAt(target: Members, path: readonly string[]): void {
+function removeAt(target: JsonObject, path: readonly string[]): void {
   const parent = valueAt(target, path.slice(0, -1));
-  if (isMembers(parent)) delete parent[path.at(-1) ?? ''];
+  if (isJsonObject(parent)) delete parent[path.at(-1) ?? ''];
 }
 
 /** Token data may have a member called `__proto__`: it must stay a member. */
-function setOwn<Value>(target: Members, name: string, value: Value): Value {
+function setOwn<Value>(target: JsonObject, name: string, value: Value): Value {
   Object.defineProperty(target, name, {
     value,
     enumerable: true,
@@ -96,10 +87,10 @@ function setOwn<Value>(target: Members, name: string, value: Value): Value {
 }
 
 /** Its own object on every level, so that casting a part never changes what the caller holds. */
-function copyOf(value: Members): Members {
-  const copy: Members = {};
+function copyOf(value: JsonObject): JsonObject {
+  const copy: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {
-    setOwn(copy, name, isMembers(member) ? copyOf(member) : member);
+    setOwn(copy, name, isJsonObject(member) ? copyOf(member) : member);
   }
   return copy;
 }

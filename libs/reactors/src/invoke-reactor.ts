@@ -4,6 +4,7 @@ import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { OpeningBudget, type Use } from '@glovebox/vault';
+import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
@@ -135,7 +136,7 @@ export async function readyArguments(
   const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
-  if (!isObject(detokenized)) throw invalid({ args: ['must be an object'] });
+  if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
   return { args: cast, secrets: [...values.values(), detokenized] };
 }
@@ -170,8 +171,4 @@ function runCode(
       ...(signal ? { signal } : {}),
     },
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import type { Sql, SqlPool } from '@glovebox/database';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { requireTokenId, tokenFilterOf, tokenMembers, type Vault } from '@glovebox/vault';
-import { fromWire, toWire } from '@glovebox/wire';
+import { fromWire, isJsonObject, toWire } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 
@@ -95,8 +95,7 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
 };
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Record<string, unknown>) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */

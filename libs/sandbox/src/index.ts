@@ -27,6 +27,7 @@ export {
   runtimes,
   textOf,
   type InvalidResultReason,
+  type Isolation,
   type LogLine,
   type RunKind,
   type RunOrder,

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@glovebox/wire';
 import { isAbaRoutingNumber, lastFour, passesLuhn } from './account-numbers';
 
 /** Property path within the data → what is wrong there. */
@@ -89,7 +90,7 @@ type Check = readonly [isRight: (value: unknown) => boolean, must: string];
 /** An object whose named members pass; `?` behind a name: it may be left out. Others may be there. */
 function members(checks: Readonly<Record<string, Check>>): (data: unknown) => Faults {
   return (data) => {
-    if (!isObject(data)) return { data: ['must be an object'] };
+    if (!isJsonObject(data)) return { data: ['must be an object'] };
     const wrong = Object.entries(checks).flatMap(([key, [isRight, must]]) => {
       const name = key.replace('?', '');
       const value = Object.hasOwn(data, name) ? data[name] : undefined;
@@ -117,9 +118,5 @@ function isYear(value: unknown): boolean {
 }
 
 function membersOf(data: unknown): Record<string, unknown> {
-  return isObject(data) ? data : {};
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(data) ? data : {};
 }

@@ -11,7 +11,7 @@ import {
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
-import { readBody, StrictJson, traceHeader } from '@glovebox/wire';
+import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from '../call/answers';
 import type { Call } from '../observing/call';
 import { admitCall, type Room } from '../call/call-shares';
@@ -136,14 +136,15 @@ async function readInvocation(
     ? await readBody(req, invocationBytesMax, room, json.count)
     : Buffer.alloc(0);
   const body = bytes.length === 0 ? {} : await room.takeApart(bytes.length, json.parse(bytes));
-  if (!isObject(body)) throw new Problem('invalid_json', { detail: 'The body must be an object.' });
+  if (!isJsonObject(body))
+    throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
   // Both spellings are in use by clients.
   const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
   const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
   const errors: Record<string, string[]> = {};
-  if (!isObject(args)) errors.args = ['must be an object'];
+  if (!isJsonObject(args)) errors.args = ['must be an object'];
   if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
     errors.callback_url = ['must be an http or https URL that may be reached'];
   }
@@ -157,7 +158,7 @@ async function readInvocation(
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
-    args: isObject(args) ? args : {},
+    args: isJsonObject(args) ? args : {},
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
   };
@@ -174,8 +175,4 @@ function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {
   } catch {
     return false;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

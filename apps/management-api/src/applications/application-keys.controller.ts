@@ -5,7 +5,7 @@ import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKeysService } from './application-keys.service';
-import { Application } from './application.entity';
+import { Application } from '../entities/application.entity';
 import type { ApplicationResponse } from './applications.dto';
 
 @Controller('applications/:id')

@@ -1,4 +1,4 @@
-import type { ApplicationKey } from './application-key.entity';
+import type { ApplicationKey } from '../entities/application-key.entity';
 
 export interface ApplicationKeyResponse {
   id: string;

@@ -3,9 +3,9 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nest
 import { AnyCaller, RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import type { Page } from '../listing';
+import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
-import { Application } from './application.entity';
+import { Application } from '../entities/application.entity';
 import {
   ApplicationListing,
   CreateApplication,

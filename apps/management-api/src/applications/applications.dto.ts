@@ -8,8 +8,8 @@ import {
 } from '@glovebox/access';
 import { invalid } from '@glovebox/problems';
 import { requestOf } from '../http/request';
-import { readListQuery, type ListQuery } from '../listing';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { readListQuery, type ListQuery } from '../lists/listing';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import {
   Instant,
   NestedList,
@@ -21,7 +21,7 @@ import {
   descriptionMax,
   nameMax,
 } from '../validation/fields';
-import type { Application } from './application.entity';
+import type { Application } from '../entities/application.entity';
 
 /** Of an application; each is looked at by every call of it. */
 export const rulesMax = 100;

@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, type ApplicationType, mayHold, type Permission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
-import { authorOf, change, type Author, type Changed } from '../change';
+import { authorOf, change, type Author, type Changed } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
 import { lockRow } from '../database/lock-row';
-import { listRows, toPage, type Page } from '../listing';
-import { modifiedNow } from '../created-and-modified';
+import { listRows, toPage, type Page } from '../lists/listing';
+import { modifiedNow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
-import { ApplicationKey } from './application-key.entity';
-import { Application } from './application.entity';
+import { ApplicationKey } from '../entities/application-key.entity';
+import { Application } from '../entities/application.entity';
 import {
   toApplicationInput,
   toApplicationResponse,

@@ -7,10 +7,10 @@ import {
   type Permission,
 } from '@glovebox/access';
 import type { ApplicationDefinition } from '@glovebox/definitions';
-import type { Author } from '../change';
+import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
-import { ApplicationKey } from './application-key.entity';
-import { Application } from './application.entity';
+import { ApplicationKey } from '../entities/application-key.entity';
+import { Application } from '../entities/application.entity';
 
 export interface NewApplication {
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Application } from './application.entity';
+import { Application } from '../entities/application.entity';
 import type { ApplicationReference } from './applications.dto';
 
 interface Attached {

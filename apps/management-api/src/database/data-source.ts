@@ -1,8 +1,8 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionShares } from '@glovebox/database';
 import type { Shares } from '@glovebox/shares';
-import { Application } from '../applications/application.entity';
-import { ApplicationKey } from '../applications/application-key.entity';
+import { Application } from '../entities/application.entity';
+import { ApplicationKey } from '../entities/application-key.entity';
 import { CreateDefinitionLog0000000000001 } from '../migrations/0001-create-definition-log';
 import { CreateResources0000000000002 } from '../migrations/0002-create-resources';
 import { CreateVault0000000000003 } from '../migrations/0003-create-vault';
@@ -20,10 +20,10 @@ import { BindReplaysToGrants0000000000018 } from '../migrations/0018-bind-replay
 import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues';
 import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
 import { CountWhatWasSent0000000000031 } from '../migrations/0031-count-what-was-sent';
-import { Proxy } from '../proxies/proxy.entity';
-import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
-import { Reactor } from '../reactors/reactor.entity';
-import { Tenant } from '../tenants/tenant.entity';
+import { Proxy } from '../entities/proxy.entity';
+import { ReactorFormula } from '../entities/reactor-formula.entity';
+import { Reactor } from '../entities/reactor.entity';
+import { Tenant } from '../entities/tenant.entity';
 
 const entities = [Tenant, Application, ApplicationKey, ReactorFormula, Reactor, Proxy];
 

@@ -11,7 +11,7 @@ import { finalize, type Observable } from 'rxjs';
 import { inSlices } from '@glovebox/expressions';
 import { readBody, StrictJson, type FreeMembers as Free } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
-import { BodyRoom, smallBodyBytesMax } from './body-room';
+import { BodyRoom, smallBodyBytesMax } from '../shares/body-room';
 import { actorOf, requestOf } from './request';
 
 const metadata = 'body-bytes-max';

@@ -23,7 +23,7 @@ import {
   underClaim,
   type CallName,
   type Claim,
-} from '../idempotency';
+} from '../changes/idempotency';
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
 

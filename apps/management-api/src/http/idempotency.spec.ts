@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@glovebox/testing';
 import { asSql, inTenant } from '../database/in-tenant';
-import { claimCall, storeOutcome, underClaim, type Claim } from '../idempotency';
+import { claimCall, storeOutcome, underClaim, type Claim } from '../changes/idempotency';
 import { rule, useTestApi, type TestProcess } from '../spec-api';
 
 const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });

@@ -2,7 +2,7 @@ import type { Actor } from '@glovebox/access';
 import { Controller, Get } from '@nestjs/common';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
-import type { Page } from '../listing';
+import type { Page } from '../lists/listing';
 import { LogListing, type LogLine, type LogQuery } from './logs.dto';
 import { LogsService } from './logs.service';
 

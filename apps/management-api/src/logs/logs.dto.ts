@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
 import { isInstant } from '@glovebox/wire';
 import { requestOf } from '../http/request';
-import { readPage, type PageQuery } from '../listing';
+import { readPage, type PageQuery } from '../lists/listing';
 import { isUuid } from '../validation/fields';
 
 /** Which lines of the audit log; both dates included. */

@@ -2,7 +2,7 @@ import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
-import { toPage, type Page } from '../listing';
+import { toPage, type Page } from '../lists/listing';
 import { toLogLine, type LogLine, type LogQuery, type LogRow } from './logs.dto';
 
 const columns = `l.id, actor_id AS "actorId", operation, entity_type AS "entityType",

@@ -4,11 +4,11 @@ import { FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import { Listing, type ListQuery, type Page } from '../listing';
+import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { ProxyInput, type ProxyResponse } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
-import { Proxy } from './proxy.entity';
+import { Proxy } from '../entities/proxy.entity';
 
 @Controller('proxies')
 export class ProxiesController {

@@ -1,11 +1,12 @@
-import type { Isolation, Runtime, TlsDefinition, TransformStep } from '@glovebox/definitions';
+import type { TlsDefinition, TransformStep } from '@glovebox/definitions';
+import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ApplicationReference } from '../applications/applications.dto';
-import { configurationBytesMax, type Configuration } from '../configuration';
-import { Code, RuntimeName } from '../reactor-formulas/reactor-formulas.dto';
+import { configurationBytesMax, type Configuration } from '../code/configuration';
+import { Code, RuntimeName } from '../code/code-members';
 import { requestSteps, responseSteps } from '../openapi/transform-steps';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { Flag, Json, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
-import type { Proxy, TransformEntry } from './proxy.entity';
+import type { Proxy, TransformEntry } from '../entities/proxy.entity';
 import type { Steps } from './transform-steps';
 
 export class TransformInput {

@@ -7,15 +7,15 @@ import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { usableApplication } from '../applications/usable-application';
-import { authorOf, change, type Author, type Changed } from '../change';
-import { changeRow } from '../change-row';
-import { openConfiguration, sealConfiguration, toConfiguration } from '../configuration';
+import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { changeRow } from '../changes/change-row';
+import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../listing';
-import { checkCode, codeHash } from '../reactor-formulas/check-code';
-import { defaultRuntime } from '../reactor-formulas/reactor-formulas.dto';
-import { modifiedNow } from '../created-and-modified';
+import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { checkCode, codeHash } from '../code/check-code';
+import { defaultRuntime } from '../code/code-members';
+import { modifiedNow } from '../changes/created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import {
   ProxyInput,
@@ -25,7 +25,7 @@ import {
   type ProxyResponse,
   type TransformInput,
 } from './proxies.dto';
-import { Proxy, type TransformEntry } from './proxy.entity';
+import { Proxy, type TransformEntry } from '../entities/proxy.entity';
 import { openTls, sealTls, toTls } from './tls-material';
 import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
 

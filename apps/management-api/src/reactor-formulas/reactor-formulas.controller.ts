@@ -3,9 +3,9 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nest
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import { Listing, type ListQuery, type Page } from '../listing';
+import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
-import { ReactorFormula } from './reactor-formula.entity';
+import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { FormulaInput, toFormulaResponse, type FormulaResponse } from './reactor-formulas.dto';
 import { ReactorFormulasService } from './reactor-formulas.service';
 

@@ -1,20 +1,15 @@
-import type { ParameterType, Runtime } from '@glovebox/definitions';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import type { ParameterType } from '@glovebox/definitions';
+import type { Runtime } from '@glovebox/sandbox';
+import { Code, RuntimeName } from '../code/code-members';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { Flag, NestedList, OneOf, Text, descriptionMax, nameMax } from '../validation/fields';
-import type { ReactorFormula } from './reactor-formula.entity';
+import type { ReactorFormula } from '../entities/reactor-formula.entity';
 
-const runtimes = ['node16', 'node20'];
-export const defaultRuntime: Runtime = 'node16';
-
-export const codeMax = 50_000;
 /** Of configuration entries, and of request parameters. */
 export const parametersMax = 25;
 export const parameterNameMax = 200;
 /** An address, or a small picture as a data URL. */
 export const iconMax = 50_000;
-
-export const Code = (): PropertyDecorator => Text({ max: codeMax });
-export const RuntimeName = (): PropertyDecorator => OneOf(runtimes, { optional: true });
 
 class ConfigurationInput {
   @Text({

@@ -4,18 +4,18 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
-import { authorOf, change, type Author, type Changed } from '../change';
-import { changeRow } from '../change-row';
+import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../listing';
-import { Reactor } from '../reactors/reactor.entity';
-import { modifiedNow } from '../created-and-modified';
+import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { Reactor } from '../entities/reactor.entity';
+import { modifiedNow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
-import { checkCode, codeHash } from './check-code';
-import { ReactorFormula } from './reactor-formula.entity';
+import { checkCode, codeHash } from '../code/check-code';
+import { defaultRuntime } from '../code/code-members';
+import { ReactorFormula } from '../entities/reactor-formula.entity';
 import {
-  defaultRuntime,
   FormulaInput,
   toFormulaInput,
   toFormulaResponse,

@@ -3,9 +3,9 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nest
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import { Listing, type ListQuery, type Page } from '../listing';
+import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
-import { Reactor } from './reactor.entity';
+import { Reactor } from '../entities/reactor.entity';
 import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
 import { ReactorsService } from './reactors.service';
 

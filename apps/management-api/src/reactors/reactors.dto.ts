@@ -1,20 +1,20 @@
-import type { Isolation } from '@glovebox/definitions';
+import type { Isolation } from '@glovebox/sandbox';
 import {
   ApplicationReference,
   toApplicationResponse,
   type ApplicationResponse,
 } from '../applications/applications.dto';
-import type { Application } from '../applications/application.entity';
-import { configurationBytesMax, type Configuration } from '../configuration';
-import type { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
+import type { Application } from '../entities/application.entity';
+import { configurationBytesMax, type Configuration } from '../code/configuration';
+import type { ReactorFormula } from '../entities/reactor-formula.entity';
 import {
   parameterNameMax,
   toFormulaResponse,
   type FormulaResponse,
 } from '../reactor-formulas/reactor-formulas.dto';
-import { toStamps, type Answer, type Stamps } from '../created-and-modified';
+import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { Nested, OneOf, StringMap, Text, Uuid, nameMax } from '../validation/fields';
-import type { Reactor } from './reactor.entity';
+import type { Reactor } from '../entities/reactor.entity';
 
 class FormulaReference {
   @Uuid()

@@ -6,22 +6,22 @@ import type { ReactorDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { usableApplication } from '../applications/usable-application';
-import { authorOf, change, type Author, type Changed } from '../change';
-import { changeRow } from '../change-row';
+import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { changeRow } from '../changes/change-row';
 import {
   configurationErrors,
   openConfiguration,
   sealConfiguration,
   toConfiguration,
   type Configuration,
-} from '../configuration';
+} from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../listing';
-import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
-import { modifiedNow } from '../created-and-modified';
+import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { ReactorFormula } from '../entities/reactor-formula.entity';
+import { modifiedNow } from '../changes/created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
-import { Reactor } from './reactor.entity';
+import { Reactor } from '../entities/reactor.entity';
 import {
   CreateReactor,
   toReactorInput,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mayHold, permissions, type Permission } from '@glovebox/access';
 import { issueApplication } from '../applications/issue-application';
-import { change, type Author } from '../change';
+import { change, type Author } from '../changes/change';
 import type { ManagementContext } from '../context';
-import { Tenant } from './tenant.entity';
+import { Tenant } from '../entities/tenant.entity';
 import { newWebhookSecret, sealWebhookSecrets } from './webhook-secrets';
 import { toTenantDefinition } from './tenant-definition';
 

@@ -1,7 +1,7 @@
 import { record } from '@glovebox/database';
 import { appendTenantDeletion } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import type { Author } from '../change';
+import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 

@@ -1,5 +1,5 @@
 import type { TenantDefinition } from '@glovebox/definitions';
-import type { Tenant } from './tenant.entity';
+import type { Tenant } from '../entities/tenant.entity';
 import type { WebhookSecret } from './webhook-secrets';
 
 export function toTenantDefinition(

@@ -1,6 +1,6 @@
-import { toStamps, type Stamps } from '../created-and-modified';
+import { toStamps, type Stamps } from '../changes/created-and-modified';
 import { StringMap, Text, nameMax } from '../validation/fields';
-import type { Tenant } from './tenant.entity';
+import type { Tenant } from '../entities/tenant.entity';
 
 export class UpdateTenant {
   @Text({ max: nameMax })

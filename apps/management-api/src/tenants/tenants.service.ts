@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
-import { authorOf, change } from '../change';
+import { authorOf, change } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
-import { modifiedNow } from '../created-and-modified';
+import { modifiedNow } from '../changes/created-and-modified';
 import { deleteTenant } from './delete-tenant';
-import { Tenant } from './tenant.entity';
+import { Tenant } from '../entities/tenant.entity';
 import { TenantRemains } from './tenant-remains';
 import { toTenantDefinition } from './tenant-definition';
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Place, Sealer } from '@glovebox/seal';
-import type { Tenant } from './tenant.entity';
+import type { Tenant } from '../entities/tenant.entity';
 
 /** `whsec_…`, the newest first; a rotated one signs along until its time. */
 export interface WebhookSecret {

@@ -15,7 +15,7 @@ import type { Response } from 'express';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller } from '../http/request';
-import type { Page } from '../listing';
+import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';

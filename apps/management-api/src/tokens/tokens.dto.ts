@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { requestOf } from '../http/request';
-import { readPage, type PageQuery } from '../listing';
+import { readPage, type PageQuery } from '../lists/listing';
 import { Flag, Instant, Json, StringMap, Text, TextList, Whole } from '../validation/fields';
 
 /** What a change may change. The shape alone: what a token may be is for the vault to say. */

@@ -12,8 +12,8 @@ import {
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome } from '../idempotency';
-import { toPage, type Page } from '../listing';
+import { storeOutcome } from '../changes/idempotency';
+import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** A token as the API shows it. */

@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
 import { isHttpStatus } from '@glovebox/sandbox';
-import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
+import { isJsonObject, isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { withoutParameters } from '../../connection/intake';
 import { tooLarge, transformedBytesMax, valueOf } from './content';
 
@@ -30,7 +30,7 @@ export function sendableOf(value: unknown, made: string, ours: ServiceHeaders): 
   if (status !== undefined && status !== null && !isHttpStatus(status)) {
     throw nonsense('a status from 200 to 599, or none');
   }
-  if (headers !== undefined && headers !== null && !isObject(headers)) {
+  if (headers !== undefined && headers !== null && !isJsonObject(headers)) {
     throw nonsense('headers as an object');
   }
   const lines = linesOf(headers ?? {}, made, ours, nonsense);
@@ -96,8 +96,4 @@ function formOf(body: object, nonsense: Nonsense): string {
     }
   }
   return form.toString();
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { connectDatabase } from '@glovebox/database';
 import { resealDefinitions } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTenant, type NewTenant } from './tenants/create-tenant';
-import { useTestApi } from './spec-api';
+import { createTenant, type NewTenant } from '../tenants/create-tenant';
+import { useTestApi } from '../spec-api';
 
 const definitionsMax = 12;
 /** A tenant begins with itself and two applications. */

@@ -1,6 +1,6 @@
-import type { Isolation, Runtime } from '@glovebox/definitions';
+import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import { Tenant } from '../tenants/tenant.entity';
+import { Tenant } from './tenant.entity';
 
 export interface TransformEntry {
   code: string;

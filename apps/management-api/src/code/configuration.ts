@@ -1,5 +1,6 @@
+import { jsonNumberOf } from '@glovebox/wire';
 import type { Sealer, Place } from '@glovebox/seal';
-import type { ConfigurationEntry } from './reactor-formulas/reactor-formula.entity';
+import type { ConfigurationEntry } from '../entities/reactor-formula.entity';
 
 /** Of names and values, in UTF-8: every process of the data plane holds it in memory. */
 export const configurationBytesMax = 64 * 1024;
@@ -41,14 +42,12 @@ function errorsFor(names: readonly string[], message: string): Record<string, st
   return Object.fromEntries(names.map((name) => [`configuration.${name}`, [message]]));
 }
 
-const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
 function casts(value: string, type: ConfigurationEntry['type']): boolean {
   switch (type) {
     case 'string':
       return true;
     case 'number':
-      return jsonNumber.test(value.trim()) && Number.isFinite(Number(value));
+      return jsonNumberOf(value) !== undefined;
     case 'boolean':
       return /^(?:true|false)$/i.test(value);
   }

@@ -1,7 +1,7 @@
-import type { Isolation } from '@glovebox/definitions';
+import type { Isolation } from '@glovebox/sandbox';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { ReactorFormula } from '../reactor-formulas/reactor-formula.entity';
-import { Tenant } from '../tenants/tenant.entity';
+import { ReactorFormula } from './reactor-formula.entity';
+import { Tenant } from './tenant.entity';
 
 @Entity('reactors')
 @Index('reactors_newest', { synchronize: false })

@@ -1,5 +1,5 @@
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
-import { Tenant } from '../tenants/tenant.entity';
+import { Tenant } from './tenant.entity';
 import { Application } from './application.entity';
 
 @Entity('application_keys')

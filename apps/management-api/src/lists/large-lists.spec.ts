@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { SelectQueryBuilder } from 'typeorm';
 import { waitFor } from '@glovebox/testing';
-import { asSql, inTenant } from './database/in-tenant';
+import { asSql, inTenant } from '../database/in-tenant';
 import { listStatements, readListQuery } from './listing';
-import { Reactor } from './reactors/reactor.entity';
-import { scansOf, vacuum } from './spec-plans';
-import { useTestApi } from './spec-api';
+import { Reactor } from '../entities/reactor.entity';
+import { scansOf, vacuum } from '../spec-plans';
+import { useTestApi } from '../spec-api';
 
 const count = 100_000;
 const batch = 10_000;

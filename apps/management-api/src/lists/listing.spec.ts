@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { controllers } from './app.module';
-import { openApiDocument } from './openapi/document';
-import { useTestApi } from './spec-api';
+import { controllers } from '../app.module';
+import { openApiDocument } from '../openapi/document';
+import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readLog } from '@glovebox/definitions';
 import { change } from './change';
-import { asSql, inTenant } from './database/in-tenant';
-import { createTenant } from './tenants/create-tenant';
-import { useTestApi } from './spec-api';
+import { asSql, inTenant } from '../database/in-tenant';
+import { createTenant } from '../tenants/create-tenant';
+import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
 

@@ -3,8 +3,8 @@ import type { EntityManager } from 'typeorm';
 import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import type { ManagementContext } from './context';
-import { asSql, inTenant } from './database/in-tenant';
+import type { ManagementContext } from '../context';
+import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome } from './idempotency';
 
 /** Who changes something. The operator's command line is no application. */

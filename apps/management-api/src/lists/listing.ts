@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
-import { requestOf } from './http/request';
-import { isUuid, nameMax } from './validation/fields';
+import { requestOf } from '../http/request';
+import { isUuid, nameMax } from '../validation/fields';
 
 export interface PageQuery {
   readonly page: number;

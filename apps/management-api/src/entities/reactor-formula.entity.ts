@@ -1,6 +1,7 @@
-import type { ParameterType, Runtime } from '@glovebox/definitions';
+import type { ParameterType } from '@glovebox/definitions';
+import type { Runtime } from '@glovebox/sandbox';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { Tenant } from '../tenants/tenant.entity';
+import { Tenant } from './tenant.entity';
 
 export interface ConfigurationEntry {
   name: string;

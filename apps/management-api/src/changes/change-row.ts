@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { change, type Author, type Changed } from './change';
-import type { ManagementContext } from './context';
-import { lockRow, type Resource } from './database/lock-row';
+import type { ManagementContext } from '../context';
+import { lockRow, type Resource } from '../database/lock-row';
 
 /** A change of one row, which is held against every other writer until it is done. */
 export function changeRow<Entity extends Resource, Result>(

@@ -1,6 +1,6 @@
 import type { AccessRule, ApplicationType, Permission } from '@glovebox/access';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import { Tenant } from '../tenants/tenant.entity';
+import { Tenant } from './tenant.entity';
 
 @Entity('applications')
 @Index('applications_newest', { synchronize: false })
