@@ -1,5 +1,6 @@
 import { Problem } from '@glovebox/problems';
 import type { Sql } from './database';
+import { driverErrorOf } from './driver-error';
 
 /** One line of the audit log: who did what to which thing. Never a value. */
 interface AuditRecord {
@@ -39,6 +40,9 @@ export async function recordEach(
   await recorded(written);
 }
 
+/** SQLSTATEs: a right or a table is missing, the table is read-only, the disk fails. */
+const unwritable = /^(?:42501|42P01|25006|58...)$/;
+
 /**
  * The audit log that cannot be written is an outage, whatever keeps it from being written: a right
  * that is missing, a table that is read-only, a disk that fails.
@@ -47,14 +51,7 @@ export async function recorded<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (!isUnwritable(error)) throw error;
+    if (!unwritable.test(driverErrorOf(error).code ?? '')) throw error;
     throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error });
   }
-}
-
-function isUnwritable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { code, driverError } = error as Record<string, unknown>;
-  if (driverError !== undefined) return isUnwritable(driverError);
-  return typeof code === 'string' && /^(?:42501|42P01|25006|58...)$/.test(code);
 }

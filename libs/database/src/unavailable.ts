@@ -1,4 +1,5 @@
 import { Problem } from '@glovebox/problems';
+import { driverErrorOf } from './driver-error';
 
 /** SQLSTATEs of a server that cannot serve right now: connection faults, shutdown, full, too slow. */
 const sqlState = /^(?:08...|53...|57014|57P0[1-5])$/;
@@ -23,12 +24,10 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 function isAway(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || error instanceof Problem) return false;
-  const { code, driverError, message } = error as Record<string, unknown>;
-  // TypeORM wraps what the driver threw.
-  if (driverError !== undefined) return isAway(driverError);
-  if (typeof code === 'string' && (systemCodes.has(code) || sqlState.test(code))) return true;
-  return typeof message === 'string' && driverMessages.test(message);
+  if (error instanceof Problem) return false;
+  const { code, message } = driverErrorOf(error);
+  if (code !== undefined && (systemCodes.has(code) || sqlState.test(code))) return true;
+  return message !== undefined && driverMessages.test(message);
 }
 
 /** 57P03: the server is starting, or shutting down. ENOTFOUND: its name was taken away with it. */

@@ -3,7 +3,7 @@ import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import { fromWire, mergePatch } from '@glovebox/wire';
+import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
@@ -99,18 +99,15 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
 
 /** The members of a patch that mean something. Id and type may be repeated, never changed. */
 function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unknown>> {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-    throw invalid({ '': ['must be a JSON object'] });
-  }
+  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   refuseUnwieldy(patch);
   refuseReservedNames(patch);
-  const given = patch as Record<string, unknown>;
   const errors: Record<string, string[]> = {};
-  if (Object.hasOwn(given, 'type') && given.type !== row.type) errors.type = ['cannot be changed'];
-  const isOwnId = typeof given.id === 'string' && normalTokenId(given.id) === row.id;
-  if (Object.hasOwn(given, 'id') && !isOwnId) errors.id = ['cannot be changed'];
+  if (Object.hasOwn(patch, 'type') && patch.type !== row.type) errors.type = ['cannot be changed'];
+  const isOwnId = typeof patch.id === 'string' && normalTokenId(patch.id) === row.id;
+  if (Object.hasOwn(patch, 'id') && !isOwnId) errors.id = ['cannot be changed'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return fromWire(changeable, given);
+  return fromWire(changeable, patch);
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);

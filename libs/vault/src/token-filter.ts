@@ -1,4 +1,5 @@
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { isJsonObject } from '@glovebox/wire';
 import { isTokenType } from './token-types';
 
 /** Which tokens a list shows; all that are given have to fit. */
@@ -39,7 +40,7 @@ function metadataOf(
   value: unknown,
   errors: Record<string, readonly string[]>,
 ): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     errors.metadata = ['must be an object'];
     return {};
   }

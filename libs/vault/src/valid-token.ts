@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
-import { fromWire, isInstant, wireName } from '@glovebox/wire';
+import { fromWire, isInstant, isJsonObject, wireName } from '@glovebox/wire';
 import { isShallow, isShort, mustBeShort } from './document-bounds';
 import { derive, readExpressions, type Derived } from './derived-values';
 import { tokenMembers, type TokenInput, type TokenOptions } from './token';
@@ -159,7 +159,7 @@ function isStorable(text: string): boolean {
 }
 
 function isMetadata(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const members = Object.entries(value);
   if (members.length > metadataMembersMax) return false;
   return members.every(
