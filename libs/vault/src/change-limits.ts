@@ -8,8 +8,9 @@ type Members = Readonly<Record<string, unknown>>;
 const madeOfData = ['mask', 'searchIndexes', 'fingerprintExpression'];
 
 /**
- * A new expression over data that stays would show it, or answer questions about it: only who is
- * shown the data anyway may write one. Data that replaces the old wholly is the caller's own.
+ * A new expression over data that stays would show the data, or answer questions about it. Only a
+ * caller that is shown the data anyway may write one. A caller that replaces all the data writes
+ * expressions over its own.
  */
 export function refuseToLearn(
   principal: Principal,
@@ -35,7 +36,7 @@ export function refuseToLearn(
 const showing = ['token:read', 'token:search', 'token:use', 'token:update'] as const;
 const levels = ['none', 'redact', 'mask', 'reveal'];
 
-/** Whoever may move a token must not reach by that what the owner of its container keeps from him. */
+/** A caller that may move a token must not see more of it by moving it to another container. */
 export function refuseToUnmask(principal: Principal, from: string, to: string): void {
   const levelIn = (permission: Permission, container: string): number =>
     levels.indexOf(shownIn(principal, permission, container) ?? 'none');

@@ -32,8 +32,9 @@ const changeable = [
 ] as const;
 
 /**
- * RFC 7386 on the token as it is now; what is made of its data is made anew. To move a token takes
- * a grant on the container that it leaves and on the one that it enters, and may show the mover no more.
+ * Applies a merge patch (RFC 7386) to the token as it is now, and makes its mask, fingerprint and
+ * terms anew. To move a token, a caller needs a grant on the container that it leaves and on the
+ * one that it enters, and must not see more of it there.
  */
 export async function updateToken(
   sql: Sql,
@@ -97,7 +98,9 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
   return row;
 }
 
-/** The members of a patch that mean something. Id and type may be repeated, never changed. */
+/**
+ * The members of a patch that may change a token. Its id and type may be repeated, never changed.
+ */
 function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unknown>> {
   if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   refuseUnwieldy(patch);
@@ -123,7 +126,7 @@ function refuseReservedNames(value: unknown): void {
   }
 }
 
-/** What a create would take to make the token as it is. */
+/** The input of a creation that would make the token as it is. */
 async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
   const opening = new OpeningBudget();
   const options = await openOptions(sealer, opening, row);

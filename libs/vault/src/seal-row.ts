@@ -5,7 +5,7 @@ import { toStoredOptions } from './stored-options';
 import { placeOf } from './token';
 import type { ValidToken } from './valid-token';
 
-/** Everything of the token that is confidential, sealed to its row or hashed. */
+/** Seals or hashes everything of the token that is confidential. */
 export async function sealRow(
   sealer: Sealer,
   hashes: KeyedHashes,

@@ -1,6 +1,6 @@
 import type { TokenOptions } from './token';
 
-/** The JSON in the column `options`. Rows of older releases have it too: its names never change. */
+/** The JSON in the column `options`. Its names never change: rows of older releases have them. */
 interface StoredOptions {
   readonly mask?: unknown;
   readonly search_indexes?: readonly string[];
@@ -18,7 +18,7 @@ export function toStoredOptions(options: TokenOptions): StoredOptions {
   };
 }
 
-/** What was opened has been written by us and is authentic. */
+/** The seal proves that this process wrote it or one before it. */
 export function fromStoredOptions(opened: unknown): TokenOptions {
   const stored = opened as StoredOptions;
   return {

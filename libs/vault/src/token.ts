@@ -42,13 +42,15 @@ export interface TokenView extends TokenOptions {
   readonly modifiedAt?: Date;
 }
 
-/** The id of a token that a caller names. No other text can be one. */
+/**
+ * Normalizes the id of a token that a caller names. Other values are no id, and nothing is found.
+ */
 export function requireTokenId(value: unknown): string {
   if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
   return normalTokenId(value);
 }
 
-/** A row, without what is sealed in it. */
+/** The columns of a row that are not sealed. */
 export interface TokenRow {
   readonly id: string;
   readonly tenantId: string;
@@ -65,12 +67,14 @@ export interface TokenRow {
 
 type SealedColumn = 'data' | 'mask' | 'options';
 
-/** What is sealed in one column of one token opens in no other. */
+/** Each sealed column of each token has its own place. A value does not open in another place. */
 export function placeOf(tenantId: string, id: string, column: SealedColumn): Place {
   return { table: 'tokens', column, tenantId, record: id };
 }
 
-/** The answer to a creation has no `modified` members; all others have them, changed or not. */
+/**
+ * Only the answer to a creation has no `modified` members. All others have them, changed or not.
+ */
 export function toTokenView(
   row: TokenRow,
   options: TokenOptions,
@@ -93,7 +97,7 @@ export function toTokenView(
   };
 }
 
-/** Which token it is, and nothing of its content. */
+/** Identifies the token and shows none of its content. */
 export function nameOf({ id, tenantId, type, containers, createdAt }: TokenView): TokenView {
   return { id, tenantId, type, containers, createdAt };
 }

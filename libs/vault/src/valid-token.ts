@@ -7,15 +7,15 @@ import { derive, readExpressions, type Derived } from './derived-values';
 import { tokenMembers, type TokenInput, type TokenOptions } from './token';
 import { tokenType, type TokenType } from './token-types';
 
-/** What is to be stored, once nothing is wrong with it. */
+/** A token that has passed validation. */
 export interface ValidToken extends Derived {
   readonly id: string;
-  /** Whether the caller has chosen the id: one that is made here has never been used. */
+  /** True if the caller chose the id. An id made here has never been used. */
   readonly isNamed: boolean;
   readonly type: string;
   readonly container: string;
   readonly data: unknown;
-  /** The data as JSON: what is sealed. */
+  /** The data as JSON, which is sealed. */
   readonly text: string;
   readonly options: TokenOptions;
   readonly metadata: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ const metadataMembersMax = 100;
 const metadataNameCharactersMax = 100;
 const metadataValueCharactersMax = 1_000;
 
-/** Looks at everything: tokens come from callers, and from customers' code as well. */
+/** Validates all members: tokens come from callers and from customer code, unchecked. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   const errors: Errors = {};
   const given = withoutNulls(input);
@@ -59,13 +59,13 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   };
 }
 
-/** Says what is wrong with a token in JSON whose data will be known later. */
+/** Returns the errors of a token in JSON whose data will be known later. */
 export function faultsWithoutData(json: object): ProblemErrors {
   const errors: Errors = {};
   const given = withoutNulls(fromWire(tokenMembers, json));
   const kind = tokenType(given.type ?? 'token');
   if (!kind) return unknownType;
-  // A time to come may have passed by then.
+  // A time in the future may have passed by then.
   const { options } = askedFor(given, kind, errors, -Infinity);
   readExpressions(options, errors);
   return asCallersName(errors);
@@ -73,7 +73,7 @@ export function faultsWithoutData(json: object): ProblemErrors {
 
 const unknownType = { type: ['is not a known token type'] };
 
-/** All but id and data. */
+/** Validates all members but `id` and `data`. */
 function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date.now()) {
   const { containers = [], metadata = {}, deduplicateToken: deduplicate = false } = given;
   const container = containerOf(containers, kind.container, errors);
@@ -118,7 +118,10 @@ function isTokenIdText(value: unknown): value is string {
 
 type Errors = Record<string, readonly string[]>;
 
-/** The value as JSON, unless it is missing, too large, too deep or too many. */
+/**
+ * Returns the value as JSON. Adds an error if it is missing, or too large in bytes, depth or
+ * values.
+ */
 function textOf(value: unknown, name: string, errors: Errors): string | undefined {
   if (value === undefined) {
     errors[name] = ['is required'];
@@ -139,7 +142,7 @@ function textOf(value: unknown, name: string, errors: Errors): string | undefine
   return errors[name] ? undefined : text;
 }
 
-/** `/a/b/`: segments between slashes, one at each end. */
+/** `/a/b/`: segments with a slash before, between and after them. */
 function isContainer(text: unknown): text is string {
   return typeof text === 'string' && /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
 }
@@ -153,7 +156,7 @@ function containerOf(value: unknown, fallback: string, errors: Errors): string {
   return fallback;
 }
 
-/** Postgres keeps neither NUL nor half a surrogate pair. */
+/** Postgres stores neither NUL nor half a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
@@ -182,7 +185,7 @@ function expiryOf(value: unknown, now: number, errors: Errors): Date | null {
   return at;
 }
 
-/** Tokens with a constant in place of a fingerprint would all be one token. */
+/** Requires an expression: with a constant in its place, all tokens would have one fingerprint. */
 function holdsExpression(text: unknown): boolean {
   if (typeof text !== 'string' || text.length > expressionCharactersMax) return false;
   const from = text.indexOf('{{');
