@@ -65,7 +65,7 @@ describe('async runs', () => {
     expect(ids.map((id) => webhooks.get(id))).toEqual(ids.map((_, n) => [{ raw: { n } }]));
   }, 60_000);
 
-  it('a run that waits outlives its worker', async () => {
+  it('a waiting run survives the death of its worker', async () => {
     const reactorId = await reactorOf(product, echo);
     worker.signal('SIGSTOP');
     const id = await accept(reactorId, { waited: true });

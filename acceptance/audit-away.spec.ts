@@ -83,7 +83,7 @@ const refusal = {
 
 // What Postgres says of a right that is missing, a full disk, a disk that fails.
 describe.each(['42501', '53100', '58030'])('an audit log that fails with %s', (sqlState) => {
-  it('nothing is given out unrecorded; plain calls go on', async () => {
+  it('lets no data out unrecorded, and plain calls go on', async () => {
     await withoutAudit(sqlState, async () => {
       for (const [use, start] of uses) {
         const before = receiver.received.length;

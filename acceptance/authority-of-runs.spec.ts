@@ -176,21 +176,24 @@ async function run(
 const newToken = async (): Promise<string> =>
   (await create(product, '/tokens', { data: 'x' }, product.privateKey)).id;
 
-it('code may call what its application may as long as nothing changes', async () => {
+it('code may make the calls that its application may make, while nothing changes', async () => {
   const all = await parties();
   const answer = await run(all, () => Promise.resolve(), { id: await newToken() });
   expect([answer.status, answer.body]).toEqual([200, { raw: everyCall(200) }]);
 });
 
-describe('while code runs', () => {
-  it.each(changes)('%s: the run ends as ever, and each of its calls with %d', async (...row) => {
-    const [, status, happens] = row;
-    const all = await parties();
-    const answer = await run(all, () => happens(all), { id: await newToken() });
-    expect([answer.status, answer.body]).toEqual([200, { raw: everyCall(status) }]);
-  });
+describe('a change while code runs', () => {
+  it.each(changes)(
+    '%s: the run ends as before, and each of its calls is answered with %d',
+    async (...row) => {
+      const [, status, happens] = row;
+      const all = await parties();
+      const answer = await run(all, () => happens(all), { id: await newToken() });
+      expect([answer.status, answer.body]).toEqual([200, { raw: everyCall(status) }]);
+    },
+  );
 
-  it.each(changes)('%s: what an async run calls is answered with %d, too', async (...row) => {
+  it.each(changes)('%s: each call of an async run is answered with %d, too', async (...row) => {
     const [, status, happens] = row;
     const all = await parties();
     gate.webhooks.length = 0;

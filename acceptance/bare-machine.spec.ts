@@ -79,7 +79,7 @@ async function react(product: Product): Promise<unknown> {
 const stop = (state: string): Promise<unknown> =>
   run([process.execPath, join(root, 'tools/stop.mjs')], state);
 
-it('behind the PATH of a bare machine nothing can be used that somebody installed', () => {
+it('the PATH of a bare machine leads to no program that somebody installed', () => {
   const isOn = (name: string): boolean => path.some((each) => existsSync(join(each, name)));
   const installed = [
     'bwrap',
@@ -107,7 +107,7 @@ describe('the product starts and runs code', () => {
     if (bwrap !== 'none') expect(product.output).toContain(`(${join(bubblewrapFolder, 'bwrap')})`);
   });
 
-  it('at level 2 where bubblewrap is not to be had', async () => {
+  it('at level 2 where there is no bubblewrap', async () => {
     const { sandboxes } = await started(start, 'root', {
       PATH: pathWithoutApt(),
       // apt is what would bring Redis along.
@@ -136,7 +136,7 @@ it('the product starts and runs code at level 2 where the kernel denies user nam
   }
 });
 
-it('a start ends with the error of an app that ends, and does not wait for the others', async () => {
+it('a start reports the error of an app that ends at once, without waiting for the others', async () => {
   const hopeless = { SANDBOX_LEVEL: '3', BWRAP: '/bin/false' };
   const { code, stdout, stderr } = await run(start, 'root', hopeless).then(
     (ended) => ({ code: 0, ...ended }),

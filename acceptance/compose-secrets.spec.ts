@@ -42,14 +42,14 @@ it('every secret that compose.yaml mounts is made, in a folder that is closed to
   expect(await secret('redis_conf')).toContain(`requirepass ${await passwordIn('redis_url')}`);
 });
 
-it('a second time nothing changes', async () => {
+it('making the secrets a second time changes nothing', async () => {
   await makeSecrets();
   const before = await all();
   await makeSecrets();
   expect(await all()).toEqual(before);
 });
 
-it('an installation from before a secret was needed gets that one, and keeps the others', async () => {
+it('an older installation gets a secret that is new, and keeps the others', async () => {
   await makeSecrets();
   await rm(join(secrets, 'rotation_password'));
   await rm(join(secrets, 'rotation_database_url'));
@@ -71,7 +71,7 @@ it.each(['postgres_password', 'data_password', 'data_database_url', 'redis_conf'
   },
 );
 
-it('makes no key ring where there was one, since stored data would not open with it', async () => {
+it('no new key ring is made where there was one: stored data would not open with it', async () => {
   await makeSecrets();
   await rm(join(secrets, 'key_ring'));
   await rm(join(secrets, 'rotation_password'));
@@ -83,7 +83,7 @@ it('makes no key ring where there was one, since stored data would not open with
   expect(await all()).toEqual(before);
 });
 
-it('leaves a folder alone in which a secret cannot be read', async () => {
+it('a folder with a secret that cannot be read is left unchanged', async () => {
   await mkdir(secrets);
   await writeFile(join(secrets, 'key_ring'), '1:x');
   await writeFile(join(secrets, 'data_database_url'), 'nonsense');

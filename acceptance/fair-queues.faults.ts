@@ -87,7 +87,7 @@ it('a run starts and reports within a second beside 300 runs of 10 s of another 
   await call('DELETE', `${product.baseUrl}/reactors/${attacked}`, { key: attacker.admin });
 }, 240_000);
 
-it('a webhook comes within a second beside 300 of another tenant that are never answered', async () => {
+it('a webhook arrives within a second beside 300 unanswered ones of another tenant', async () => {
   let hanging = 0;
   const silent = createServer(() => (hanging += 1)).listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -2,13 +2,13 @@ import { call, runningProduct } from './product';
 
 const { baseUrl, adminKey, privateKey } = runningProduct();
 
-describe('through the front door', () => {
+describe('a call through the front door', () => {
   it.each<[string, number, string, number]>([
     ['200 KB with a bad key', 200_000, 'nope', 401],
     ['1.1 MB without the permission', 1_100_000, privateKey, 403],
     ['2 MB with a bad key', 2_000_000, 'nope', 401],
     ['9 MB with a good key', 9_000_000, adminKey, 413],
-  ])('%s is refused by what is wrong with it, every time', async (_, bytes, key, status) => {
+  ])('of %s is refused for its own fault, every time', async (_, bytes, key, status) => {
     const body = { name: 'x'.repeat(bytes) };
     for (let n = 0; n < 20; n += 1) {
       const answer = await call('POST', `${baseUrl}/applications`, { key, body });
@@ -20,7 +20,7 @@ describe('through the front door', () => {
     ['with a bad key', '/applications', 'nope', 401],
     ['to a path that nobody serves', '/nothing', adminKey, 404],
     ['with a good key', '/applications', adminKey, 413],
-  ])('20 MB %s is refused by what is wrong with it, every time', async (_, path, key, status) => {
+  ])('of 20 MB %s is refused for its own fault, every time', async (_, path, key, status) => {
     const body = { name: 'x'.repeat(20_000_000) };
     for (let n = 0; n < 5; n += 1) {
       const answer = await call('POST', `${baseUrl}${path}`, { key, body });
@@ -55,7 +55,7 @@ describe('through the front door', () => {
     ]);
   });
 
-  it('the API documents itself, to everybody', async () => {
+  it('the API document is served to everybody', async () => {
     const page = await call('GET', `${baseUrl}/docs`);
     expect([page.status, page.headers.get('content-type')]).toEqual([
       200,
@@ -65,7 +65,7 @@ describe('through the front door', () => {
     expect(body).toMatchObject({ openapi: expect.stringMatching(/^3\.0\./) as string });
   });
 
-  it('a POST that was repeated is answered once more, not done once more', async () => {
+  it('a repeated POST is answered again but not done again', async () => {
     const options = {
       key: adminKey,
       headers: { 'SVC-IDEMPOTENCY-KEY': crypto.randomUUID() },

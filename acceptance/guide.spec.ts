@@ -65,7 +65,7 @@ describe.each([...guide, proxies])('%s', (page) => {
     });
   }
 
-  it('has no sample that nothing runs', () => {
+  it('has only samples that a test runs', () => {
     expect(samples.filter((sample) => !run.has(sample)).map(({ line }) => line)).toEqual([]);
   });
 });

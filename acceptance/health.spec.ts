@@ -16,12 +16,12 @@ async function readyWhen(expected: Record<string, unknown>): Promise<Record<stri
   }
 }
 
-it('the gateway lives', async () => {
+it('the gateway reports that it is alive', async () => {
   const answer = await call('GET', `${product.baseUrl}/health/live`);
   expect([answer.status, answer.body]).toEqual([200, { status: 'ok' }]);
 });
 
-it('all four apps and both stores are up', async () => {
+it('readiness reports all four apps and both stores as up', async () => {
   const body = await readyWhen({ status: 200 });
   expect(body).toEqual({
     status: 'ok',
@@ -37,14 +37,17 @@ it('all four apps and both stores are up', async () => {
 });
 
 // A stopped process answers as little as a killed one, and comes back for the next test.
-it.each(['management-api', 'worker', 'runner'])('an app that is gone is seen: %s', async (app) => {
-  const pid = product.pids[app];
-  if (pid === undefined) throw new Error(`no process id of ${app}`);
-  process.kill(pid, 'SIGSTOP');
-  try {
-    expect(await readyWhen({ status: 503, [app]: 'down' })).toMatchObject({ status: 'degraded' });
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
-  await readyWhen({ status: 200 });
-});
+it.each(['management-api', 'worker', 'runner'])(
+  'an app that is gone is reported as down: %s',
+  async (app) => {
+    const pid = product.pids[app];
+    if (pid === undefined) throw new Error(`no process id of ${app}`);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await readyWhen({ status: 503, [app]: 'down' })).toMatchObject({ status: 'degraded' });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await readyWhen({ status: 200 });
+  },
+);

@@ -109,7 +109,7 @@ describe('a body under a request transform that is', () => {
     expect(shop.destination.received).toEqual([]);
   });
 
-  it('as large as it may be goes through both transforms', async () => {
+  it('as large as allowed passes both transforms', async () => {
     const text = documentOf(bytesMax);
     shop.answer = (res) => res.writeHead(200, asJson).end(text);
     const answer = await healthy.call({ headers: asJson, body: text });
@@ -215,7 +215,7 @@ describe('code that', () => {
     ['may not end its process', `process.kill(process.pid, 9)`, 500, 'reactor_error'],
   ];
 
-  it.each(unusable)('%s, is refused on both sides', async (_, returned, status, code) => {
+  it.each(unusable)('%s is refused on both sides', async (_, returned, status, code) => {
     refused(await requesting.call({ body: { code: returned } }), status, code);
     expect(shop.destination.received).toEqual([]);
     shop.answer = (res) => res.writeHead(200, asJson).end(JSON.stringify({ code: returned }));
@@ -228,7 +228,7 @@ describe('code that', () => {
     ['a status that is none', `{ status: 1000 }`, 500, 'invalid_reactor_result'],
     ['a header that ends', `{ status: 200, headers: { 'X-A': 'a\\nb' } }`, 400, 'invalid_request'],
     ['a body that refers to itself', `{ status: 200, body: loop }`, 500, 'invalid_reactor_result'],
-  ])('throws an answer with %s, is refused', async (_, thrown, status, code) => {
+  ])('throws an answer with %s is refused', async (_, thrown, status, code) => {
     const proxy = await shop.proxy({
       request: `
         const { CustomHttpResponseError } = require('@svc/reactor-errors');
@@ -239,19 +239,19 @@ describe('code that', () => {
     expect(shop.destination.received).toEqual([]);
   });
 
-  it('takes all memory, is 500', async () => {
+  it('takes all memory is answered with 500', async () => {
     const proxy = await shop.proxy({
       request: `const all = []; for (;;) all.push(Buffer.alloc(16 * 1024 * 1024, 1), new Array(1e6).fill(1.5));`,
     });
     refused(await proxy.call({ body: {} }), 500, 'reactor_crashed');
   });
 
-  it('exports no function, is 422', async () => {
+  it('exports no function is answered with 422', async () => {
     const proxy = await shop.proxy({}, { request_transform: { code: 'module.exports = 7;' } });
     refused(await proxy.call({ body: {} }), 422, 'invalid_code');
   });
 
-  it('never returns, is 504 on both sides', async () => {
+  it('never returns is answered with 504 on both sides', async () => {
     const proxies = await Promise.all([
       shop.proxy({ request: `await new Promise(() => {});` }),
       shop.proxy({ response: `for (;;);` }),
@@ -306,7 +306,7 @@ describe('a destination under a response transform that answers', () => {
     ],
   ];
 
-  it.each(bytes)('%s, is refused', async (_, answered, status, code) => {
+  it.each(bytes)('%s is refused', async (_, answered, status, code) => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () =>
@@ -328,7 +328,7 @@ describe('a destination under a response transform that answers', () => {
     }
   });
 
-  it('without end, is refused and hung up on', async () => {
+  it('without end is refused and disconnected', async () => {
     let hungUp: (() => void) | undefined;
     const left = new Promise<void>((resolve) => (hungUp = resolve));
     shop.answer = (res) => {

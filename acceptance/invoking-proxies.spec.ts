@@ -27,7 +27,7 @@ const tokenIn = async (container: string): Promise<string> => {
   return (await create(product, '/tokens', body, product.privateKey)).id;
 };
 
-describe('path: /proxy, optionally followed by a suffix', () => {
+describe('a call to /proxy with a suffix', () => {
   it.each([
     ['', '/'],
     ['/', '/'],
@@ -57,10 +57,10 @@ describe('the proxy key', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  it('is taken from the header', async () => {
+  it('is read from the header', async () => {
     expect(await invoke('', { 'SVC-PROXY-KEY': plain.key })).toMatchObject({ status: 200 });
   });
-  it('is taken from the query, which is forwarded without it', async () => {
+  it('is read from the query, which is forwarded without it', async () => {
     expect(await invoke(`/x?a=1&svc-proxy-key=${plain.key}&b=2`)).toMatchObject({ status: 200 });
     expect(shop.forwarded.url).toBe('/x?a=1&b=2');
   });
@@ -79,8 +79,8 @@ describe('the proxy key', () => {
   });
 });
 
-describe('authentication depends on require_auth', () => {
-  it('true: no API key and a wrong one are 401', async () => {
+describe('a proxy with require_auth', () => {
+  it('true answers 401 to a call without an API key or with a wrong one', async () => {
     expect(await plain.call({ anonymous: true })).toMatchObject({
       status: 401,
       code: 'invalid_api_key',
@@ -91,7 +91,7 @@ describe('authentication depends on require_auth', () => {
       code: 'invalid_api_key',
     });
   });
-  it('false: whoever knows the key of the proxy may call it, and a wrong API key is 401 all the same', async () => {
+  it('false lets everybody with the proxy key call it, and answers 401 to a wrong API key', async () => {
     const open = await shop.proxy({}, { require_auth: false });
     expect(await open.call({ anonymous: true })).toMatchObject({ status: 200 });
     const wrong = { 'SVC-API-KEY': 'key_wrong' };
@@ -99,7 +99,7 @@ describe('authentication depends on require_auth', () => {
   });
 });
 
-describe('permission: token:use', () => {
+describe('the permission token:use', () => {
   it('is required even when no token is detokenized', async () => {
     const key = await keyOf({ container: '/', permissions: ['token:read'] });
     expect(await plain.call({ headers: { 'SVC-API-KEY': key } })).toMatchObject({
@@ -129,8 +129,8 @@ it('headers that the caller sets for the destination are forwarded', async () =>
   expect(shop.forwarded.headers).toMatchObject({ authorization: 'Bearer mine', 'x-mine': 'a' });
 });
 
-describe('expressions of the form {{<token_id>}} in the request are detokenized', () => {
-  it('in the body, the path, the query and headers', async () => {
+describe('an expression {{<token_id>}}', () => {
+  it('is detokenized in the body, the path, the query and headers', async () => {
     const expression = `{{${await tokenIn('/')}}}`;
     const inUrl = encodeURIComponent(expression);
     await plain.call({
@@ -143,8 +143,8 @@ describe('expressions of the form {{<token_id>}} in the request are detokenized'
   });
 });
 
-describe('the response is the raw response of the destination', () => {
-  it('with its status, its headers and its body, byte for byte', async () => {
+describe('the response of the destination', () => {
+  it('is passed on with its status, headers and body, byte for byte', async () => {
     const packed = gzipSync('{ "a" : 1.0 }');
     shop.answer = (res) => {
       const headers = { ...asJson, 'content-encoding': 'gzip', 'x-theirs': '1' };
@@ -160,7 +160,7 @@ describe('the response is the raw response of the destination', () => {
     ['an invalid expression', '{{ not an id | }}', 400, 'invalid_expression'],
     ['an unknown token', '{{00000000-0000-4000-8000-000000000000}}', 400, 'unknown_token'],
   ])(
-    'unless the proxy itself fails: %s is proxy_error and nothing else',
+    'is replaced by proxy_error alone when the proxy itself fails: %s',
     async (_, text, status, code) => {
       const answer = await plain.call({ body: { a: text } });
       expect(answer).toMatchObject({ status, code });
@@ -171,7 +171,7 @@ describe('the response is the raw response of the destination', () => {
   );
 });
 
-describe('transforms (4.14.1)', () => {
+describe('the transforms of a proxy', () => {
   const asIs = (code: string) => ({ code: `module.exports = ${code}` });
 
   it('are an async function of one object req that returns an object, on Node.js 16 by default', async () => {
@@ -199,14 +199,14 @@ describe('transforms (4.14.1)', () => {
     expect(shop.destination.received.at(-1)?.body).toBe('{"a":1,"more":1}');
   });
 
-  it('have query with its question mark, and path behind /proxy', async () => {
+  it('see the query with its question mark, and the path after /proxy', async () => {
     const code = 'async ({ args: { path, query } }) => ({ headers: {}, body: { path, query } })';
     const proxy = await shop.proxy({}, { request_transform: asIs(code) });
     await proxy.call({ path: '/a?b=%7e' });
     expect(shop.forwarded.body).toBe('{"path":"/a","query":"?b=%7e"}');
   });
 
-  it('may tokenize with an application that may, and get its error where it may not', async () => {
+  it('may tokenize if their application may, and get an error if it may not', async () => {
     const { id } = await create(
       product,
       '/applications',

@@ -104,7 +104,7 @@ describe('the management API', () => {
     await receiver.close();
   });
 
-  it('killed before the commit: nothing has happened', async () => {
+  it('leaves no trace of a change when it is killed before the commit', async () => {
     for (const round of rounds('before')) {
       const before = await stored();
       await locker.query('BEGIN');
@@ -125,7 +125,7 @@ describe('the management API', () => {
     }
   }, 600_000);
 
-  it('killed after the commit, before Redis knows: the change is whole, and in force in a second', async () => {
+  it('has made a whole change, in force within a second, when it is killed after the commit', async () => {
     for (const round of rounds('committed')) {
       const before = await stored();
       await redis.call('CLIENT', 'PAUSE', '10000', 'WRITE');
@@ -144,7 +144,7 @@ describe('the management API', () => {
     }
   }, 600_000);
 
-  it('killed after the push: the change is whole and stays', async () => {
+  it('has made a whole and lasting change when it is killed after the push', async () => {
     for (const round of rounds('pushed')) {
       const before = await stored();
       startChange(round);

@@ -44,7 +44,7 @@ const attacks: readonly (readonly [does: string, answers: readonly string[]])[] 
   ['a proxy that leads back to itself', ['200', '508']],
 ];
 
-describe('a tenant goes on undisturbed while another one sends', () => {
+describe('a tenant is undisturbed while another one sends', () => {
   it.each(attacks)('%s', async (does, answers) => {
     const attack = await attackOf(product, does);
     const measured = await victim.measure(measuredMs);

@@ -28,7 +28,7 @@ const placesWith = (bytes: Buffer, places: Iterable<Place>): string[] => {
   return [...new Set(finds.map(({ place }) => place))];
 };
 
-describe('a marker is found', () => {
+describe('the search finds a marker', () => {
   const around = Buffer.from('before');
   // In base64 it has signs that base64url writes in another way, wherever it begins.
   const bytes = Buffer.from('marker ~~~???>>>???~~~');
@@ -37,7 +37,7 @@ describe('a marker is found', () => {
     expect(finds).toContainEqual({ place: 'here', secret: 'marker', form });
   });
 
-  it.each([0, 1, 2, 3, 4, 5])('in the base64 of a text in which it begins after %d', (before) => {
+  it.each([0, 1, 2, 3, 4, 5])('in the base64 of a text in which it begins at %d', (before) => {
     const bytes = marker();
     const text = Buffer.concat([Buffer.alloc(before, '>'), bytes, Buffer.from('?>?')]);
     for (const encoding of ['base64', 'base64url'] as const) {
@@ -58,12 +58,12 @@ describe('a marker is found', () => {
     expect(finds.map((find) => find.form)).toEqual([`raw, ${form}`]);
   });
 
-  it('and nothing else is', () => {
+  it('and finds nothing else', () => {
     expect(searchFor(marker()).in('here', Buffer.concat([marker(), randomBytes(1e6)]))).toEqual([]);
   });
 });
 
-it('in a column of text, of JSON and of bytes, in Postgres and in its files', async () => {
+it('the search finds a marker in a column of text, JSON or bytes, in Postgres and in its files', async () => {
   const [text, json, bytes] = [marker(), marker(), marker()];
   const client = new Client({ connectionString: product.databaseUrl });
   await client.connect();
@@ -87,7 +87,7 @@ it('in a column of text, of JSON and of bytes, in Postgres and in its files', as
   expect(placesWith(text, ofLog)).not.toEqual([]);
 });
 
-it('in every type of key of Redis, and in what MONITOR sees', async () => {
+it('the search finds a marker in every type of key of Redis, and in the output of MONITOR', async () => {
   const name = `planted:${randomBytes(6).toString('hex')}`;
   const redis = new Redis(product.redisUrl);
   const monitor = await RedisMonitor.start(product.redisUrl);
@@ -116,7 +116,7 @@ it('in every type of key of Redis, and in what MONITOR sees', async () => {
   }
 });
 
-it('in a file of the product, and in the command line and the environment of a process', async () => {
+it('the search finds a marker in a file of the product, in a command line and in an environment', async () => {
   const [written, argument, variable] = [marker(), marker(), marker()];
   const folder = foldersOf(product)[0] ?? '';
   const file = join(folder, 'logs', 'planted.log');

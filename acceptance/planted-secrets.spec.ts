@@ -84,7 +84,7 @@ function expectSeen(places: readonly Place[], name: RegExp, text: string): void 
   expect(seen.some(([, bytes]) => bytes.includes(text))).toBe(true);
 }
 
-it('no secret is in Postgres, in whatever column', async () => {
+it('no secret is in any column of Postgres', async () => {
   const places = await postgresPlaces(product.databaseUrl);
   expectSeen(places, /public\.tokens/, planted.tokens.text);
   expectSeen(places, /public\.proxies/, planted.proxyId);

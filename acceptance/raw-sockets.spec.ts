@@ -145,7 +145,7 @@ describe.each(['/proxy', '/react', 'management'])('at %s', (name) => {
   const place = (): Place => places[name] ?? { path: '', headers: '' };
 
   it.each(hostile)(
-    '%s is refused, and nothing behind it is served',
+    '%s is refused, and nothing after it is served',
     async (_, status, [method, suffix, headers, body], version = 'HTTP/1.1') => {
       const { path, headers: keys } = place();
       const start = `${method} ${path}${suffix} ${version}\r\n`;
@@ -162,7 +162,7 @@ describe.each(['/proxy', '/react', 'management'])('at %s', (name) => {
     },
   );
 
-  it('nothing of them was served', nothingWasSmuggled);
+  it('no smuggled request was served', nothingWasSmuggled);
 });
 
 it.each([

@@ -20,8 +20,8 @@ async function timed<Result>(work: () => Promise<Result>): Promise<[Result, numb
   return [await work(), performance.now() - begun];
 }
 
-describe('a body under a transform that drips', () => {
-  it('from the caller is 408 after 30 s, and nothing is forwarded', async () => {
+describe('a slow body under a transform', () => {
+  it('from the caller ends with 408 after 30 s, and nothing is forwarded', async () => {
     const proxy = await shop.proxy({ request: echo });
     const { hostname, port } = new URL(product.baseUrl);
     const socket = connect(Number(port), hostname);
@@ -45,7 +45,7 @@ describe('a body under a transform that drips', () => {
     expect(shop.destination.received).toEqual([]);
   }, 60_000);
 
-  it('from the destination is 504 after 30 s', async () => {
+  it('from the destination ends with 504 after 30 s', async () => {
     shop.answer = (res) => {
       res.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => res.write(' '), 1_000);

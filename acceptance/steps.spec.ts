@@ -66,7 +66,7 @@ describe('request steps', () => {
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 
-  it('tokenize what an anonymous caller sends, as the application of the proxy', async () => {
+  it('tokenize the body of an anonymous caller, as the application of the proxy', async () => {
     const proxy = await shop.proxy(
       {},
       { ...application, require_auth: false, request_transforms: [tokenize] },
@@ -78,7 +78,7 @@ describe('request steps', () => {
     expect(token.body).toMatchObject({ id, type: 'card', data: { number: 'XXXXXXXXXXXX4242' } });
   });
 
-  it('leave expressions alone where one says so, and fill in the others', async () => {
+  it('leave an expression alone where a step says so, and fill in the others', async () => {
     const token = await create(
       product,
       '/tokens',
@@ -95,7 +95,7 @@ describe('request steps', () => {
     });
   });
 
-  it('take a token without a type for one of type token', async () => {
+  it('tokenize with type token where no type is given', async () => {
     const step = { type: 'tokenize', options: { path: '$.a', token: { type: null } } };
     const proxy = await shop.proxy({}, { ...application, request_transforms: [step] });
     await proxy.call({ body: { a: 'x' } });
@@ -112,7 +112,7 @@ describe('request steps', () => {
     );
   });
 
-  it('pass an empty body on that comes in chunks', async () => {
+  it('pass on an empty body that arrives in chunks', async () => {
     const spare = { type: 'detokenize', options: { path: '$.a', enabled: false } };
     const proxy = await shop.proxy({}, { request_transforms: [spare] });
     const answer = await talk(
@@ -123,7 +123,7 @@ describe('request steps', () => {
     expect(answer).toContain('HTTP/1.1 200 OK');
   });
 
-  it('and code take a body of 9 MiB, both ways', async () => {
+  it('and code accept a body of 9 MiB, both ways', async () => {
     const echo = `return { headers: args.headers, body: args.body };`;
     const steps = { request_transforms: [mask], response_transforms: [mask] };
     const proxy = await shop.proxy({ request: echo, response: echo }, steps);
@@ -133,7 +133,7 @@ describe('request steps', () => {
     expect([answer.status, answer.text === text]).toEqual([200, true]);
   });
 
-  it('run before the code, which sees what they left and nothing else', async () => {
+  it('run before the code, which sees only their result', async () => {
     const proxy = await shop.proxy(
       { request: `return { headers: {}, body: { seen: args.body, raw: args.raw_body ?? null } };` },
       { request_transforms: [mask] },
@@ -143,7 +143,7 @@ describe('request steps', () => {
     expect(JSON.parse(shop.forwarded.body)).toMatchObject({ raw: null });
   });
 
-  it('of headers alone let a body of any kind and length through as it comes', async () => {
+  it('that touch headers alone pass on a body of any kind and length', async () => {
     const proxy = await shop.proxy({}, { request_transforms: [header('append', 'X-Mine', 'yes')] });
     const large = Buffer.alloc(11 * 1024 * 1024, 'x');
     const answer = await proxy.call({ headers: { 'content-type': 'image/png' }, body: large });
@@ -154,7 +154,7 @@ describe('request steps', () => {
     ]);
   });
 
-  it('find what was packed, and what matches nothing is passed on', async () => {
+  it('find values in packed bodies, and pass on a body without a match', async () => {
     const proxy = await shop.proxy({}, { request_transforms: [mask, body('remove', '$.a')] });
     await proxy.call({
       headers: { ...asJson, 'content-encoding': 'gzip' },
@@ -184,7 +184,7 @@ describe('request steps', () => {
     expect(shop.destination.received).toEqual([]);
   });
 
-  it('that tokenize are refused once the application may not', async () => {
+  it('that tokenize are refused once the application may no longer', async () => {
     const key = { key: product.adminKey };
     const body = { name: 'short', type: 'private', permissions: ['token:create'] };
     const { id } = await create(product, '/applications', body, product.adminKey);
@@ -200,7 +200,7 @@ describe('request steps', () => {
 });
 
 describe('response steps', () => {
-  it('tokenize what the destination collects: the card never reaches the caller', async () => {
+  it('tokenize a card in the answer, which never reaches the caller', async () => {
     shop.answer = (res) =>
       res.writeHead(201, { ...asJson, 'x-theirs': '1' }).end(JSON.stringify({ card, id: 7 }));
     const proxy = await shop.proxy(
@@ -242,7 +242,7 @@ describe('response steps', () => {
     expect(answer).not.toContain('hidden');
   });
 
-  it('let no slice of an answer past', async () => {
+  it('pass on no partial answer', async () => {
     shop.answer = (res) => res.writeHead(206, asJson).end(JSON.stringify({ number: card.number }));
     const proxy = await shop.proxy({}, { response_transforms: [mask] });
     const answer = await proxy.call({ method: 'GET', headers: { Range: 'bytes=8-36' } });
@@ -260,7 +260,7 @@ describe('response steps', () => {
     expect(answer.text).not.toContain('42424242');
   });
 
-  it('of headers alone let the body stream', async () => {
+  it('that touch headers alone let the body stream', async () => {
     shop.answer = (res) =>
       res.writeHead(200, { 'content-type': 'image/png', 'x-theirs': '1' }).end('PNG');
     const proxy = await shop.proxy({}, { response_transforms: [header('remove', 'x-theirs')] });
@@ -288,7 +288,7 @@ describe('response steps', () => {
       502,
       'destination_answer_invalid',
     ],
-  ])('let no answer past that they cannot read: %s', async (_, type, text, status, code) => {
+  ])('pass on no answer that they cannot read: %s', async (_, type, text, status, code) => {
     shop.answer = (res) => res.writeHead(200, { 'content-type': type }).end(text);
     const proxy = await shop.proxy({}, { ...application, response_transforms: [tokenize] });
     const answer = await proxy.call({ body: {} });
@@ -296,7 +296,7 @@ describe('response steps', () => {
     expect(answer.text).not.toContain('4242');
   });
 
-  it('let no answer past that broke off', async () => {
+  it('pass on no answer that broke off', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () =>

@@ -103,8 +103,8 @@ async function expectInForce(path: string): Promise<void> {
   }
 }
 
-describe('healthy', () => {
-  it('the very next call on every gateway sees what was acknowledged: 200 of 200', async () => {
+describe('while all stores are healthy', () => {
+  it('the next call on every gateway sees an acknowledged change: 200 of 200', async () => {
     const tookMs: number[] = [];
     const misses: string[] = [];
     const everywhere = async (proxy: Target, expected: string): Promise<void> => {
@@ -165,7 +165,7 @@ describe('calls go on, and changes are in force after a second, while Redis', ()
     await expectInForce('after-flushes');
   }, 60_000);
 
-  it('is half-open: connections stay, and nothing comes through', async () => {
+  it('is half-open: connections stay, and no byte passes', async () => {
     const result = await callsDuring(async () => {
       stack.toRedis.stall();
       await delay(1_000);
@@ -180,7 +180,7 @@ describe('calls go on, and changes are in force after a second, while Redis', ()
 });
 
 describe('while Postgres', () => {
-  it('is away for 60 s plain calls go on; what needs it answers 503, and never 202', async () => {
+  it('is away for 60 s, plain calls go on, and calls that need it get 503, never 202', async () => {
     const refused: Answer[] = [];
     const result = await callsDuring(async () => {
       await stack.postgres.cut();
@@ -206,7 +206,7 @@ describe('while Postgres', () => {
     await expectInForce('back-again');
   }, 150_000);
 
-  it('hangs nobody knows what was changed: 503 with Retry-After after a second', async () => {
+  it('hangs, calls get 503 with Retry-After after a second, as changes are not known', async () => {
     stack.postgres.stall();
     for (const gateway of stack.gateways) {
       await until(async () => (await invoke(gateway, target)).status === 503, 15_000);
@@ -218,7 +218,7 @@ describe('while Postgres', () => {
   }, 90_000);
 });
 
-describe('a random history', () => {
+describe('a random history of faults', () => {
   it('no call succeeds a second after its refusal was acknowledged, whatever breaks', async () => {
     interface Life extends Target {
       removedAt: number;

@@ -71,7 +71,7 @@ class Sink extends Writable {
   }
 }
 
-describe('500 MB pass through the gateway, which holds no more than a little of them', () => {
+describe('the gateway holds little memory for a stream of 500 MB', () => {
   let headers: Record<string, string>;
   let server: Server;
   let taken: Sink;
@@ -204,7 +204,7 @@ describe('10,000 callers that leave', () => {
     return Buffer.concat(chunks).toString('latin1');
   }
 
-  it('each is let go at the destination, and nothing of them stays', async () => {
+  it('are each let go at the destination, and leave nothing behind', async () => {
     expect(await normalCall()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nok$/);
     const before = descriptors();
     for (let first = 0; first < leaversTotal; first += wave) {

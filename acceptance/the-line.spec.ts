@@ -25,7 +25,7 @@ describe('a card token through a proxy', () => {
   });
   afterAll(() => destination.close());
 
-  it('arrives at the destination as the card, and its answer comes back as it is', async () => {
+  it('arrives at the destination as the card, whose answer is returned unchanged', async () => {
     const token = await create(product, '/tokens', { type: 'token', data: card }, privateKey);
     expect(JSON.stringify(token)).not.toContain('4242');
 
@@ -81,7 +81,7 @@ describe('a card token through a proxy', () => {
     expect(answer.body).toMatchObject({ proxy_error: { status, code } });
   });
 
-  it('needs an API key, and one that may use tokens', async () => {
+  it('needs an API key that may use tokens', async () => {
     const headers = { 'SVC-PROXY-KEY': await proxyKeyOf() };
     const anonymous = await call('GET', `${baseUrl}/proxy`, { headers });
     expect([anonymous.status, anonymous.body]).toMatchObject([
@@ -97,7 +97,7 @@ describe('a card token through a proxy', () => {
 });
 
 describe('a reactor that adds two numbers', () => {
-  it('answers at once', async () => {
+  it('answers a synchronous call', async () => {
     const reactorId = await reactorOf(product, add, numbers);
     const answer = await call('POST', `${baseUrl}/reactors/${reactorId}/react`, {
       key: privateKey,
@@ -177,12 +177,12 @@ describe('a reactor that adds two numbers', () => {
   });
 });
 
-describe('who may not', () => {
+describe('a caller without the right', () => {
   it.each([
     ['no key', undefined],
     ['a key that is none', 'key_nope'],
     ['a key of the right form', `key_${'0'.repeat(33)}`],
-  ])('%s gets one and the same 401', async (_, key) => {
+  ])('with %s gets one and the same 401', async (_, key) => {
     const options = key === undefined ? {} : { key };
     const answer = await call('POST', `${baseUrl}/reactors`, { ...options, body: {} });
     expect(answer.status).toBe(401);
@@ -193,7 +193,7 @@ describe('who may not', () => {
     });
   });
 
-  it('a key without the permission gets a 403 that names it', async () => {
+  it('whose key lacks the permission gets a 403 that names it', async () => {
     const answer = await call('POST', `${baseUrl}/reactors`, { key: privateKey, body: {} });
     expect([answer.status, answer.body]).toMatchObject([
       403,
@@ -207,7 +207,7 @@ describe('who may not', () => {
     expect([react.status, react.body]).toMatchObject([403, { code: 'permission_denied' }]);
   });
 
-  it('another tenant does not find the reactor', async () => {
+  it('of another tenant does not find the reactor', async () => {
     const reactorId = await reactorOf(product, add);
     const { secondTenant } = product;
     const read = await call('GET', `${baseUrl}/reactors/${reactorId}`, {
@@ -221,7 +221,7 @@ describe('who may not', () => {
   });
 });
 
-it('when a key was last used in the data plane can be read', async () => {
+it('the last use of a key in the data plane can be read', async () => {
   const own = await call('GET', `${baseUrl}/applications/key`, { key: privateKey });
   await call('GET', `${baseUrl}/proxy`, { key: privateKey });
   const reactorId = await reactorOf(product, add);
@@ -239,7 +239,7 @@ it('when a key was last used in the data plane can be read', async () => {
 });
 
 describe('an endless loop', () => {
-  it('ends, and says so', async () => {
+  it('is ended, and the error says so', async () => {
     const reactorId = await reactorOf(product, 'module.exports = () => { for (;;) {} };');
     const startedAt = Date.now();
     const answer = await call('POST', `${baseUrl}/reactors/${reactorId}/react`, {

@@ -47,7 +47,7 @@ describe('a request transform', () => {
     });
   });
 
-  it('sees no body, path and query where there are none', async () => {
+  it('sees no body, path or query when there is none', async () => {
     const proxy = await shop.proxy({
       request: `return { headers: {}, body: { absent: 'body' in args, path: args.path, query: args.query } };`,
     });
@@ -74,7 +74,7 @@ describe('a request transform', () => {
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
-  ] as const)('sees what was packed with %s', async (encoding, pack) => {
+  ] as const)('sees the content of a body packed with %s', async (encoding, pack) => {
     const proxy = await shop.proxy({
       request: `${echo.replace('args.body', '{ ...args.body, b: 2 }')}`,
     });
@@ -114,7 +114,7 @@ describe('a request transform', () => {
     expect(shop.forwarded.body).toBe('{"svc":null}');
   });
 
-  it('sees neither the API key nor the proxy key, in headers or query, nor anything of ours', async () => {
+  it('sees no API key, proxy key or other service header, in headers or query', async () => {
     const proxy = await shop.proxy({ request: show });
     await proxy.call({ path: `/?svc-proxy-key=${proxy.key}&a=1`, headers: { 'SVC-Other': 'x' } });
     const { body } = shop.forwarded;
@@ -141,7 +141,7 @@ describe('a request transform', () => {
     expect(shop.forwarded.headers['content-type']).toBe(type);
   });
 
-  it('sends an object as a form where its content type says so', async () => {
+  it('sends an object as a form when its content type says so', async () => {
     const proxy = await shop.proxy({
       request: `return {
         headers: { 'Content-Type': '${form}; charset=utf-8' },
@@ -196,7 +196,7 @@ describe('a request transform', () => {
 });
 
 describe('a response transform', () => {
-  it('sees the answer, and what it returns is the answer', async () => {
+  it('sees the answer and replaces it', async () => {
     shop.answer = (res) =>
       res
         .writeHead(418, {
@@ -268,7 +268,7 @@ describe('a response transform', () => {
     expect([answer.status, answer.text]).toEqual([status, text]);
   });
 
-  it('may tokenize what the destination says: the card never reaches the caller', async () => {
+  it('may tokenize a card in the answer, which never reaches the caller', async () => {
     shop.answer = (res) => res.writeHead(200, asJson).end(JSON.stringify({ card }));
     const proxy = await shop.proxy(
       {
@@ -282,7 +282,7 @@ describe('a response transform', () => {
     expect(answer.text).toMatch(/^\{"card":"[0-9a-f-]{36}"\}$/);
   });
 
-  it('gets the whole answer, whatever part the caller asks for', async () => {
+  it('gets the whole answer even if the caller asks for a part', async () => {
     const proxy = await shop.proxy({ response: echo });
     await proxy.call({ method: 'GET', headers: { Range: 'bytes=1-2', 'If-Range': '"a"' } });
     const { headers } = shop.forwarded;
@@ -293,7 +293,7 @@ describe('a response transform', () => {
     expect(answer).toMatchObject({ status: 502, code: 'destination_answer_invalid' });
   });
 
-  it('passes no digest on of a body that it has changed', async () => {
+  it('passes on no digest of a body that it has changed', async () => {
     shop.answer = (res) =>
       res
         .writeHead(200, { ...asJson, etag: '"a"', 'content-digest': 'sha-256=:a:' })
@@ -315,7 +315,7 @@ describe('a response transform', () => {
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
   });
 
-  it('throws an answer without a status: 500', async () => {
+  it('that throws an answer without a status leads to 500', async () => {
     const proxy = await shop.proxy({
       response: `${errors} throw new errors.CustomHttpResponseError({ body: 'no' });`,
     });
@@ -367,7 +367,7 @@ describe('an anonymous inbound call', () => {
     expect(shop.destination.received).toHaveLength(1);
   });
 
-  it('may get data that our own system answers as tokens', async () => {
+  it('may get an answer of our own system as tokens', async () => {
     const id = await token({ number: '4242' });
     shop.answer = (res) => res.writeHead(200, asJson).end(JSON.stringify({ card: `{{${id}}}` }));
     const proxy = await shop.proxy(
@@ -394,24 +394,27 @@ describe('isolation', () => {
   });
 });
 
-describe('errors', () => {
+describe('the errors', () => {
   it.each([
     ['BadRequestError', `new errors.BadRequestError('why')`, 400, { error: ['why'] }],
     ['AuthorizationError', `new errors.AuthorizationError({ card: 'no' })`, 403, { card: ['no'] }],
     ['RateLimitError', `new errors.RateLimitError(['a', 'b'])`, 429, { error: ['a', 'b'] }],
     ['any other', `new TypeError('oh')`, 500, { error: ['oh'] }],
-  ])('that a transform throws stand under proxy_error: %s', async (_, thrown, status, listed) => {
-    for (const side of ['request', 'response']) {
-      const proxy = await shop.proxy({ [side]: `${errors} throw ${thrown};` });
-      const answer = await proxy.call({ body: {} });
-      expect(answer.status).toBe(status);
-      expect(JSON.parse(answer.text)).toMatchObject({
-        proxy_error: { status, code: 'reactor_error', errors: listed },
-      });
-    }
-  });
+  ])(
+    'that a transform throws are listed under proxy_error: %s',
+    async (_, thrown, status, listed) => {
+      for (const side of ['request', 'response']) {
+        const proxy = await shop.proxy({ [side]: `${errors} throw ${thrown};` });
+        const answer = await proxy.call({ body: {} });
+        expect(answer.status).toBe(status);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          proxy_error: { status, code: 'reactor_error', errors: listed },
+        });
+      }
+    },
+  );
 
-  it('show nothing of what svc has opened', async () => {
+  it('show no value that svc has opened', async () => {
     const id = await token('very secret');
     const proxy = await shop.proxy(
       { request: `throw new Error('got ' + (await svc.detokenize('{{' + args.body.id + '}}')));` },
@@ -421,7 +424,7 @@ describe('errors', () => {
     expect(text).toContain('got [redacted]');
   });
 
-  it('show nothing of tokens, configuration and body', async () => {
+  it('show no token, configuration or body', async () => {
     const id = await token('very secret');
     const proxy = await shop.proxy(
       {

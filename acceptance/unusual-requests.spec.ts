@@ -15,7 +15,7 @@ afterAll(() => destination.close());
 
 const chunked = 'Transfer-Encoding: chunked\r\n';
 
-describe('what is unusual and clear is served', () => {
+describe('an unusual but unambiguous request is served', () => {
   const last = 'Connection: close\r\n';
   const at = (method: string, headers: string, body = ''): string =>
     `${method} /proxy/raw HTTP/1.1\r\nHost: a\r\n${places['/proxy'].headers}${headers}\r\n${body}`;
@@ -76,7 +76,7 @@ describe('what is unusual and clear is served', () => {
     expect(destination.received.map((request) => request.body)).toEqual([body]);
   });
 
-  it('requests in a row, the answers in their order', async () => {
+  it('pipelined requests, with answers in their order', async () => {
     const list = `GET /reactor-formulas HTTP/1.1\r\nHost: a\r\n${places.management.headers}\r\n`;
     const text = await talk(
       baseUrl,
@@ -90,7 +90,7 @@ describe('what is unusual and clear is served', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 200]);
   });
 
-  it('of an offer of h2c, nothing that comes with it is taken for a request', async () => {
+  it('an offer of h2c, without reading what follows it as a request', async () => {
     const offer = at('GET', 'Connection: Upgrade\r\nUpgrade: h2c\r\n');
     expect(answersIn(await talk(baseUrl, offer + at('GET', '') + at('GET', last)))).toHaveLength(1);
     expect(destination.received).toHaveLength(1);

@@ -117,7 +117,7 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     detail,
   });
 
-  it('an id that is unknown, foreign, deleted or expired is refused in one and the same way', async () => {
+  it('refuses an unknown, foreign, deleted or expired id in one and the same way', async () => {
     const missing = crypto.randomUUID();
     const foreign = await token('foreign', {}, product.secondTenant.privateKey);
     const deleted = await token('deleted');
@@ -150,7 +150,7 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     await expectRefused(body, invalid('A request may hold at most 1000 expressions.'));
   });
 
-  it('refuses what is no expression by its position, without repeating it', async () => {
+  it('refuses a malformed expression by its position, without repeating it', async () => {
     const id = await token({ name: 'v' });
     for (const broken of ['{{ no id }}', '{{}}', `{{ ${id} | }}`, `{{ ${id} | unheard }}`]) {
       const position = expect.stringMatching(
@@ -162,7 +162,7 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     await expectRefused({ a: `{{ ${id} | last4 }}` }, invalid(fits));
   });
 
-  it('gives the data, the mask or nothing, as the rule says', async () => {
+  it('returns the data, the mask or nothing, as the rule says', async () => {
     const body = { a: `{{${await token(card, { type: 'card' })}}}` };
     const withoutMask = { a: `{{${await token('bare')}}}` };
     const [reveal, mask, redact] = [
@@ -179,7 +179,7 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
     await expectRefused(withoutMask, outOfBounds, elsewhere);
   });
 
-  it('the lowest priority decides, and among equals the most specific container', async () => {
+  it('decides by the lowest priority, and among equals by the most specific container', async () => {
     const body = { a: `{{${await token(card, { type: 'card' })}}}` };
     const specificLater = [rule('reveal', '/pci/high/', 2), rule('mask', '/', 1)];
     await expectFilled(body, { a: masked }, await keyUnder(...specificLater));
@@ -205,7 +205,7 @@ describe('the audit log', () => {
     return { lines: lines.filter((line) => line.token_ids?.includes(tokenId)), text };
   };
 
-  it('tells who used which tokens for what and where to, and no value', async () => {
+  it('records who used which tokens, for what and for which destination, and no value', async () => {
     const value = `value-${crypto.randomUUID()}`;
     const [first, second] = [await token(value), await token(value)];
     const reader = await call('GET', `${baseUrl}/applications/key`, { key });
@@ -244,7 +244,7 @@ describe('the audit log', () => {
     expect(ofProxy.text + ofReads.text).not.toContain(value);
   });
 
-  it('also of uses that were refused', async () => {
+  it('records refused uses, too', async () => {
     const id = await token('v');
     await throughProxy({ a: `{{${id}}}` }, await keyUnder(rule('redact', '/')));
     const { lines } = await linesOf(`entity_type=proxy&entity_id=${proxy.id}`, id);
@@ -252,7 +252,7 @@ describe('the audit log', () => {
   });
 });
 
-it('a proxy that lasts as long as the call fills in expressions as well', async () => {
+it('an ephemeral proxy fills in expressions, too', async () => {
   const { adminKey: admin, privateKey } = product.secondTenant;
   const self = `${baseUrl}/tenants/self`;
   const { name, settings } = (await call('GET', self, { key: admin })).body;
@@ -279,7 +279,7 @@ it('a proxy that lasts as long as the call fills in expressions as well', async 
   expect(refused.body).toMatchObject({ proxy_error: { status: 400, code: 'unknown_token' } });
 });
 
-it('a value that looks like an expression stays as it is, wherever it is put', async () => {
+it('a value that looks like an expression is not expanded, wherever it is put', async () => {
   const other = await token('never');
   const value = `{{${other}}}`;
   const id = await token({ inner: value });

@@ -16,7 +16,11 @@ import { withSetting } from './gateway/setting.mjs';
 export const about =
   'the gateway against other proxies (P1 to P12, P18, P19, TLS, propagation) [--only P1,P2] [--quick] [--write]';
 
-/** In this order: the last one leaves 100,000 definitions behind. */
+/**
+ * In this order: the last one leaves 100,000 definitions behind.
+ *
+ * @type {[goal: string, measure: (setting: import('./types.js').Setting) => Promise<import('./types.js').Check[]>][]}
+ */
 const others = [
   ['P19', measureIdle],
   ['P6', countRedis],
@@ -42,20 +46,22 @@ const bench = {
 const whole = { changes: 200, changesSeconds: 5, idle: { idleSeconds: 30, idleRounds: 3 } };
 const quick = { changes: 50, changesSeconds: 2, idle: { idleSeconds: 10, idleRounds: 1 } };
 
+/** @param {readonly string[]} args */
 export const run = (args) =>
   runBench(bench, args, async ({ timing, wants, ...options }) => {
-    const measured = { checks: [], versions: programVersions() };
+    /** @type {import('./types.js').Measured} */
+    let measured = { checks: [], details: {} };
+    /** @type {Record<string, string>} */
+    const versions = programVersions();
     const sizes = options.quick ? quick : whole;
     await withSetting({ timing, ...sizes }, async (setting) => {
-      Object.assign(measured.versions, await storeVersions(setting.dev));
-      const loads = await measureLoads(setting, wants);
-      measured.details = loads.details;
-      measured.checks.push(...loads.checks);
+      Object.assign(versions, await storeVersions(setting.dev));
+      measured = await measureLoads(setting, wants);
       for (const [goal, measure] of others.filter(([name]) => wants(name))) {
         measured.checks.push(...(await orVoid(goal, '', () => measure(setting))));
       }
     });
-    return measured;
+    return { ...measured, versions };
   });
 
 function programVersions() {
@@ -66,20 +72,25 @@ function programVersions() {
   return Object.fromEntries(found);
 }
 
+/** @param {string} program */
 function versionOf(program) {
   // nginx tells it on the error stream, and wrk fails when asked.
   const output = execFileSync('sh', ['-c', '"$0" -v 2>&1 || true', program]).toString();
   return /\d+(\.\d+)+/.exec(output)?.[0] ?? 'unknown';
 }
 
-/** The servers that the product runs with need not be those on the path. */
+/**
+ * The servers that the product runs with need not be those on the path.
+ *
+ * @param {import('../tools/lib/types.js').Dev} dev
+ */
 async function storeVersions({ databaseUrl, redisUrl }) {
   const postgres = new pg.Client(databaseUrl);
   const redis = new Redis(redisUrl);
   try {
     await postgres.connect();
     const { rows } = await postgres.query('SHOW server_version');
-    const [, version] = /redis_version:(\S+)/.exec(await redis.info('server'));
+    const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
     return { Postgres: rows[0].server_version, Redis: version };
   } finally {
     await postgres.end();

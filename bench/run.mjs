@@ -48,6 +48,7 @@ function tellMissing() {
   }
 }
 
+/** @param {string} each */
 function load(each) {
   return import(pathToFileURL(join(folder, `${each}.mjs`)).href);
 }

@@ -11,6 +11,8 @@ import { ratioOf, takeTurns, tell } from './lib/turns.mjs';
 export const about =
   'detokenize in process, against a bare statement and GCM (P17) [--quick] [--write]';
 
+/** @typedef {() => Promise<unknown>} Call */
+
 const counts = [1, 10, 100];
 const turnMs = 1_000;
 const callers = 16;
@@ -26,10 +28,14 @@ const bench = {
     'core 0; Postgres and all else on core 1. Median [min..max] of the rounds.',
 };
 
+/** @param {readonly string[]} args */
 export const run = (args) =>
   runBench(bench, args, async ({ timing }) => {
     endOnSignal();
-    const measured = { checks: [], details: {} };
+    /** @type {import('./types.js').Check[]} */
+    const checks = [];
+    /** @type {Record<string, unknown>} */
+    const details = {};
     await withProduct({}, async (dev) => {
       for (const pid of Object.values(dev.pids)) pin(pid, 1);
       pin(process.pid, 0);
@@ -38,14 +44,18 @@ export const run = (args) =>
           console.log(`\nP17, tokens of a use: ${count}`);
           const rounds = await takeTurns(targetsOf(count), timing, callOnce);
           tell(rounds, { target: 'vault', peer: 'bare statement' });
-          measured.details[count] = rounds;
-          measured.checks.push(...checksOf(count, rounds));
+          details[count] = rounds;
+          checks.push(...checksOf(count, rounds));
         }
       });
     });
-    return measured;
+    return { checks, details };
   });
 
+/**
+ * @param {number} count
+ * @param {readonly import('./types.js').Round[]} rounds
+ */
 const checksOf = (count, rounds) =>
   [
     ['calls per second', 'perSecond'],
@@ -54,13 +64,17 @@ const checksOf = (count, rounds) =>
     check('P17', `tokens: ${count}, ${what}`, ratioOf(rounds, figure), ['≥', 0.8], ' ×'),
   );
 
+/**
+ * @param {import('../tools/lib/types.js').Dev} dev
+ * @param {(targetsOf: (count: number) => { target: Call, peer: Call }) => Promise<void>} work
+ */
 async function withTargets(dev, work) {
   const libraries = await loadLibraries('vault', {
     '@glovebox/vault': 'TokenUses, Vault',
     '@glovebox/seal': 'parseKeyRing, Sealer',
     '@glovebox/database': 'connectDatabase, dataKeyTable',
   });
-  const ring = libraries.parseKeyRing(readFileSync(dev.keyRingFile, 'utf8'));
+  const ring = libraries.parseKeyRing(readFileSync(dev.keyRingFile ?? '', 'utf8'));
   const url = dev.databaseUrls.data;
   const database = libraries.connectDatabase({ url, app: 'bench', connectionsMax: callers });
   const pool = new pg.Pool({ connectionString: url, max: callers });
@@ -77,6 +91,10 @@ async function withTargets(dev, work) {
   }
 }
 
+/**
+ * @param {import('../tools/lib/types.js').Dev} dev
+ * @param {number} count
+ */
 async function createTokens({ managementUrl, privateKey }, count) {
   const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
   const tokens = Array.from({ length: count }, () => ({ type: 'card', data: card }));
@@ -85,10 +103,15 @@ async function createTokens({ managementUrl, privateKey }, count) {
     headers: { 'SVC-API-KEY': privateKey, 'Content-Type': 'application/json' },
     body: JSON.stringify(tokens),
   });
-  const stored = await answer.json();
-  return { tenantId: stored[0].tenant_id, ids: stored.map(({ id }) => id) };
+  const stored = /** @type {{ id: string, tenant_id: string }[]} */ (await answer.json());
+  return { tenantId: stored[0]?.tenant_id ?? '', ids: stored.map(({ id }) => id) };
 }
 
+/**
+ * @param {any} vault
+ * @param {string} tenantId
+ * @param {readonly string[]} ids
+ */
 function detokenize(vault, tenantId, ids) {
   const applicationId = '00000000-0000-4000-8000-000000000000';
   const principal = { applicationId, tenantId, type: 'private', permissions: ['token:use'] };
@@ -111,7 +134,13 @@ const bareStatement = `
     VALUES ($1, $3, 'proxy.invoke', 'proxy', $4, 'success', $5, $2, 'bench.example'))
   SELECT id, data FROM tokens WHERE tenant_id = $1 AND id = ANY ($2::text[])`;
 
-/** No authorisation, no verdict, no check of what is missing: read, record, decrypt. */
+/**
+ * No authorisation, no verdict, no check of what is missing: read, record, decrypt.
+ *
+ * @param {pg.Pool} pool
+ * @param {string} tenantId
+ * @param {readonly string[]} ids
+ */
 function bareOf(pool, tenantId, ids) {
   const id = '00000000-0000-4000-8000-000000000000';
   const decrypt = decryptionAtHand();
@@ -138,7 +167,11 @@ function decryptionAtHand() {
   };
 }
 
-/** One turn: calls per second, and per second of this process's own time. */
+/**
+ * One turn: calls per second, and per second of this process's own time.
+ *
+ * @param {Call} call
+ */
 async function callOnce(call) {
   const usedBefore = processorSeconds(process.pid);
   const startedAt = performance.now();

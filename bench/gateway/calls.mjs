@@ -1,10 +1,22 @@
 import { request } from 'node:http';
 
-/** A call on a connection of its own, or of the agent. Faults are for those who ask. */
+/**
+ * A call on a connection of its own, or of the agent. Faults are for those who ask.
+ *
+ * @param {string} url
+ * @param {{
+ *   method?: string,
+ *   headers?: import('../types.js').Headers,
+ *   contentLength?: number,
+ *   body?: string,
+ *   agent?: import('node:http').Agent | false,
+ * }} options
+ */
 export function beginCall(url, options = {}) {
   const { method = 'GET', headers = {}, contentLength, body, agent = false } = options;
   const framing = contentLength === undefined ? {} : { 'Content-Length': String(contentLength) };
   const req = request(url, { method, agent, headers: { ...headers, ...framing } });
+  /** @type {Promise<import('node:http').IncomingMessage>} */
   const answered = new Promise((resolve, reject) => {
     req.once('response', resolve);
     req.once('error', reject);
@@ -15,7 +27,11 @@ export function beginCall(url, options = {}) {
   return { req, answered };
 }
 
-/** Reads an answer to its end; resolves with its status. */
+/**
+ * Reads an answer to its end; resolves with its status.
+ *
+ * @param {{ answered: Promise<import('node:http').IncomingMessage> }} call
+ */
 export async function statusOf({ answered }) {
   const res = await answered;
   for await (const chunk of res) void chunk;

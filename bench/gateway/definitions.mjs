@@ -8,17 +8,23 @@ import { startGateway } from './gateways.mjs';
 import { loadSealing, sampleDefinition } from './sample-definitions.mjs';
 import { createProxy } from './setting.mjs';
 
+/** @typedef {ReturnType<typeof sampleDefinition>} Sample */
+
 const definitions = 100_000;
 const perStatement = 1_000;
 const changesPerStatement = 100;
 const changeIntervalMs = 100;
 
-/** P12: what a gateway takes for many definitions, and how long it stands still for them. */
+/**
+ * P12: what a gateway takes for many definitions, and how long it stands still for them.
+ *
+ * @param {import('../types.js').Setting} setting
+ */
 export async function measureDefinitions(setting) {
   const { dev, changesSeconds } = setting;
   const log = await openLog(dev);
   // The measured gateway has core 0 to itself.
-  pin(dev.pids.gateway, 1);
+  pin(dev.pids.gateway ?? 0, 1);
   const gateway = await startGateway(setting, { probe: true });
   pin(gateway.pid, 0);
   try {
@@ -32,6 +38,10 @@ export async function measureDefinitions(setting) {
     await changeFor(changesSeconds * 1_000, log);
     await untilFollowed(setting, gateway);
     const changing = (await gateway.ask('pause')).longestMs;
+    /**
+     * @param {string} what
+     * @param {number} ms
+     */
     const pauses = (what, ms) => check('P12', `longest pause while ${what}`, ms, ['≤', 60], ' ms');
     return [
       check('P12', `a definition in memory, of ${definitions}`, bytes / 1_024, ['≤', 1.5], ' KiB'),
@@ -45,6 +55,7 @@ export async function measureDefinitions(setting) {
   }
 }
 
+/** @param {import('../types.js').Setting} setting */
 async function startUp(setting) {
   const startedAt = performance.now();
   const gateway = await startGateway(setting);
@@ -53,7 +64,12 @@ async function startUp(setting) {
   return seconds;
 }
 
-/** A definition that comes after all others is served: so are they. */
+/**
+ * A definition that comes after all others is served: so are they.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @param {import('../types.js').BenchGateway} gateway
+ */
 async function untilFollowed(setting, gateway) {
   const { headers } = await createProxy(setting, { destination_url: setting.destination.url });
   const served = async () => {
@@ -64,6 +80,10 @@ async function untilFollowed(setting, gateway) {
   await until(served, { withinMs: 120_000, what: 'the definitions are followed' });
 }
 
+/**
+ * @param {number} ms
+ * @param {Awaited<ReturnType<typeof openLog>>} log
+ */
 async function changeFor(ms, log) {
   const end = performance.now() + ms;
   while (performance.now() < end) {
@@ -71,13 +91,19 @@ async function changeFor(ms, log) {
   }
 }
 
-/** Writes into the definition log as the management API does, many at once. */
+/**
+ * Writes into the definition log as the management API does, many at once.
+ *
+ * @param {import('../../tools/lib/types.js').Dev} dev
+ */
 async function openLog(dev) {
   const { sealDefinition, parseKeyRing } = await loadSealing();
-  const ring = parseKeyRing(readFileSync(dev.keyRingFile, 'utf8'));
+  const ring = parseKeyRing(readFileSync(dev.keyRingFile ?? '', 'utf8'));
   const client = new pg.Client(dev.databaseUrl);
   await client.connect();
+  /** @type {Sample[]} */
   const known = [];
+  /** @param {readonly Sample[]} samples */
   const write = (samples) =>
     client.query(
       `WITH head AS (
@@ -96,11 +122,13 @@ async function openLog(dev) {
       ],
     );
   return {
+    /** @param {number} count */
     async append(count) {
       const samples = Array.from({ length: count }, (_, at) => sampleDefinition(dev.tenantId, at));
       await write(samples);
       known.push(...samples);
     },
+    /** @param {number} count */
     async change(count) {
       const from = Math.floor(Math.random() * (known.length - count));
       await write(known.slice(from, from + count));

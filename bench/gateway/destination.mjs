@@ -4,6 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/**
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ */
+
 const blockBytes = 64 * 1024;
 const pauseMs = 1_000;
 
@@ -13,15 +18,26 @@ const pauseMs = 1_000;
  */
 export class Destination {
   #server = createServer((req, res) => void this.#answer(req, res));
-  /** The answers that calls hang on now. */
+  /**
+   * The answers that calls hang on now.
+   *
+   * @type {Set<ServerResponse>}
+   */
   #waiting = new Set();
-  /** When calls that hung were given up by the proxy. */
+  /**
+   * When calls that hung were given up by the proxy.
+   *
+   * @type {number[]}
+   */
   givenUpAt = [];
+
+  url = '';
 
   async listen() {
     this.#server.listen(0, '127.0.0.1', 4_096);
     await once(this.#server, 'listening');
-    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+    const { port } = /** @type {import('node:net').AddressInfo} */ (this.#server.address());
+    this.url = `http://127.0.0.1:${port}`;
   }
 
   get waiting() {
@@ -38,8 +54,12 @@ export class Destination {
     await once(this.#server, 'close');
   }
 
+  /**
+   * @param {IncomingMessage} req
+   * @param {ServerResponse} res
+   */
   async #answer(req, res) {
-    const [, what, detail] = req.url.split('/');
+    const [, what, detail] = (req.url ?? '').split('/');
     if (what === 'hang') return this.#hang(req, res, detail);
     if (what === 'down') return streamDown(res, Number(detail));
     if (what === 'up') return countUp(req, res);
@@ -48,6 +68,11 @@ export class Destination {
     res.end(JSON.stringify({ path: req.url }));
   }
 
+  /**
+   * @param {IncomingMessage} req
+   * @param {ServerResponse} res
+   * @param {string | undefined} detail
+   */
   #hang(req, res, detail) {
     this.#waiting.add(res);
     res.once('close', () => {
@@ -60,6 +85,10 @@ export class Destination {
   }
 }
 
+/**
+ * @param {ServerResponse} res
+ * @param {number} bytes
+ */
 async function streamDown(res, bytes) {
   res.writeHead(200, {
     'Content-Type': 'application/octet-stream',
@@ -68,11 +97,16 @@ async function streamDown(res, bytes) {
   await pipeline(Readable.from(blocks(bytes), { objectMode: false }), res);
 }
 
+/** @param {number} bytes */
 function* blocks(bytes) {
   const block = Buffer.alloc(blockBytes, 'x');
   for (let left = bytes; left > 0; left -= blockBytes) yield block.subarray(0, left);
 }
 
+/**
+ * @param {IncomingMessage} req
+ * @param {ServerResponse} res
+ */
 async function countUp(req, res) {
   await sleep(pauseMs);
   let bytes = 0;

@@ -3,16 +3,29 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/lib/ports.mjs';
 import { untilAnswers } from '../lib/programs.mjs';
 
+/** @typedef {{ name: string, given: boolean }} Flag an option of Node, to be given or taken away */
+
+/** @param {string} name */
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
  * One more gateway of the running product, with the command line and the environment that `npm start`
  * gave to the first one; `flag` is given to or taken from Node. With `probe` it answers questions about
  * its memory and its pauses.
+ *
+ * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
+ * @param {{
+ *   env?: Readonly<Record<string, string>>,
+ *   preload?: string,
+ *   flag?: Flag,
+ *   probe?: boolean,
+ *   output?: string,
+ * }} options
+ * @returns {Promise<import('../types.js').BenchGateway>}
  */
 export async function startGateway({ dev, children }, options = {}) {
   const { env = {}, preload, flag, probe = false, output = '/dev/null' } = options;
-  const [command, ...own] = partsOf(dev.pids.gateway, 'cmdline');
+  const [command = '', ...own] = partsOf(dev.pids.gateway, 'cmdline');
   const args = flag ? withFlag(own, flag) : own;
   const ports = { PORT: await freePort(), OPS_PORT: await freePort() };
   const loaded = [...(preload ? [preload] : []), ...(probe ? ['probe.cjs'] : [])].map(beside);
@@ -20,7 +33,7 @@ export async function startGateway({ dev, children }, options = {}) {
   const log = openSync(output, 'w');
   const child = children.start(command, [...flags, ...args], {
     env: { ...environmentOf(dev.pids.gateway), ...env, ...asText(ports) },
-    stdio: ['ignore', log, 'inherit', ...(probe ? ['ipc'] : [])],
+    stdio: probe ? ['ignore', log, 'inherit', 'ipc'] : ['ignore', log, 'inherit'],
   });
   closeSync(log);
   const opsUrl = `http://127.0.0.1:${ports.OPS_PORT}`;
@@ -28,14 +41,22 @@ export async function startGateway({ dev, children }, options = {}) {
   return {
     url: `http://127.0.0.1:${ports.PORT}`,
     opsUrl,
-    pid: child.pid,
+    pid: child.pid ?? 0,
     ask: (question) => ask(child, question),
     end: () => children.end(child),
   };
 }
 
+/**
+ * @param {import('../types.js').Setting} setting
+ * @param {string} flag
+ */
 export const startsWith = ({ dev }, flag) => partsOf(dev.pids.gateway, 'cmdline').includes(flag);
 
+/**
+ * @param {readonly string[]} args
+ * @param {Flag} flag
+ */
 const withFlag = (args, { name, given }) => [
   ...(given ? [name] : []),
   ...args.filter((arg) => arg !== name),
@@ -43,22 +64,33 @@ const withFlag = (args, { name, given }) => [
 
 let lastId = 0;
 
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {string} question
+ * @returns {Promise<any>} the answer of probe.cjs
+ */
 function ask(child, question) {
   const id = (lastId += 1);
   return new Promise((resolve) => {
+    /** @param {any} message */
     const listen = (message) => {
       if (message.id !== id) return;
       child.off('message', listen);
       resolve(message.answer);
     };
     child.on('message', listen);
-    child.send({ id, question });
+    child.send?.({ id, question });
   });
 }
 
+/**
+ * @param {number | undefined} pid
+ * @param {string} file
+ */
 const partsOf = (pid, file) =>
   readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0').filter(Boolean);
 
+/** @param {number | undefined} pid */
 const environmentOf = (pid) =>
   Object.fromEntries(
     partsOf(pid, 'environ').map((line) => {
@@ -67,4 +99,5 @@ const environmentOf = (pid) =>
     }),
   );
 
+/** @param {Readonly<Record<string, number>>} env */
 const asText = (env) => Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)]));

@@ -7,6 +7,8 @@ import { loadOnce } from '../lib/wrk.mjs';
 import { startGateway, startsWith } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 
+/** @typedef {import('../types.js').BenchGateway & import('../types.js').LoadTarget & { given: boolean, ratios: number[] }} Idle */
+
 const flag = '--no-memory-reducer';
 /** After the first second come warm ones; the last of them are compared with. */
 const warmTurns = 6;
@@ -15,14 +17,18 @@ const comparedTurns = 3;
 /**
  * P19: what a call costs in the first second after a pause, against a warm one, of two gateways that differ
  * in one flag of V8. The bound belongs to the one that is as `npm start` starts it.
+ *
+ * @param {import('../types.js').Setting} setting
  */
 export async function measureIdle(setting) {
   const { idleSeconds, idleRounds } = setting.idle;
+  /** @param {boolean} given */
   const whatOf = (given) =>
     `first second after ${idleSeconds} s idle / warm, ${given ? 'with' : 'without'} ${flag}`;
   const { upstreamUrl } = setting;
   if (!upstreamUrl) return [notRun('P19', whatOf(false), 'wrk or a C compiler is missing')];
   const { headers } = await createProxy(setting, { destination_url: upstreamUrl });
+  /** @type {Idle[]} */
   const gateways = [];
   for (const given of [false, true]) {
     const gateway = await startGateway(setting, { flag: { name: flag, given } });
@@ -51,19 +57,25 @@ export async function measureIdle(setting) {
   );
 }
 
+/** @param {Idle[]} gateways */
 async function oneRound(gateways) {
   const first = await costsOf(gateways);
   const warm = [];
   for (let turn = 0; turn < warmTurns; turn += 1) warm.push(await costsOf(gateways));
   for (const [at, { given, ratios }] of gateways.entries()) {
-    const costs = warm.map((turn) => turn[at]);
-    ratios.push(first[at] / median(costs.slice(-comparedTurns)));
-    const told = [first[at], ...costs].map((seconds) => Math.round(seconds * 1e6));
+    const cost = first[at] ?? NaN;
+    const costs = warm.map((turn) => turn[at] ?? NaN);
+    ratios.push(cost / median(costs.slice(-comparedTurns)));
+    const told = [cost, ...costs].map((seconds) => Math.round(seconds * 1e6));
     console.log(`${given ? 'with' : 'without'} ${flag}: ${told.join(', ')} µs a call`);
   }
 }
 
-/** Processor seconds of a call, of one gateway after the other. */
+/**
+ * Processor seconds of a call, of one gateway after the other.
+ *
+ * @param {readonly Idle[]} gateways
+ */
 async function costsOf(gateways) {
   const costs = [];
   for (const gateway of gateways) costs.push(1 / (await loadOnce(gateway)).perCpuSecond);

@@ -6,19 +6,25 @@ import { createProxy } from './setting.mjs';
 const calls = 1_000;
 const withinMs = 1_000;
 
-/** P10: callers leave while they wait, while they read and while they send. */
+/**
+ * P10: callers leave while they wait, while they read and while they send.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @returns {Promise<import('../types.js').Check[]>}
+ */
 export async function measureLeaving(setting) {
   const { dev, destination } = setting;
   const { headers } = await createProxy(setting, { destination_url: destination.url });
   const proxy = `${dev.baseUrl}/proxy`;
   const binary = { ...headers, 'Content-Type': 'application/octet-stream' };
   const half = { method: 'POST', headers: binary, contentLength: 2_000, body: 'x'.repeat(1_000) };
+  const begin = () => beginCall(`${proxy}/hang`, { headers });
   const kinds = [
-    () => beginCall(`${proxy}/hang`, { headers }),
+    begin,
     () => beginCall(`${proxy}/hang/begun`, { headers }),
     () => beginCall(`${proxy}/hang/reading`, half),
   ];
-  const begun = Array.from({ length: calls }, (_, at) => kinds[at % kinds.length]());
+  const begun = Array.from({ length: calls }, (_, at) => (kinds[at % kinds.length] ?? begin)());
   await until(() => destination.waiting === calls, { what: 'the calls have arrived' });
   destination.givenUpAt = [];
   const leftAt = performance.now();
@@ -39,7 +45,13 @@ export async function measureLeaving(setting) {
   ];
 }
 
-/** A slot that an abandoned call holds would keep one of these from its destination. */
+/**
+ * A slot that an abandoned call holds would keep one of these from its destination.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @param {string} proxy
+ * @param {import('../types.js').Headers} headers
+ */
 async function slots({ destination }, proxy, headers) {
   const begun = Array.from({ length: calls }, () => beginCall(`${proxy}/hang`, { headers }));
   await until(() => destination.waiting === calls, { withinMs: 15_000, what: 'slots' }).catch(
@@ -49,5 +61,5 @@ async function slots({ destination }, proxy, headers) {
   destination.release();
   for (const { req } of arrived < calls ? begun : []) req.destroy();
   const statuses = await Promise.allSettled(begun.map(statusOf));
-  return statuses.filter(({ value }) => value === 200).length;
+  return statuses.filter((each) => each.status === 'fulfilled' && each.value === 200).length;
 }

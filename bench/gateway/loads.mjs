@@ -6,9 +6,15 @@ import { prepareScripts } from './bodies.mjs';
 import { startTlsUpstream } from './peers.mjs';
 import { openSites } from './sites.mjs';
 
+/** @typedef {[goal: string, load: string, target: string, peer: string, bound?: import('../types.js').Bound, figure?: string]} PairRow */
+
 const agent = 'http-proxy + agent';
 
-/** GETs of /small over 64 connections, unless said. */
+/**
+ * GETs of /small over 64 connections, unless said.
+ *
+ * @type {Readonly<Record<string, { connections?: number, path?: string, body?: string }>>}
+ */
 const loads = {
   'GET small': {},
   'GET small, one connection': { connections: 1 },
@@ -27,6 +33,8 @@ const loads = {
 /**
  * Goal, load, target, peer, bound, and the figure if it is not requests per second of processor time.
  * nginx is compared by that alone: it gets no more requests per second than one core of load can make.
+ *
+ * @type {PairRow[]}
  */
 const pairs = [
   ['P1', 'GET small', 'gateway', agent, ['≥', 1.7]],
@@ -56,7 +64,13 @@ const pairs = [
 /** A few percent decide these: twice the rounds, for a median that can tell. */
 const closeGoals = ['P8', 'P9'];
 
-/** The pairs of the wanted goals, one after the other. */
+/**
+ * The pairs of the wanted goals, one after the other.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @param {(goal: string) => boolean} wants
+ * @returns {Promise<import('../types.js').Measured>}
+ */
 export async function measureLoads(setting, wants) {
   const wanted = pairs.filter(([goal]) => wants(goal)).map(pairOf);
   if (wanted.length === 0) return { checks: [], details: {} };
@@ -70,7 +84,9 @@ export async function measureLoads(setting, wants) {
     setting,
     wanted.map(({ load }) => load.body),
   );
+  /** @type {import('../types.js').Check[]} */
   const checks = [];
+  /** @type {Record<string, unknown>} */
   const details = {};
   for (const pair of wanted) {
     const measured = () => measure(pair, { setting, sites, scripts, details });
@@ -80,25 +96,40 @@ export async function measureLoads(setting, wants) {
   return { checks, details };
 }
 
+/** @param {PairRow} row */
 function pairOf([goal, loadName, target, peer, bound, figure]) {
   const what = `${loadName}${figure ? `, ${figure}` : ''}: ${target} / ${peer}`;
-  return { goal, what, load: loads[loadName], target, peer, bound, figure };
+  return { goal, what, load: loads[loadName] ?? {}, target, peer, bound, figure };
 }
 
+/**
+ * @param {ReturnType<typeof pairOf>} pair
+ * @param {{
+ *   setting: import('../types.js').Setting,
+ *   sites: ReturnType<typeof openSites>,
+ *   scripts: Readonly<Record<string, string>>,
+ *   details: Record<string, unknown>,
+ * }} options
+ */
 async function measure(pair, { setting, sites, scripts, details }) {
   const { goal, what, load, bound, figure } = pair;
   const { connections = 64, path = '/small', body } = load;
-  const both = {};
-  for (const side of ['target', 'peer']) {
-    const site = await sites.of(pair[side]);
-    if (!site) return [notRun(goal, what, `there is no "${pair[side]}"`)];
+  const script = body === undefined ? undefined : scripts[body];
+  /** @param {string} name */
+  const loadTarget = async (name) => {
+    const site = await sites.of(name);
+    if (!site) return undefined;
     pin(site.pid, 0);
-    both[side] = { ...site, name: pair[side], url: site.url + path, script: scripts[body] };
-  }
+    return { ...site, name, url: site.url + path, script };
+  };
+  const target = await loadTarget(pair.target);
+  const peer = await loadTarget(pair.peer);
+  if (!target) return [notRun(goal, what, `there is no "${pair.target}"`)];
+  if (!peer) return [notRun(goal, what, `there is no "${pair.peer}"`)];
   const { timing } = setting;
   const count = closeGoals.includes(goal) ? 2 * timing.rounds : timing.rounds;
-  const rounds = await takeTurns(both, { ...timing, rounds: count }, (target) =>
-    loadOnce(target, { connections }),
+  const rounds = await takeTurns({ target, peer }, { ...timing, rounds: count }, (side) =>
+    loadOnce(side, { connections }),
   );
   await sites.verify();
   tell(rounds, { target: pair.target, peer: pair.peer });

@@ -8,20 +8,29 @@ import { until } from './waiting.mjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 
+/** @typedef {Awaited<ReturnType<typeof memoryOf>>} Memory */
+
 const streamBytes = 500 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 const waiting = 1_000;
 const warmUpCalls = 50;
 
-/** P11: what a gateway takes for a large stream, and for calls that wait. */
+/**
+ * P11: what a gateway takes for a large stream, and for calls that wait.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @returns {Promise<import('../types.js').Check[]>}
+ */
 export async function measureMemory(setting) {
   const { destination } = setting;
   const { headers } = await createProxy(setting, { destination_url: destination.url });
   const rows = [];
-  for (const [what, stream] of [
+  /** @type {[what: string, stream: typeof readLate][]} */
+  const streams = [
     ['500 MB down, read a second late: RSS +', readLate],
     ['500 MB up, taken a second late: RSS +', sendAll],
-  ]) {
+  ];
+  for (const [what, stream] of streams) {
     const growth = await withGateway(setting, headers, (gateway) =>
       growthDuring(gateway, () => stream(gateway.url, headers)),
     );
@@ -30,6 +39,11 @@ export async function measureMemory(setting) {
   const { idle, busy } = await withGateway(setting, headers, (gateway) =>
     perWaitingCall(gateway, headers, destination),
   );
+  /**
+   * @param {string} what
+   * @param {number} figure
+   * @param {import('../types.js').Bound} [bound]
+   */
   const row = (what, figure, bound) => check('P11', what, figure, bound, ' KiB');
   rows.push(
     row(`a call that waits, of ${waiting}: RSS +`, busy.resident, ['≤', 12]),
@@ -40,7 +54,14 @@ export async function measureMemory(setting) {
   return rows;
 }
 
-/** A gateway of its own for each figure: what an earlier one left behind would hide it. */
+/**
+ * A gateway of its own for each figure: what an earlier one left behind would hide it.
+ *
+ * @template Result
+ * @param {import('../types.js').Setting} setting
+ * @param {import('../types.js').Headers} headers
+ * @param {(gateway: import('../types.js').BenchGateway) => Promise<Result>} work
+ */
 async function withGateway(setting, headers, work) {
   const gateway = await startGateway(setting, { probe: true });
   try {
@@ -57,6 +78,10 @@ async function withGateway(setting, headers, work) {
   }
 }
 
+/**
+ * @param {{ pid: number }} gateway
+ * @param {() => Promise<void>} work
+ */
 async function growthDuring({ pid }, work) {
   const before = residentMebibytes(pid);
   let most = before;
@@ -69,6 +94,10 @@ async function growthDuring({ pid }, work) {
   return most - before;
 }
 
+/**
+ * @param {string} url
+ * @param {import('../types.js').Headers} headers
+ */
 async function readLate(url, headers) {
   const { answered } = beginCall(`${url}/proxy/down/${streamBytes}`, { headers });
   const res = await answered;
@@ -78,6 +107,10 @@ async function readLate(url, headers) {
   if (bytes !== streamBytes) throw new Error(`${bytes} bytes came down`);
 }
 
+/**
+ * @param {string} url
+ * @param {import('../types.js').Headers} headers
+ */
 async function sendAll(url, headers) {
   const binary = { ...headers, 'Content-Type': 'application/octet-stream' };
   const options = { method: 'POST', headers: binary, contentLength: streamBytes };
@@ -96,10 +129,16 @@ async function sendAll(url, headers) {
 /**
  * In two steps: callers that are connected and idle, then the same callers waiting for their
  * destination. The second is what a slow destination costs.
+ *
+ * @param {import('../types.js').BenchGateway} gateway
+ * @param {import('../types.js').Headers} headers
+ * @param {import('./destination.mjs').Destination} destination
  */
 async function perWaitingCall(gateway, headers, destination) {
   const agents = Array.from({ length: waiting }, () => new Agent({ keepAlive: true }));
-  const begin = (path) => (agent) => beginCall(`${gateway.url}/proxy${path}`, { headers, agent });
+  /** @param {string} path */
+  const begin = (path) => (/** @type {Agent} */ agent) =>
+    beginCall(`${gateway.url}/proxy${path}`, { headers, agent });
   const none = await memoryOf(gateway);
   for (let at = 0; at < waiting; at += warmUpCalls) {
     const some = agents.slice(at, at + warmUpCalls);
@@ -115,11 +154,16 @@ async function perWaitingCall(gateway, headers, destination) {
   return { idle: difference(idle, none), busy: difference(busy, idle) };
 }
 
+/** @param {import('../types.js').BenchGateway} gateway */
 async function memoryOf(gateway) {
   const { liveBytes } = await gateway.ask('memory');
   return { live: liveBytes / 1_024, resident: residentMebibytes(gateway.pid) * 1_024 };
 }
 
+/**
+ * @param {Memory} after
+ * @param {Memory} before
+ */
 const difference = (after, before) => ({
   live: (after.live - before.live) / waiting,
   resident: (after.resident - before.resident) / waiting,

@@ -3,11 +3,13 @@ const { Counter, Registry } = require('prom-client');
 
 const nothing = () => undefined;
 
-Counter.prototype.incWithoutExemplar = nothing;
+// The package does not declare it.
+Object.assign(Counter.prototype, { incWithoutExemplar: nothing });
 Counter.prototype.labels = () => ({ inc: nothing });
 
 // Histograms tally by themselves (tallied-histogram.ts), and are told to a registry once.
 const { registerMetric } = Registry.prototype;
+/** @param {any} metric */
 Registry.prototype.registerMetric = function (metric) {
   if (typeof metric.of === 'function') metric.of = () => ({ add: nothing });
   return registerMetric.call(this, metric);

@@ -6,9 +6,14 @@ import { freePort } from '../../tools/lib/ports.mjs';
 import { loadLibraries } from '../lib/libraries.mjs';
 import { findProgram, untilAnswers } from '../lib/programs.mjs';
 
+/** @param {string} path */
 const near = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The destination of wrk's calls, small beside the proxies. Undefined without wrk or a compiler. */
+/**
+ * The destination of wrk's calls, small beside the proxies. Undefined without wrk or a compiler.
+ *
+ * @param {Pick<import('../types.js').Setting, 'children' | 'folder'>} setting
+ */
 export async function startUpstream({ children, folder }) {
   if (!findProgram('wrk')) return undefined;
   const compiler = findProgram('cc') ?? findProgram('gcc');
@@ -32,29 +37,43 @@ export const peerNames = [
   '@fastify/http-proxy',
 ];
 
-/** With its process and URL; undefined when it is not installed. */
+/**
+ * With its process and URL; undefined when it is not installed.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @param {string} name
+ * @param {string | undefined} destinationUrl
+ * @param {string} caFile
+ */
 export async function startPeer({ children }, name, destinationUrl, caFile = '') {
   if (name.startsWith('@') && !existsSync(near(`../peers/node_modules/${name}`))) {
     console.log(`${name} is missing: npm ci --prefix bench/peers --ignore-scripts`);
     return undefined;
   }
   const port = await freePort();
-  const args = [near('../peers/proxies.cjs'), name, String(port), destinationUrl, caFile];
+  const args = [near('../peers/proxies.cjs'), name, String(port), destinationUrl ?? '', caFile];
   return answering(children.start(process.execPath, args), port);
 }
 
+/** @param {import('../types.js').Setting} setting */
 export async function startNginx(setting) {
-  const { host } = new URL(setting.upstreamUrl);
+  const { host } = new URL(setting.upstreamUrl ?? '');
   return runNginx(setting, 'proxy', (port) => passing(port, host));
 }
 
-/** A destination over TLS, with a certificate of an authority of its own. */
+/**
+ * A destination over TLS, with a certificate of an authority of its own.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @returns {Promise<import('../types.js').TlsUpstream | undefined>}
+ */
 export async function startTlsUpstream(setting) {
   const { createAuthority } = await loadLibraries('authority', {
     './libs/testing/src/authority.ts': 'createAuthority',
   });
   const authority = createAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
+  /** @param {string} name */
   const file = (name) => join(setting.folder, name);
   writeFileSync(file('tls.crt'), cert);
   writeFileSync(file('tls.key'), key, { mode: 0o600 });
@@ -65,6 +84,11 @@ export async function startTlsUpstream(setting) {
   return { url, ca: authority.ca, caFile: file('tls-ca.crt') };
 }
 
+/**
+ * @param {import('../types.js').Setting} setting
+ * @param {string} name
+ * @param {(port: number) => string} serverOn
+ */
 async function runNginx({ children, folder }, name, serverOn) {
   const program = findProgram('nginx');
   if (!program) return undefined;
@@ -76,13 +100,23 @@ async function runNginx({ children, folder }, name, serverOn) {
   return answering(children.start(program, args), port);
 }
 
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} port
+ * @returns {Promise<import('../types.js').Site>}
+ */
 async function answering(child, port) {
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(child, url);
-  return { pid: child.pid, url };
+  return { pid: child.pid ?? 0, url };
 }
 
-/** One worker on one core; bodies stay in memory, connections to both sides stay open. */
+/**
+ * One worker on one core; bodies stay in memory, connections to both sides stay open.
+ *
+ * @param {string} folder
+ * @param {string} server
+ */
 const nginxConfig = (folder, server) => `
 daemon off;
 worker_processes 1;
@@ -102,6 +136,10 @@ http {
 }
 `;
 
+/**
+ * @param {number} port
+ * @param {string} destination
+ */
 const passing = (port, destination) => `
   upstream destination {
     server ${destination};
@@ -118,7 +156,12 @@ const passing = (port, destination) => `
     }
   }`;
 
-/** Answers as many bytes as the destination without TLS. */
+/**
+ * Answers as many bytes as the destination without TLS.
+ *
+ * @param {number} port
+ * @param {(name: string) => string} file
+ */
 const answeringOverTls = (port, file) => `
   server {
     listen 127.0.0.1:${port} ssl backlog=4096;

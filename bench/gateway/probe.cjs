@@ -7,8 +7,8 @@ pauses.enable();
 
 const questions = {
   memory() {
-    global.gc();
-    global.gc();
+    global.gc?.();
+    global.gc?.();
     const { heapUsed, external } = process.memoryUsage();
     return { liveBytes: heapUsed + external };
   },
@@ -20,6 +20,10 @@ const questions = {
   },
 };
 
-process.on('message', ({ id, question }) => process.send({ id, answer: questions[question]() }));
+/** @param {any} message */
+const answer = ({ id, question }) =>
+  process.send?.({ id, answer: questions[/** @type {keyof typeof questions} */ (question)]() });
+
+process.on('message', answer);
 process.on('disconnect', () => process.exit(1));
-process.channel.unref();
+process.channel?.unref();

@@ -4,7 +4,11 @@ import { percentile } from '../lib/figures.cjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 
-/** From the answer to a change until each of three gateways serves it, with every store healthy. */
+/**
+ * From the answer to a change until each of three gateways serves it, with every store healthy.
+ *
+ * @param {import('../types.js').Setting} setting
+ */
 export async function measurePropagation(setting) {
   const { dev, destination, changes } = setting;
   const proxy = await createProxy(setting, { destination_url: destination.url });
@@ -29,9 +33,22 @@ export async function measurePropagation(setting) {
   }
 }
 
+/**
+ * @param {readonly number[]} acknowledged
+ * @param {readonly number[]} inForce
+ */
 function rowsOf(acknowledged, inForce) {
   const late = inForce.filter((ms) => ms > 0).length;
+  /**
+   * @param {readonly number[]} values
+   * @param {number} share
+   */
   const at = (values, share) => Math.max(0, percentile(values, share));
+  /**
+   * @param {string} what
+   * @param {number} figure
+   * @param {string} unit
+   */
   const row = (what, figure, unit) => check('propagation', what, figure, undefined, unit);
   return [
     row('a change and its answer, p50', at(acknowledged, 0.5), ' ms'),
@@ -42,6 +59,11 @@ function rowsOf(acknowledged, inForce) {
   ];
 }
 
+/**
+ * @param {import('../../tools/lib/types.js').Dev} dev
+ * @param {string} id
+ * @param {string} destinationUrl
+ */
 async function redirect({ managementUrl, adminKey }, id, destinationUrl) {
   const answer = await fetch(`${managementUrl}/proxies/${id}`, {
     method: 'PATCH',
@@ -55,6 +77,11 @@ async function redirect({ managementUrl, adminKey }, id, destinationUrl) {
 /**
  * When the first call began that was served by the new definition: 0 for the first call of all, since
  * nothing then says that the definition was not in force before.
+ *
+ * @param {string} url
+ * @param {import('../types.js').Headers} headers
+ * @param {Agent} agent
+ * @param {string} path
  */
 async function firstSeen(url, headers, agent, path) {
   for (let tries = 0; ; tries += 1) {
@@ -63,6 +90,11 @@ async function firstSeen(url, headers, agent, path) {
   }
 }
 
+/**
+ * @param {string} url
+ * @param {import('../types.js').Headers} headers
+ * @param {Agent} agent
+ */
 function pathServed(url, headers, agent) {
   return new Promise((resolve, reject) => {
     const req = get(url, { headers, agent }, (res) => {

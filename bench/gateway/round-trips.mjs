@@ -9,7 +9,11 @@ const calls = 500;
 /** The gateway's own questions meanwhile differ by one or two from window to window. */
 const negligible = 0.01;
 
-/** P6: a warm call without tokens asks Redis nothing. */
+/**
+ * P6: a warm call without tokens asks Redis nothing.
+ *
+ * @param {import('../types.js').Setting} setting
+ */
 export function countRedis(setting) {
   const upstream = { env: 'REDIS_URL', url: setting.dev.redisUrl };
   return withRelay(setting, upstream, async (perCall) => [
@@ -17,7 +21,11 @@ export function countRedis(setting) {
   ]);
 }
 
-/** P7: however many tokens a call has, it asks Postgres once. */
+/**
+ * P7: however many tokens a call has, it asks Postgres once.
+ *
+ * @param {import('../types.js').Setting} setting
+ */
 export async function countPostgres(setting) {
   const upstream = { env: 'DATABASE_URL', url: setting.dev.databaseUrls.data };
   const ids = await createTokens(setting, 100);
@@ -31,7 +39,13 @@ export async function countPostgres(setting) {
   });
 }
 
-/** A gateway that reaches one of its stores through a relay that counts. */
+/**
+ * A gateway that reaches one of its stores through a relay that counts.
+ *
+ * @param {import('../types.js').Setting} setting
+ * @param {{ env: string, url: string }} upstream
+ * @param {(perCall: (ids: readonly string[]) => Promise<number>) => Promise<import('../types.js').Check[]>} work
+ */
 async function withRelay(setting, { env, url }, work) {
   const { headers } = await createProxy(setting, { destination_url: setting.destination.url });
   const relay = await startRelay(new URL(url));
@@ -44,6 +58,10 @@ async function withRelay(setting, { env, url }, work) {
   }
 }
 
+/**
+ * @param {{ roundTrips: number }} relay
+ * @param {() => Promise<void>} call
+ */
 async function roundTripsPerCall(relay, call) {
   await call();
   const [before, begunAt] = [relay.roundTrips, performance.now()];
@@ -55,6 +73,11 @@ async function roundTripsPerCall(relay, call) {
   return Math.max(0, after - before - idle) / calls;
 }
 
+/**
+ * @param {string} url
+ * @param {import('../types.js').Headers} headers
+ * @param {readonly string[]} ids
+ */
 async function callWith(url, headers, ids) {
   const answer = await fetch(`${url}/proxy`, {
     method: 'POST',
@@ -65,10 +88,22 @@ async function callWith(url, headers, ids) {
   if (answer.status !== 200) throw new Error(`a call got ${answer.status}`);
 }
 
-/** A round trip begins with bytes for the server after bytes from the server, on one connection. */
+/**
+ * A round trip begins with bytes for the server after bytes from the server, on one connection.
+ *
+ * @param {URL} target
+ */
 async function startRelay(target) {
+  /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set();
-  const relay = { roundTrips: 0 };
+  const relay = {
+    roundTrips: 0,
+    url: '',
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let answered = true;
@@ -86,11 +121,8 @@ async function startRelay(target) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(target);
-  url.port = String(server.address().port);
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  url.port = String(port);
   relay.url = url.href;
-  relay.close = () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  };
   return relay;
 }

@@ -4,11 +4,16 @@ import { loadLibraries } from '../lib/libraries.mjs';
 /** How this version seals what it writes into the definition log. */
 export const loadSealing = () =>
   loadLibraries('sealing', {
-    '@glovebox/definitions': 'sealDefinition',
+    './libs/definitions/src/codec.ts': 'sealDefinition',
     '@glovebox/seal': 'parseKeyRing',
   });
 
-/** Seven proxies, two applications and one reactor of ten. */
+/**
+ * Seven proxies, two applications and one reactor of ten.
+ *
+ * @param {string} tenantId
+ * @param {number} at
+ */
 export function sampleDefinition(tenantId, at) {
   const place = at % 10;
   const kind = place < 7 ? 'proxy' : place < 9 ? 'application' : 'reactor';
@@ -17,6 +22,7 @@ export function sampleDefinition(tenantId, at) {
 
 const keyHash = () => randomBytes(32).toString('base64url');
 
+/** @type {Record<'proxy' | 'application' | 'reactor', (at: number) => object>} */
 const samples = {
   proxy: (at) => ({
     keyHash: keyHash(),

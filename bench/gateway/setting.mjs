@@ -7,7 +7,12 @@ import { Children } from '../lib/programs.mjs';
 import { Destination } from './destination.mjs';
 import { startUpstream } from './peers.mjs';
 
-/** The real product on core 1, its gateway on core 0, and a destination that does as it is told. */
+/**
+ * The real product on core 1, its gateway on core 0, and a destination that does as it is told.
+ *
+ * @param {Pick<import('../types.js').Setting, 'timing' | 'changes' | 'changesSeconds' | 'idle'>} options
+ * @param {(setting: import('../types.js').Setting) => Promise<void>} work
+ */
 export async function withSetting(options, work) {
   endOnSignal();
   // Everything started from here inherits it: Postgres's later sessions, too.
@@ -25,7 +30,7 @@ export async function withSetting(options, work) {
       DEFINITION_BYTES_PER_TENANT: '1000000000',
     };
     await withProduct(environment, async (dev) => {
-      pin(dev.pids.gateway, 0);
+      pin(dev.pids.gateway ?? 0, 0);
       const setting = { ...options, dev, folder, children, destination };
       try {
         await work({ ...setting, upstreamUrl: await startUpstream(setting) });
@@ -38,7 +43,12 @@ export async function withSetting(options, work) {
   }
 }
 
-/** A proxy, and what a call of it through any gateway needs. */
+/**
+ * A proxy, and what a call of it through any gateway needs.
+ *
+ * @param {Pick<import('../types.js').Setting, 'dev'>} setting
+ * @param {object} document
+ */
 export async function createProxy({ dev }, document) {
   const proxy = await create(dev, '/proxies', { name: 'bench', ...document }, dev.adminKey);
   return {
@@ -47,6 +57,10 @@ export async function createProxy({ dev }, document) {
   };
 }
 
+/**
+ * @param {Pick<import('../types.js').Setting, 'dev'>} setting
+ * @param {number} count
+ */
 export async function createTokens({ dev }, count) {
   const ids = [];
   for (let i = 0; i < count; i += 1) {
@@ -56,6 +70,13 @@ export async function createTokens({ dev }, count) {
   return ids;
 }
 
+/**
+ * @param {import('../../tools/lib/types.js').Dev} dev
+ * @param {string} path
+ * @param {object} document
+ * @param {string} key
+ * @returns {Promise<{ id: string, key: string }>}
+ */
 async function create({ managementUrl }, path, document, key) {
   const answer = await fetch(managementUrl + path, {
     method: 'POST',
@@ -65,5 +86,5 @@ async function create({ managementUrl }, path, document, key) {
   if (answer.status !== 201) {
     throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
   }
-  return answer.json();
+  return /** @type {{ id: string, key: string }} */ (await answer.json());
 }

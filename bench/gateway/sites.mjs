@@ -15,7 +15,11 @@ const masking = {
 };
 const appending = { location: 'header', name: 'X-Bench', value: 'yes' };
 
-/** The members of a proxy besides its destination. */
+/**
+ * The members of a proxy besides its destination.
+ *
+ * @type {Readonly<Record<string, object>>}
+ */
 const proxies = {
   gateway: {},
   'detokenize off': { detokenize: false },
@@ -29,7 +33,11 @@ const proxies = {
   },
 };
 
-/** Gateways of one age that differ in what they record alone. */
+/**
+ * Gateways of one age that differ in what they record alone.
+ *
+ * @type {Readonly<Record<string, (setting: import('../types.js').Setting) => { env?: Record<string, string>, output?: string, preload?: string }>>}
+ */
 const recording = {
   'gateway alone': () => ({}),
   'access log on': ({ folder }) => ({
@@ -39,20 +47,34 @@ const recording = {
   'metrics off': () => ({ preload: 'no-metrics.cjs' }),
 };
 
-/** Targets and peers by name; each is started when a pair wants it first. Undefined: it cannot run here. */
+/**
+ * Targets and peers by name; each is started when a pair wants it first. Undefined: it cannot run here.
+ *
+ * @param {import('../types.js').Setting & { tlsUpstream: import('../types.js').TlsUpstream | undefined }} setting
+ */
 export function openSites(setting) {
+  /** @type {Map<string, Promise<import('../types.js').Site | undefined>>} */
   const started = new Map();
+  /** @type {import('../types.js').BenchGateway[]} */
   const gateways = [];
+  /**
+   * @param {string} name
+   * @returns {Promise<import('../types.js').Site | undefined>}
+   */
   const start = async (name) => {
     const { upstreamUrl, tlsUpstream, dev } = setting;
-    const own = { pid: dev.pids.gateway, url: `${dev.baseUrl}/proxy` };
+    const own = { pid: dev.pids.gateway ?? 0, url: `${dev.baseUrl}/proxy` };
+    /**
+     * @param {import('../types.js').Site} site
+     * @param {object} document
+     */
     const through = async (site, document) => {
       const { headers } = await createProxy(setting, document);
       return { ...site, headers };
     };
     if (name in proxies) return through(own, { destination_url: upstreamUrl, ...proxies[name] });
     if (name in recording) {
-      const gateway = await startGateway(setting, recording[name](setting));
+      const gateway = await startGateway(setting, recording[name]?.(setting));
       gateways.push(gateway);
       return through({ ...gateway, url: `${gateway.url}/proxy` }, { destination_url: upstreamUrl });
     }
@@ -68,9 +90,11 @@ export function openSites(setting) {
     });
   };
   return {
+    /** @param {string} name */
     of(name) {
-      if (!started.has(name)) started.set(name, start(name));
-      return started.get(name);
+      const site = started.get(name) ?? start(name);
+      started.set(name, site);
+      return site;
     },
     /** The preload knows what this version counts with. */
     async verify() {

@@ -1,3 +1,7 @@
+/**
+ * @param {() => boolean | Promise<boolean>} holdsNow
+ * @param {{ withinMs?: number, what: string }} options
+ */
 export async function until(holdsNow, { withinMs = 30_000, what }) {
   const deadline = performance.now() + withinMs;
   while (!(await holdsNow())) {

@@ -1,15 +1,25 @@
 import { heldBack } from './held-back.mjs';
 import { verdictOn } from './figures.cjs';
 
-/** One line of the result: what was reached of a goal. No bound: a figure to know, not to reach. */
+/**
+ * One line of the result: what was reached of a goal. No bound: a figure to know, not to reach.
+ *
+ * @param {string} goal
+ * @param {string} what
+ * @param {number | import('../types.js').Band} figure
+ * @param {import('../types.js').Bound | undefined} bound
+ * @param {string} unit
+ * @returns {import('../types.js').Check}
+ */
 export function check(goal, what, figure, bound = undefined, unit = '') {
   const band = typeof figure === 'number' ? { median: figure } : figure;
-  const range = band.min === undefined ? '' : ` [${short(band.min)}..${short(band.max)}]`;
+  const { median, min = median, max = median } = band;
+  const range = band.min === undefined ? '' : ` [${short(min)}..${short(max)}]`;
   const met = bound ? verdictOn(band, bound) : '–';
   return {
     goal,
     what,
-    reached: `${short(band.median)}${range}${unit}`,
+    reached: `${short(median)}${range}${unit}`,
     wanted: bound ? `${bound[0]} ${bound[1]}${unit}` : '–',
     met,
     held: met.startsWith('no') ? (heldBack[goal] ?? 'not looked into') : '',
@@ -17,6 +27,12 @@ export function check(goal, what, figure, bound = undefined, unit = '') {
   };
 }
 
+/**
+ * @param {string} goal
+ * @param {string} what
+ * @param {string} why
+ * @returns {import('../types.js').Check}
+ */
 export const notRun = (goal, what, why) => ({
   goal,
   what,
@@ -26,7 +42,13 @@ export const notRun = (goal, what, why) => ({
   held: '',
 });
 
-/** A failure of one measurement says nothing of the others. */
+/**
+ * A failure of one measurement says nothing of the others.
+ *
+ * @param {string} goal
+ * @param {string} what
+ * @param {() => Promise<import('../types.js').Check[]>} measure
+ */
 export async function orVoid(goal, what, measure) {
   console.log(`\n${goal} ${what}`);
   try {
@@ -38,6 +60,7 @@ export async function orVoid(goal, what, measure) {
   }
 }
 
+/** @param {number} value */
 function short(value) {
   if (Number.isInteger(value)) return String(value);
   return value >= 100 ? String(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);

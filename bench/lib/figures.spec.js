@@ -19,7 +19,7 @@ describe('the arithmetic of the benches', () => {
     expect(median([7])).toBe(7);
   });
 
-  it('takes a percentile out of what was measured', () => {
+  it('takes a percentile from the measured values', () => {
     const values = Array.from({ length: 100 }, (_, at) => 100 - at);
     expect(percentile(values, 0.5)).toBe(51);
     expect(percentile(values, 0.99)).toBe(100);
@@ -38,7 +38,7 @@ describe('the arithmetic of the benches', () => {
     expect(used() - before).toBeGreaterThanOrEqual(50e6);
   });
 
-  it('lets the median decide, and says when the band reaches over the bound', () => {
+  it('decides by the median, and says when the band crosses the bound', () => {
     const band = { median: 1.7, min: 1.5, max: 1.9 };
     expect(verdictOn(band, ['≥', 1.5])).toBe('yes');
     expect(verdictOn(band, ['≥', 1.6])).toBe('yes, not in every round');

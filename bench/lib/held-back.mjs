@@ -1,4 +1,8 @@
-/** Known reasons why a goal is missed; told beside the rows that miss it, and there alone. */
+/**
+ * Known reasons why a goal is missed; told beside the rows that miss it, and there alone.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
 export const heldBack = {
   P1: 'two writes to sockets are 45 % of a call here, node:http on the side of the caller 30 %',
   P2: 'as P1; undici has no key, no headers to choose, no scan, no record of the call',

@@ -4,7 +4,13 @@ import { build } from 'esbuild';
 import { aliases } from '../../tools/build.mjs';
 import { repoRoot } from '../../tools/lib/repo.mjs';
 
-/** Exports of this version's libraries, bundled as the apps have them; `exported` is `{module: names}`. */
+/**
+ * Exports of this version's libraries, bundled as the apps have them; `exported` is `{module: names}`.
+ *
+ * @param {string} name
+ * @param {Readonly<Record<string, string>>} exported
+ * @returns {Promise<any>} untyped: the names are chosen at run time
+ */
 export async function loadLibraries(name, exported) {
   const outfile = join(repoRoot, 'dist', 'bench', `${name}.cjs`);
   const lines = Object.entries(exported).map(

@@ -5,13 +5,23 @@ import { nanosecondsOf } from './figures.cjs';
 const nanosecondsPerSecond = 1e9;
 const kibibytesPerMebibyte = 1024;
 
-/** Every thread of the process and of those that it started runs on one core from now on. */
+/**
+ * Every thread of the process and of those that it started runs on one core from now on.
+ *
+ * @param {number} pid
+ * @param {number} core
+ */
 export function pin(pid, core) {
   execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
   for (const child of childrenOf(pid)) pin(child, core);
 }
 
-/** The time that the process and those that it started have had on a processor. */
+/**
+ * The time that the process and those that it started have had on a processor.
+ *
+ * @param {number} pid
+ * @returns {number}
+ */
 export function processorSeconds(pid) {
   const own = tasksOf(pid).map((task) =>
     nanosecondsOf(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8')),
@@ -19,17 +29,29 @@ export function processorSeconds(pid) {
   return sum(own) / nanosecondsPerSecond + sum(childrenOf(pid).map(processorSeconds));
 }
 
-/** The memory of the process and of those that it started. */
+/**
+ * The memory of the process and of those that it started.
+ *
+ * @param {number} pid
+ * @returns {number}
+ */
 export function residentMebibytes(pid) {
-  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kibibytes = /VmRSS:\s+(\d+)/.exec(status)?.[1];
   return Number(kibibytes) / kibibytesPerMebibyte + sum(childrenOf(pid).map(residentMebibytes));
 }
 
+/** @param {number} pid */
 const tasksOf = (pid) => readdirSync(`/proc/${pid}/task`);
 
+/** @param {number} pid */
 const childrenOf = (pid) =>
   tasksOf(pid).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .map(Number),
   );
 
+/** @param {readonly number[]} values */
 const sum = (values) => values.reduce((total, value) => total + value, 0);

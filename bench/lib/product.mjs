@@ -4,9 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** @param {string} name */
 const tool = (name) => fileURLToPath(new URL(`../../tools/${name}.mjs`, import.meta.url));
 
-/** The whole product in a folder of its own, for as long as `work` takes. */
+/**
+ * The whole product in a folder of its own, for as long as `work` takes.
+ *
+ * @template Result
+ * @param {Readonly<Record<string, string>>} environment
+ * @param {(dev: import('../../tools/lib/types.js').Dev) => Promise<Result>} work
+ */
 export async function withProduct(environment, work) {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-'));
   const env = {
@@ -18,8 +25,15 @@ export async function withProduct(environment, work) {
     GLOVEBOX_DIR: folder,
   };
   // In a group of its own: what interrupts the bench must not interrupt the end of the product.
-  const run = (name, ...args) =>
-    spawnSync(process.execPath, [tool(name), ...args], { env, encoding: 'utf8', detached: true });
+  /**
+   * @param {string} name
+   * @param {string[]} args
+   */
+  const run = (name, ...args) => {
+    /** @type {import('node:child_process').SpawnSyncOptionsWithStringEncoding & { detached: boolean }} */
+    const options = { env, encoding: 'utf8', detached: true };
+    return spawnSync(process.execPath, [tool(name), ...args], options);
+  };
   const end = () => {
     run('stop');
     rmSync(folder, { recursive: true, force: true });

@@ -4,7 +4,11 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Where a program is, or undefined. Debian keeps nginx where only root looks. */
+/**
+ * Where a program is, or undefined. Debian keeps nginx where only root looks.
+ *
+ * @param {string} name
+ */
 export function findProgram(name) {
   return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
     .map((folder) => join(folder, name))
@@ -13,6 +17,7 @@ export function findProgram(name) {
 
 /** Child processes that end with the bench, however it ends. */
 export class Children {
+  /** @type {Set<import('node:child_process').ChildProcess>} */
   #children = new Set();
   // Not SIGKILL: nginx would leave its worker behind.
   #killAll = () => {
@@ -23,6 +28,11 @@ export class Children {
     process.on('exit', this.#killAll);
   }
 
+  /**
+   * @param {string} command
+   * @param {readonly string[]} args
+   * @param {import('node:child_process').SpawnOptions} options
+   */
   start(command, args, options = {}) {
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options });
     this.#children.add(child);
@@ -31,6 +41,7 @@ export class Children {
     return child;
   }
 
+  /** @param {import('node:child_process').ChildProcess} child */
   async end(child) {
     if (!this.#children.has(child)) return;
     const ended = once(child, 'exit');
@@ -46,6 +57,11 @@ export class Children {
   }
 }
 
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {string} url
+ * @param {{ ok?: boolean }} options
+ */
 export async function untilAnswers(child, url, { ok = false } = {}) {
   const deadline = performance.now() + 60_000;
   for (;;) {

@@ -14,6 +14,10 @@ const rough =
 /**
  * The frame of a bench: its options, the table, the JSON, the page. `measure` gets `{timing, quick,
  * wants}` and resolves with `{checks, versions, details}`.
+ *
+ * @param {import('../types.js').Bench} bench
+ * @param {readonly string[]} args
+ * @param {(options: import('../types.js').BenchOptions) => Promise<import('../types.js').Measured>} measure
  */
 export async function runBench({ name, heading, goals, placement }, args, measure) {
   const { only, quick, write } = parse(args, goals);
@@ -39,6 +43,10 @@ export async function runBench({ name, heading, goals, placement }, args, measur
   if (write) console.log(`Written: ${writeSection(name, pageOf(results, { heading, placement }))}`);
 }
 
+/**
+ * @param {readonly string[]} args
+ * @param {readonly string[]} goals
+ */
 function parse(args, goals) {
   const at = args.indexOf('--only');
   const only = at < 0 ? goals : (args[at + 1] ?? '').split(',');
@@ -54,12 +62,21 @@ function parse(args, goals) {
   return { only, write, quick: rest.includes('--quick') };
 }
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function refuse(message) {
   console.error(message);
   process.exit(1);
 }
 
-/** The figures say nothing without it. */
+/**
+ * The figures say nothing without it.
+ *
+ * @param {string} command
+ * @param {Readonly<Record<string, string>> | undefined} versions
+ */
 function circumstances(command, versions) {
   return {
     command,
@@ -67,11 +84,15 @@ function circumstances(command, versions) {
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: repoRoot })
       .toString()
       .trim(),
-    machine: `${cpus().length} cores (${cpus()[0].model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
+    machine: `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
     versions: { Node: process.versions.node, ...versions },
   };
 }
 
+/**
+ * @param {ReturnType<typeof circumstances> & { seconds: number, checks: readonly import('../types.js').Check[] }} results
+ * @param {Pick<import('../types.js').Bench, 'heading' | 'placement'>} bench
+ */
 function pageOf(results, { heading, placement }) {
   const { command, date, commit, machine, versions, seconds, checks } = results;
   const listed = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
@@ -84,7 +105,9 @@ ${placement}
 ${tableOf(checks)}`;
 }
 
+/** @param {readonly import('../types.js').Check[]} checks */
 function tableOf(checks) {
+  /** @type {Exclude<keyof import('../types.js').Check, 'figure'>[]} */
   const columns = ['goal', 'what', 'reached', 'wanted', 'met', 'held'];
   return markdownTable(
     ['Goal', 'What', 'Reached', 'Wanted', 'Met', 'Held back by'],
@@ -92,15 +115,26 @@ function tableOf(checks) {
   );
 }
 
-/** A table as prettier would write it. */
+/**
+ * A table as prettier would write it.
+ *
+ * @param {readonly string[]} columns
+ * @param {readonly (readonly string[])[]} rows
+ */
 function markdownTable(columns, rows) {
-  const cells = [columns, ...rows].map((row) => row.map(String));
-  const widths = columns.map((_, at) => Math.max(3, ...cells.map((row) => row[at].length)));
-  const line = (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at])).join(' | ')} |`;
+  const widths = columns.map((name, at) =>
+    Math.max(3, name.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
+  /** @param {readonly string[]} row */
+  const line = (row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n');
+  return [line(columns), rule, ...rows.map(line)].join('\n');
 }
 
+/**
+ * @param {string} name
+ * @param {unknown} document
+ */
 function writeJson(name, document) {
   const file = join(repoRoot, 'dist', 'bench', `${name}.json`);
   mkdirSync(dirname(file), { recursive: true });
@@ -108,7 +142,12 @@ function writeJson(name, document) {
   return file;
 }
 
-/** Replaces what stands between the markers of the section, or adds the section at the end. */
+/**
+ * Replaces what stands between the markers of the section, or adds the section at the end.
+ *
+ * @param {string} name
+ * @param {string} markdown
+ */
 function writeSection(name, markdown) {
   const file = join(repoRoot, 'docs', 'benchmarks.md');
   const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];

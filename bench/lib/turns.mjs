@@ -7,6 +7,12 @@ export const quick = { warmUpTurns: 2, rounds: 3 };
 /**
  * The target and one peer in turns, so that neither idles longer than the other's turn. `turn` measures
  * one of them once; resolves with the rounds, `{target, peer}` each.
+ *
+ * @template Side
+ * @param {{ target: Side, peer: Side }} sides
+ * @param {import('../types.js').Timing} timing
+ * @param {(side: Side) => Promise<import('../types.js').Figures>} turn
+ * @returns {Promise<import('../types.js').Round[]>}
  */
 export async function takeTurns({ target, peer }, { warmUpTurns, rounds }, turn) {
   const measured = [];
@@ -17,17 +23,30 @@ export async function takeTurns({ target, peer }, { warmUpTurns, rounds }, turn)
   return measured;
 }
 
+/**
+ * @param {readonly import('../types.js').Round[]} rounds
+ * @param {string} [figure]
+ * @returns {import('../types.js').Band}
+ */
 export const ratioOf = (rounds, figure = 'perCpuSecond') => bandOf(ratiosOf(rounds, figure));
 
-/** The medians of both, for who wants to see more than the ratio. */
+/**
+ * The medians of both, for who wants to see more than the ratio.
+ *
+ * @param {readonly import('../types.js').Round[]} rounds
+ * @param {{ target: string, peer: string }} names
+ */
 export function tell(rounds, names) {
-  const rows = Object.entries(names).map(([side, name]) => {
-    const of = (figure) => median(rounds.map((round) => round[side][figure]));
+  /** @type {('target' | 'peer')[]} */
+  const sides = ['target', 'peer'];
+  const rows = sides.map((side) => {
+    /** @param {string} figure */
+    const of = (figure) => median(rounds.map((round) => round[side][figure] ?? NaN));
     return {
-      name,
+      name: names[side],
       'k / CPU s': (of('perCpuSecond') / 1000).toFixed(1),
       'per second': Math.round(of('perSecond')),
-      ...(rounds[0][side].p50 === undefined
+      ...(rounds[0]?.[side].p50 === undefined
         ? {}
         : {
             'p50 ms': of('p50').toFixed(2),

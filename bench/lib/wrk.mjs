@@ -3,11 +3,16 @@ import { once } from 'node:events';
 import { processorSeconds, residentMebibytes } from './processes.mjs';
 
 const turnSeconds = 1;
+/** @type {Readonly<Record<string, number>>} */
+const millisecondsOf = { us: 0.001, ms: 1, s: 1000 };
 
 /**
  * One turn of a target, `{name, pid, url, headers, script}` (the script is one of wrk): requests per
  * second, and per second of its own processor time. An answer other than 2xx and a broken connection
  * make it void.
+ *
+ * @param {import('../types.js').LoadTarget} target
+ * @param {{ connections?: number }} options
  */
 export async function loadOnce(target, { connections = 64 } = {}) {
   const { name, pid } = target;
@@ -20,7 +25,7 @@ export async function loadOnce(target, { connections = 64 } = {}) {
   }
   return {
     requests,
-    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)[1]),
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]),
     perCpuSecond: requests / used,
     p50: milliseconds(/50%\s+([\d.]+)(us|ms|s)/.exec(output)),
     p99: milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(output)),
@@ -28,6 +33,10 @@ export async function loadOnce(target, { connections = 64 } = {}) {
   };
 }
 
+/**
+ * @param {import('../types.js').LoadTarget} target
+ * @param {number} connections
+ */
 async function runWrk({ url, headers = {}, script }, connections) {
   const named = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}: ${value}`]);
   const scripted = script === undefined ? [] : ['-s', script];
@@ -41,4 +50,8 @@ async function runWrk({ url, headers = {}, script }, connections) {
   return output;
 }
 
-const milliseconds = ([, number, unit]) => Number(number) * { us: 0.001, ms: 1, s: 1000 }[unit];
+/** @param {RegExpExecArray | null} match */
+const milliseconds = (match) => {
+  const [, number, unit = ''] = match ?? [];
+  return Number(number) * (millisecondsOf[unit] ?? NaN);
+};

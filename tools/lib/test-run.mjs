@@ -33,6 +33,8 @@ const bin = (name) => join(repoRoot, 'node_modules', '.bin', name);
 const tool = (name) => join(repoRoot, 'tools', name);
 const checkTimeoutMs = 5 * 60_000;
 const lingeringMs = 10_000;
+/** Projects whose specs start a built runner. */
+const startRunners = new Set(['libs/reactors', 'apps/worker']);
 
 /** One run of checks and tests with services of its own in a temporary folder. */
 export class TestRun {
@@ -83,7 +85,11 @@ export class TestRun {
     await installDependencies();
     // Every run needs the migrations; the other apps only where they run or are tested.
     const needed = buildRoots.filter(
-      (root) => acceptance || root === 'apps/management-api' || folders.includes(root),
+      (root) =>
+        acceptance ||
+        root === 'apps/management-api' ||
+        folders.includes(root) ||
+        (root === 'apps/runner' && folders.some((folder) => startRunners.has(folder))),
     );
     await step('build', async () => `${await buildStaleApps(needed)} of ${needed.length} apps`);
     const env = await this.#startServices();

@@ -25,7 +25,7 @@ const isSource = (file) => /\.(ts|mjs|cjs|js)$/.test(file) && !/node_modules|\.d
 const isForTests = (file) =>
   /^(acceptance|bench|libs\/testing)\//.test(file) ||
   /\.(spec|faults|soak|cases)\.\w+$/.test(file) ||
-  /(^|\/)(spec-[^/]*|test-api\.ts|property\/.*|__fixtures__\/.*)$/.test(file);
+  /(^|\/)(spec-[^/]*|property\/.*|__fixtures__\/.*)$/.test(file);
 
 /**
  * Loaded by path: by Jest and ESLint, settings by npm run docs, measurements by npm run bench.

@@ -27,16 +27,16 @@ import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
 import { Tunnels } from './connection/upgrade';
 
-/** All that a request may need, made once. Tests make their own with parts of it replaced. */
+/** Everything that a request may need, made once. Tests replace parts of it. */
 export interface GatewayContext {
   readonly config: GatewayConfig;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly metrics: GatewayMetrics;
-  /** Null unless it was asked for. */
+  /** Null unless ACCESS_LOG is set. */
   readonly accessLog: AccessLog | null;
   readonly tracer: Tracer | null;
-  /** Aborted when the process has been told to end. */
+  /** Aborted when the process is told to end. */
   readonly stopping: AbortSignal;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
@@ -45,7 +45,7 @@ export interface GatewayContext {
   readonly vault: Vault;
   readonly keyHash: KeyHash;
   readonly knownKeys: KnownKeys;
-  /** When keys were last used: noted here, written later, never waited for. */
+  /** Notes when keys were last used, and writes it later. Nobody waits for it. */
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
@@ -53,13 +53,13 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
-  /** What tells that a request has been through this installation. */
+  /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
 }
 
-/** What the process is for its context; specs have others. */
+/** Parts that specs replace. */
 export interface GatewayParts {
   readonly stopping: AbortSignal;
   readonly writeAccessLog?: (lines: string) => void;

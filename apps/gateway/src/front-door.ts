@@ -12,14 +12,14 @@ import { managementAnswerHeaders, managementHeaders } from './connection/forward
 import { admitBody, hasBody } from './connection/intake';
 import { traceparentBelow } from './observing/tracer';
 
-/** A body that http-proxy would smuggle is read whole: of requests whose body nobody wants. */
+/** http-proxy would smuggle the body of a DELETE or OPTIONS, which is therefore read whole. */
 const smuggledBodyBytesMax = 1024 * 1024;
 /** The largest body that any operation of the management API takes. */
 const managementBodyBytesMax = 10 * 1024 * 1024;
 
 export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) => Promise<void>;
 
-/** Every path that is not the gateway's own goes to the management API. */
+/** Sends every path that is not the gateway's own to the management API. */
 export function createFrontDoor(
   ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash'>,
 ): FrontDoor {
@@ -34,22 +34,23 @@ export function createFrontDoor(
   });
 
   proxy.on('proxyReq', (outgoing: ClientRequest, req, res, { buffer }) => {
-    // http-proxy joins repeated slashes: another path than the one that was routed.
+    // http-proxy joins repeated slashes: the path would differ from the one that was routed.
     outgoing.path = req.url ?? '/';
     // Node sends the head with the first bytes of the body, of which there may be none.
     if (buffer instanceof HeldBody && buffer.isTooLarge) outgoing.flushHeaders();
-    // It leaves the request to the management API running when the caller goes away.
+    // http-proxy leaves the request to the management API running when the caller goes away.
     if (res.destroyed) outgoing.destroy();
-    // Also where the caller got another answer than that of the management API, which is yet to come.
+    // Also when the caller got another answer before that of the management API.
     res.once('close', () => outgoing.destroy());
-    // A switch that nobody asked for is no answer, and Node would tell nobody of it.
+    // Nobody asked for a switch of protocols, and Node would not report it.
     outgoing.once('upgrade', (_answer, socket) => {
       socket.destroy();
       outgoing.emit('error', new Error('the management API switched protocols'));
     });
   });
-  // Passed on by ourselves: http-proxy would pass on hop-by-hop headers too, and a Trailer among
-  // them throws where nobody catches; and of an answer that breaks off it never tells.
+  // Answers are passed on here because http-proxy would pass on hop-by-hop headers too. A Trailer
+  // among them throws where nobody catches it. http-proxy also does not report an answer that
+  // breaks off.
   proxy.on('proxyRes', (answer, req, res) => {
     if (res.headersSent || res.destroyed) return void answer.destroy();
     res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders, headers));
@@ -57,8 +58,8 @@ export function createFrontDoor(
     answer.once('close', () => {
       if (!answer.complete) res.destroy();
     });
-    // Answered before the body was through, Node stops reading on both sides, and all three of us
-    // would wait for each other: the rest of the body goes nowhere.
+    // Node stops reading on both sides if the answer comes before the end of the body, and all
+    // three would wait for each other. The rest of the body is dropped.
     answer.once('end', () => {
       if (req.complete) return;
       req.unpipe();
@@ -77,7 +78,8 @@ export function createFrontDoor(
       const held = whole || !hasBody(req) ? undefined : req.pipe(new HeldBody(declaredBytes));
       const body = whole ? Readable.from([whole]) : held;
       tellTrace(req, headers, call);
-      // It tells of its end once: who asks later would wait for ever, and keep the call's place.
+      // A response reports its end once. A later listener would wait for ever and keep the call's
+      // place.
       if (res.destroyed) return;
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
@@ -100,8 +102,8 @@ interface Owner {
 const nobody: Owner = { tenantId: 'nobody', caller: 'nobody' };
 
 /**
- * Whose call it is if it is what it says; the management API judges the key. While nobody knows what
- * is revoked by now, the owner of a key is who it was last, and a key that is not known is its peer's.
+ * The owner of a call's share, if its key is genuine; the management API checks the key. While the
+ * lease is over, a key belongs to its last known owner, and an unknown key to its peer.
  */
 function ownerOf(
   { headers, follower, keyHash }: Pick<GatewayContext, 'headers' | 'follower' | 'keyHash'>,
@@ -118,9 +120,9 @@ function ownerOf(
 }
 
 /**
- * The body on its way to the management API, which gets no more of it than shows that it is too large
- * for any operation. Its answer, which looks at the key and the path first, is the one that counts;
- * until then the caller waits with the rest.
+ * The body on its way to the management API. It passes on only enough bytes to show that the body
+ * is too large for any operation. The answer of the management API counts, because it checks the
+ * key and the path first. Until then the caller waits with the rest.
  */
 class HeldBody extends Transform {
   #bytes = 0;
@@ -141,26 +143,26 @@ class HeldBody extends Transform {
   }
 }
 
-/** In place of an answer that did not come: the body would be refused in any case. */
+/** Replaces an answer that did not come: the body would be refused in any case. */
 function tooLarge(cause: Error): Problem {
   const detail = `The body is limited to ${managementBodyBytesMax} bytes.`;
   return new Problem('payload_too_large', { detail, cause });
 }
 
-/** Both of us log and answer one trace id. */
+/** Makes the management API log and answer the same trace id. */
 function tellTrace(req: IncomingMessage, headers: ServiceHeaders, call: Call): void {
   for (const name of headers.spellingsOf('trace-id')) delete req.headers[name];
   req.headers[traceHeader.toLowerCase()] = call.traceId;
   if (!call.trace) return;
   req.headers.traceparent = traceparentBelow(call.trace, call.trace.spanId);
-  // Without a traceparent that counts, a tracestate belongs to nothing.
+  // Without a valid traceparent a tracestate belongs to nothing.
   if (call.trace.parentSpanId === undefined) delete req.headers.tracestate;
 }
 
 /**
- * The request as the management API shall see it. http-proxy 1.18.1 declares DELETE and OPTIONS
- * without a length to have no body, and then sends the chunks all the same: a second request to who
- * reads them. And with `Expect` its own `proxyReq` hook does not run.
+ * Makes the request that the management API gets. http-proxy 1.18.1 declares DELETE and OPTIONS
+ * without a length to have no body, and then sends the chunks all the same. Their reader would take
+ * them for a second request. With `Expect` its own `proxyReq` hook does not run.
  */
 async function normalise(
   req: IncomingMessage,
@@ -175,7 +177,7 @@ async function normalise(
   if (body) headers['content-length'] = String(body.length);
   else if (chunked) headers['transfer-encoding'] = 'chunked';
   else if (length !== undefined) headers['content-length'] = length;
-  // Node would chunk a body of nothing.
+  // Node would chunk an empty body.
   else headers['content-length'] = '0';
   req.headers = headers as IncomingMessage['headers'];
   return body;

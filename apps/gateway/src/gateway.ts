@@ -15,7 +15,7 @@ interface Gateway extends Service {
 export async function startGateway(config: GatewayConfig, parts: GatewayParts): Promise<Gateway> {
   const ctx = await createGatewayContext(config, parts);
   const server = createGatewayServer(ctx);
-  // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
+  // Listens before the definitions are loaded, which may take a while, so that health can be asked.
   const ops = await startOpsServer({
     host: config.HOST,
     port: config.OPS_PORT,

@@ -3,7 +3,7 @@ import { workerAliveKey } from '@glovebox/reactors';
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
 import type { GatewayContext } from './context';
 
-/** This process alone: may it take calls? */
+/** Tells whether this process alone may take calls. */
 export const gatewayReadiness = ({
   definitions,
   follower,
@@ -27,8 +27,8 @@ const shared = new WeakMap<
 >();
 
 /**
- * The whole product, as the public base URL answers for it. Whoever asks: stores and apps are asked
- * once a second.
+ * The health of the whole product, as the public base URL reports it. Stores and apps are asked
+ * once a second, however many callers ask.
  */
 export async function productReadiness(ctx: GatewayContext): Promise<Readiness> {
   const known = shared.get(ctx);

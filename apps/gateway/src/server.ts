@@ -21,7 +21,9 @@ import { responseOn } from './connection/upgrade';
 
 const headBytesMax = 32 * 1024;
 
-/** The public base URL: proxies and reactors are served here, the rest goes through the front door. */
+/**
+ * Serves the public base URL: proxies and reactors here, everything else through the front door.
+ */
 export function createGatewayServer(ctx: GatewayContext): Server {
   const frontDoor = createFrontDoor(ctx);
   const { HEADERS_TIMEOUT_MS: headersTimeout, REQUEST_TIMEOUT_MS: requestTimeout } = ctx.config;
@@ -33,7 +35,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
     keepAliveTimeout: 75_000,
     maxHeaderSize: headBytesMax,
-    // Both are judged by intake.ts: Node would answer without a body, and drop headers in silence.
+    // intake.ts checks both: Node would answer without a body, and drop headers in silence.
     requireHostHeader: false,
   });
   server.maxHeadersCount = 0;
@@ -67,7 +69,7 @@ async function answer(
   const call = beginCall(ctx, route.name, req, res);
   try {
     refuseAmbiguous(req, res);
-    // At the first return: each round could make several calls of one.
+    // Refused at the first return, because each round could make several calls of one.
     if (hasBeenHere(loopOf(req), ctx.hopMarker)) throw new Problem('loop_detected');
     if (route.name === 'proxy') await handleProxy(ctx, req, res, call);
     else await answerOther(ctx, frontDoor, route, req, res, call);
@@ -106,7 +108,7 @@ async function answerOther(
 
 const loopHeader = hopHeader.toLowerCase();
 
-/** Of several lines of it, Node makes one. */
+/** Node joins several lines of this header into one. */
 function loopOf({ headers }: IncomingMessage): string | undefined {
   const list = headers[loopHeader];
   return typeof list === 'string' ? list : undefined;

@@ -26,7 +26,7 @@ import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
 
-/** A gateway on real stores, with a tenant whose definitions a spec writes as it likes. */
+/** Starts a gateway on real stores, with a tenant whose definitions the spec writes. */
 export async function startSpecGateway(environment: Record<string, string> = {}) {
   const testDatabase = await createTestDatabase();
   const redis = await startRedis();
@@ -81,7 +81,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     url: `http://127.0.0.1:${port}`,
     opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,
     tenantId,
-    /** What was written of the access log, as it was written. */
+    /** The chunks written to the access log. */
     accessLog,
     management,
     redis,
@@ -90,7 +90,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       await define({ kind: 'tenant', id: tenantId, tenantId, settings, webhookSecrets: [] });
     },
 
-    /** An application of the tenant, or of another one; its key. */
+    /** Makes an application of the tenant, or of another one, and returns its key. */
     async application(
       permissions: Permission[],
       tenant = tenantId,
@@ -129,7 +129,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       };
     },
 
-    /** A proxy of the tenant; its key. */
+    /** Makes a proxy of the tenant and returns its key. */
     async proxy(destinationUrl: string, changes: Partial<ProxyDefinition> = {}): Promise<string> {
       return (await this.changeableProxy(destinationUrl, changes)).key;
     },
@@ -170,7 +170,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       };
     },
 
-    /** A reactor of the tenant that no runner runs; its id. */
+    /** Makes a reactor of the tenant that no runner runs, and returns its id. */
     async reactor(): Promise<string> {
       const [id, formulaId] = [randomUUID(), randomUUID()];
       const code = 'module.exports = () => ({})';
@@ -201,7 +201,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return view.id;
     },
 
-    /** What the audit log says of a token. */
+    /** The lines of the audit log about a token. */
     uses(tokenId: string): Promise<Record<string, unknown>[]> {
       return owner.transaction(async (sql) => {
         await enterTenant(sql, tenantId);
@@ -209,14 +209,14 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       });
     },
 
-    /** What only who owns the whole database may do. */
+    /** Runs a statement as the owner of the whole database. */
     async asAdmin(statement: string): Promise<void> {
       const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
       await admin.query(statement);
       await admin.close();
     },
 
-    /** As SIGTERM does. */
+    /** Stops the gateway in the way that SIGTERM does. */
     stop(): Promise<void> {
       stopped ??= stopService(gateway, stopping);
       return stopped;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A caller's connection: bytes as they are, and all that comes back. */
+/** A caller's connection that sends raw bytes and keeps everything that comes back. */
 export class RawCaller {
   readonly socket: Socket;
   text = '';
@@ -21,7 +21,7 @@ export class RawCaller {
     return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.text)?.[1]);
   }
 
-  /** The body of an answer that is the only one. */
+  /** The body, if there is only one answer. */
   get json(): unknown {
     return JSON.parse(this.text.slice(this.text.indexOf('\r\n\r\n') + 4));
   }
@@ -31,12 +31,15 @@ export interface RawServer {
   readonly port: number;
   readonly url: string;
   readonly connections: { readonly socket: Socket; text: string; ended: boolean }[];
-  /** The connection on which this was heard: some are opened before they are needed. */
+  /** The connection that received this text: some are opened before they are needed. */
   heard(part: string): { readonly socket: Socket; text: string; ended: boolean } | undefined;
   close(): Promise<void>;
 }
 
-/** A server that says what it likes: is told all that it has heard so far, and what is new of it. */
+/**
+ * Starts a server that answers with raw bytes. `onData` gets all text of the connection so far, and
+ * the new part of it.
+ */
 export async function startRawServer(
   onData: (socket: Socket, text: string, chunk: string) => void,
 ): Promise<RawServer> {

@@ -62,7 +62,7 @@ export interface TestStores {
   readonly admin: Database;
 }
 
-export interface TestApi extends TestProcess, TestStores {
+interface TestApi extends TestProcess, TestStores {
   /** Starts another process on the same stores, with the same settings. */
   startAnother(): Promise<TestProcess>;
 }

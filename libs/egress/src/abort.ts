@@ -1,4 +1,6 @@
-/** Stops waiting, with the signal's reason; what was waited for may go on. Leaves no listener. */
+/**
+ * Stops waiting, with the signal's reason. The awaited work may go on. Leaves no listener behind.
+ */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason as Error);
@@ -10,7 +12,10 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** A signal of its own: aborts with the caller's signal, or with what `late` makes when the time is over. */
+/**
+ * Makes a signal that aborts with the caller's signal, or with the error of `late` when the time is
+ * over.
+ */
 export function limitTime(
   timeoutMs: number,
   late: () => Error,

@@ -96,7 +96,7 @@ describe('ranges', () => {
     ['[::1]:443', '0:0:0:0:0:0:0:1', 443, true],
     ['[fd00::/8]:*', 'fdab::1', 9, true],
     ['[fd00::/8]:*', 'fc00::1', 9, false],
-    // A shared list would say yes: an IPv4 address is looked up as its v4-mapped form too.
+    // A shared list would match: an IPv4 address is looked up as its v4-mapped form too.
     ['[::/0]:*', '10.0.0.1', 9, false],
   ])('%s covers %s port %d: %s', (range, address, port, expected) => {
     expect(parseAddressRange(range)?.covers(address, port)).toBe(expected);

@@ -1,8 +1,9 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * Not public IPv4: the IANA special-purpose registry with its globally reachable anycast services
- * too (nobody's destination is there), multicast, and one address that Azure put outside of it.
+ * IPv4 that is not public: the IANA special-purpose registry, its globally reachable anycast
+ * services included (no destination is there), multicast, and one address that Azure uses outside
+ * of it.
  */
 const specialIpv4 = [
   '0.0.0.0/8', // this network
@@ -27,10 +28,10 @@ const specialIpv4 = [
 ];
 
 /**
- * Not public IPv6. IANA assigns unicast addresses in 2000::/3 alone, so that all outside of it is
- * blocked as a whole: v4-mapped and -compatible, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard,
+ * IPv6 that is not public. IANA assigns unicast addresses in 2000::/3 only, so everything outside
+ * of it is blocked: v4-mapped and -compatible, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard,
  * segment routing, unique-local (with AWS's metadata fd00:ec2::254), link-local, site-local,
- * multicast, and what will be thought of next.
+ * multicast, and future ranges.
  */
 const specialIpv6 = [
   '::/3',
@@ -47,7 +48,9 @@ const specialIpv6 = [
 // Two lists: in a shared one every IPv4 address would match ::/3, as its v4-mapped form.
 const special = { 4: blockListOf(specialIpv4), 6: blockListOf(specialIpv6) };
 
-/** Global unicast, of no special purpose. Anything that is not an address is not public either. */
+/**
+ * True for global unicast without a special purpose. A text that is not an address is not public.
+ */
 export function isPublic(address: string): boolean {
   const family = familyOf(address);
   return family !== undefined && !special[family].check(address, blockListFamily(family));
@@ -56,7 +59,7 @@ export function isPublic(address: string): boolean {
 /** A range of addresses, at one port or at any. */
 export interface AddressRange {
   readonly covers: (address: string, port: number) => boolean;
-  /** The one address, if the range is no wider. */
+  /** The address, if the range holds only one. */
   readonly single: string | undefined;
   readonly port: number | '*';
 }
@@ -92,7 +95,10 @@ export function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && port > 0 && port <= 65_535 ? port : undefined;
 }
 
-/** The family, or nothing: a zone (`fe80::1%eth0`) would let the text choose the interface. */
+/**
+ * Undefined for an address with a zone (`fe80::1%eth0`), which would let the text choose the
+ * interface.
+ */
 export function familyOf(address: string): 4 | 6 | undefined {
   const family = address.includes('%') ? 0 : isIP(address);
   return family === 4 || family === 6 ? family : undefined;
@@ -104,7 +110,7 @@ export function mappedIpv4(address: string): string | undefined {
   return groups && startsWith(groups, [0, 0, 0, 0, 0, 0xffff]) ? ipv4At(groups, 6) : undefined;
 }
 
-/** The IPv4 address that a translator on the way may make of an IPv6 address. */
+/** The IPv4 address that a translator in the network may make of an IPv6 address. */
 export function embeddedIpv4(address: string): string | undefined {
   const groups = groupsOf(address);
   if (!groups) return undefined;
@@ -124,7 +130,7 @@ function ipv4At(groups: readonly number[], at: number): string {
   return [groups[at] ?? 0, groups[at + 1] ?? 0].flatMap((two) => [two >> 8, two & 255]).join('.');
 }
 
-/** The eight groups of an IPv6 address, in whatever way it is written. */
+/** The eight groups of an IPv6 address, in any spelling. */
 function groupsOf(address: string): number[] | undefined {
   if (familyOf(address) !== 6) return undefined;
   const [head = '', tail = ''] = canonicalIpv6(address).split('::');

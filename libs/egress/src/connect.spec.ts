@@ -40,7 +40,7 @@ const https = async (...names: string[]): Promise<Listening> => {
 const egressOf = (settings: Partial<EgressSettings>) =>
   egressHere({ dnsServers: [dns.address], ...settings });
 
-/** One GET over the connection, as the gateway's client makes it; resolves with the body. */
+/** Sends one GET over the connection, like the gateway's client. Resolves with the body. */
 async function get(
   egress: Pick<Egress, 'connect'>,
   origin: string,

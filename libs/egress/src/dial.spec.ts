@@ -45,7 +45,7 @@ beforeAll(() => {
   openAtFirst = openNow().length;
 });
 
-/** Well before any of the time-outs could have cleared up. */
+/** Resolves long before any time-out could have cleaned up. */
 const nothingIsLeft = (): Promise<boolean> =>
   waitFor(() => openNow().length <= openAtFirst, { timeoutMs: 1_000 });
 

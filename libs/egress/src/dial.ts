@@ -15,7 +15,7 @@ import { EgressRefused, EgressUnreachable, unreachable } from './refusal';
 import { withoutDot } from './system-names';
 import { canonicalHost } from './url';
 
-/** `ca` takes the place of Node's roots; `cert` and `key` say who we are. */
+/** `ca` replaces Node's roots. `cert` and `key` are our own certificate. */
 export interface TlsMaterial {
   readonly ca?: string | Buffer | undefined;
   readonly cert?: string | Buffer | undefined;
@@ -23,7 +23,7 @@ export interface TlsMaterial {
 }
 
 export interface DialTarget extends TlsMaterial {
-  /** The tenant that wants to go there: what it looks up is held against its share. */
+  /** The tenant of the connection. Its look-ups count against that tenant's share. */
   readonly owner: string;
   readonly host: string;
   readonly port: number;
@@ -44,9 +44,10 @@ const dialTimeoutMs = 5_000;
 const addressesTriedMax = 4;
 
 /**
- * The only way out: looks up once, judges every answer, connects to an address that was judged.
- * Without TLS and without leave to speak plainly, a connection known to carry http is `refused`; one
- * whose bytes are the caller's is `watched`: what it sends has to be TLS.
+ * The only way out: looks up once, checks every answer, and connects to an address that was
+ * checked. `plainText` rules a connection without TLS to an address where plain http is not
+ * allowed. A connection known to carry http is `refused`. A connection whose bytes are the caller's
+ * is `watched`: it must send TLS.
  */
 export async function dial(
   { policy, own, lookUps }: Rules,
@@ -69,7 +70,7 @@ export async function dial(
     ]);
     let mayBePlain = true;
     for (const address of addresses) {
-      // One forbidden answer refuses all: a name that mixes them is out for what lies behind us.
+      // One forbidden answer refuses all: a name that mixes them aims at what lies behind us.
       const verdict = judge(policy, own, address, port);
       if (verdict === 'address' || verdict === 'own_service') throw new EgressRefused(verdict);
       mayBePlain &&= policy.allowHttp || verdict === 'named';
@@ -89,7 +90,8 @@ export async function dial(
 type Connect = (address: string) => Socket | TLSSocket;
 
 function tcpConnect(port: number): Connect {
-  // An address for a host: net looks nothing up. A read takes as much as the kernel has ready.
+  // The host is an address, so that net looks nothing up. A read takes all that the kernel has
+  // ready.
   const options = { port, highWaterMark: 65_536 };
   return (address) => connectTcp({ ...options, host: address });
 }
@@ -110,8 +112,8 @@ function tlsConnect(target: DialTarget, host: string, isName: boolean): Connect 
       ALPNProtocols: ['http/1.1'],
       // Not left to the environment: NODE_TLS_REJECT_UNAUTHORIZED=0 must not open this door.
       rejectUnauthorized: true,
-      // SNI and what the certificate is checked against: the name that was judged, without it the
-      // address in `host`. What Node's own clients take follows the Host header of a request.
+      // SNI and the check of the certificate use the name that was checked, or else the address in
+      // `host`. Node's own clients would use the Host header of a request.
       ...(isName ? { servername: withoutDot(host) } : {}),
     });
 }

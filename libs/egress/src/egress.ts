@@ -10,20 +10,25 @@ import { resolveName } from './resolve';
 import { SystemNames } from './system-names';
 import { checkUrl } from './url';
 
-/** Every connection that leaves the product is made by one of these; beneath them is one dialer. */
+/** Makes every connection that leaves the product, with one dialer beneath. */
 export interface Egress {
-  /** Throws EgressRefused. What a name resolves to is judged when it is called. */
+  /** Throws EgressRefused. The addresses of a name are checked when it is dialled. */
   checkUrl(text: string): URL;
-  /** Rejects with EgressRefused, EgressUnreachable, a Problem of a share, or the signal's reason. */
+  /**
+   * Rejects with EgressRefused, EgressUnreachable, a Problem of a share, or the signal's reason.
+   */
   dial(target: DialTarget): Promise<Socket | TLSSocket>;
-  /** The same for a connection that will carry http: without TLS only where plain http may be spoken. */
+  /**
+   * Does the same for a connection that will carry http: without TLS only where plain http is
+   * allowed.
+   */
   connect(target: DialTarget): Promise<Socket | TLSSocket>;
-  /** One POST, as webhooks are. */
+  /** Sends one POST, such as a webhook. */
   post(url: string, message: Post): Promise<Posted>;
 }
 
 export interface EgressParts {
-  /** Look-ups under way, by tenant. An app that opens no connection needs no place. */
+  /** Look-ups under way, by tenant. An app that opens no connection needs no places. */
   readonly lookups: Shares;
   readonly system: SystemNames;
 }
@@ -35,7 +40,7 @@ export function createEgress(
   const source = policy.dnsServers.length > 0 ? policy.dnsServers : system;
   const rules = {
     policy,
-    // Asks as the system does, whatever EGRESS_DNS says: our own clients do the same.
+    // Asks the system's servers, whatever EGRESS_DNS says, because our own clients do the same.
     own: new OwnServices(policy.ownServices, (name) => resolveName(name, system)),
     lookUps: new LookUps(lookups, (name, signal) => resolveName(name, source, signal)),
   };

@@ -20,7 +20,7 @@ afterAll(async () => {
   await dns.close();
 });
 
-/** An egress with so many places for look-ups, and who calls through it. */
+/** Makes an egress with this many places for look-ups, and a caller of it. */
 function egressWith(places: number) {
   const lookups = new Shares({ places });
   const settings = { allow: ['127.0.0.1:*'], dnsServers: [dns.address] };

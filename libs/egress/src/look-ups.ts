@@ -8,8 +8,8 @@ interface LookUp {
 }
 
 /**
- * Look-ups of names under way, each on a place of the tenant it is for: a name server that is silent
- * holds the places of those who name it. Calls of a tenant for one name share a look-up.
+ * Look-ups of names under way, each on a place of its tenant: a silent name server holds only the
+ * places of the tenants that use it. Calls of a tenant for one name share a look-up.
  */
 export class LookUps {
   readonly #underWay = new Map<string, LookUp>();

@@ -9,7 +9,10 @@ import {
 } from './address-table';
 import { unreachable } from './refusal';
 
-/** Where something of ours listens: known addresses, or a name that is looked up again and again. */
+/**
+ * An address that one of our services listens on: known addresses, or a name that is looked up
+ * repeatedly.
+ */
 export type OwnService =
   { readonly range: AddressRange } | { readonly name: string; readonly port: number };
 
@@ -46,7 +49,7 @@ export function parseOwnService(entry: string): OwnService | 'unreadable' | 'not
 
 const freshMs = 10_000;
 
-/** Says which addresses are our own: as they were written, or as their names now resolve. */
+/** Knows our own addresses: as they were written, or as their names now resolve. */
 export class OwnServices {
   readonly #ranges: readonly AddressRange[];
   readonly #names: ReadonlyArray<{ readonly name: string; readonly port: number }>;
@@ -63,13 +66,13 @@ export class OwnServices {
     this.#names = services.flatMap((service) => ('name' in service ? [service] : []));
   }
 
-  /** By what is known; before a connection, refresh() has to have been waited for. */
+  /** Uses the addresses known so far. Await refresh() before a connection. */
   include(address: string, port: number): boolean {
     const inner = embeddedIpv4(address);
     return this.#hold(address, port) || (inner !== undefined && this.#hold(inner, port));
   }
 
-  /** By its name alone: that it is one of ours, or this machine, before anybody looks it up. */
+  /** True if the name alone shows one of our services or this machine, before any look-up. */
   areNamed(name: string, port: number): boolean {
     const plain = name.toLowerCase().replace(/\.$/, '');
     if (/(?:^|\.)localhost$/.test(plain)) {
@@ -79,8 +82,8 @@ export class OwnServices {
   }
 
   /**
-   * Looks the names up again when that is due. A name that has been seen keeps its addresses through
-   * a failure of DNS; one that was never seen is no reason to let everything through: it rejects.
+   * Looks the names up again when due. A name that was resolved before keeps its addresses through
+   * a failure of DNS. A name that never was rejects: it must not let everything through.
    */
   async refresh(): Promise<void> {
     if (performance.now() < this.#freshUntil) return;
@@ -105,7 +108,7 @@ export class OwnServices {
     );
   }
 
-  /** What listens on one address of this machine may well listen on all of them. */
+  /** A service on one address of this machine may listen on all of them. */
   #isLocal(address: string): boolean {
     if (familyOf(address) === 4) return /^(127|0)\./.test(address) || this.#machine.has(address);
     const canonical = canonicalIpv6(address);

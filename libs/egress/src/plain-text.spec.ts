@@ -5,7 +5,7 @@ import { egressOf } from './__fixtures__/egress';
 import { startHttpsServer, startTcpServer } from './__fixtures__/servers';
 import type { EgressSettings } from './policy';
 
-// The internet, which no spec can reach: 127.0.0.7 stands for a public address.
+// 127.0.0.7 stands for a public address, because no spec can reach the internet.
 jest.mock('./address-table', () => {
   const actual = jest.requireActual<typeof import('./address-table')>('./address-table');
   const isPublic = (address: string) => address === '127.0.0.7' || actual.isPublic(address);

@@ -7,11 +7,11 @@ type Written = (error?: Error | null) => void;
 const tlsHandshake = 0x16;
 
 /**
- * For connections whose bytes are not ours (the sockets of sandboxed code): the first byte sent has
- * to open a TLS handshake. Nobody could tell from the outside whether plain http will follow.
+ * For connections whose bytes are not ours, such as the sockets of sandboxed code: the first byte
+ * sent must open a TLS handshake. Nothing else tells whether plain http will follow.
  */
 export function refusePlainText(socket: Socket): void {
-  /** Looks at the first byte; from then on the socket's own methods write. */
+  /** Checks the first byte. After that the socket's own methods write. */
   const pass = (first: number | undefined, written: Written, write: () => void): void => {
     if (first === undefined) return written();
     if (first !== tlsHandshake) return written(new EgressRefused('plain_http'));

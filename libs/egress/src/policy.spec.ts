@@ -55,7 +55,7 @@ describe('EGRESS_ALLOW', () => {
     ['::ffff:10.1.2.3', 8080, 'named'],
     ['::ffff:a01:203', 8080, 'named'],
     ['::ffff:8.8.8.8', 443, 'address'],
-    // Where a translator would take it is not what EGRESS_ALLOW named.
+    // EGRESS_ALLOW did not name the address that a translator would make of it.
     ['64:ff9b::a01:203', 8080, 'address'],
     ['2002:a01:203::1', 8080, 'address'],
     ['::10.1.2.3', 8080, 'address'],

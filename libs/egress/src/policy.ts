@@ -9,13 +9,18 @@ import { parseOwnService, type OwnService, type OwnServices } from './own-servic
 import { isNameServer } from './system-names';
 
 export interface EgressSettings {
-  /** EGRESS_ALLOW: `ip:port` or `cidr:port`, `*` for any port, IPv6 as `[::1]:443`, `[fd00::/8]:*`. */
+  /**
+   * EGRESS_ALLOW: `ip:port` or `cidr:port`, `*` for any port, IPv6 as `[::1]:443`, `[fd00::/8]:*`.
+   */
   readonly allow: readonly string[];
   /** EGRESS_ALLOW_HTTP: plain http to public addresses. */
   readonly allowHttp: boolean;
-  /** What is refused whatever `allow` says: `host:port`, as `allow` is written, or a URL. */
+  /**
+   * Addresses that are refused whatever `allow` says: `host:port`, in the form of `allow`, or a
+   * URL.
+   */
   readonly ownServices: readonly string[];
-  /** EGRESS_DNS: `ip` or `ip:port` of resolvers to ask; those of the system when empty. */
+  /** EGRESS_DNS: `ip` or `ip:port` of the resolvers to ask. Empty: those of the system. */
   readonly dnsServers: readonly string[];
 }
 
@@ -52,12 +57,12 @@ export function parseEgressPolicy(settings: EgressSettings): EgressPolicy {
   };
 }
 
-/** named: EGRESS_ALLOW speaks of this address and port; it may then be spoken to in plain http. */
+/** named: EGRESS_ALLOW lists this address and port, which then also allows plain http. */
 type Verdict = 'public' | 'named' | 'address' | 'own_service';
 
 /**
- * A v4-mapped address is what its inner address is to EGRESS_ALLOW and to our own services, because
- * the kernel connects there; it is never public, because nobody needs that spelling.
+ * Judges a v4-mapped address by its inner address for EGRESS_ALLOW and our own services, because
+ * the kernel connects there. It is never public, because nobody needs that spelling.
  */
 export function judge(
   policy: EgressPolicy,

@@ -22,8 +22,9 @@ export interface Posted {
 const answerBytesMax = 64 * 1024;
 
 /**
- * One POST on a connection of its own, redirects not followed. The answer counts from its headers;
- * its body is taken in and thrown away, up to a limit in bytes and in the time that is left.
+ * Sends one POST on a connection of its own and follows no redirects. The answer counts from its
+ * headers on. Its body is read and thrown away, up to a limit in bytes and in the time that is
+ * left.
  */
 export async function post(rules: Rules, text: string, message: Post): Promise<Posted> {
   const { owner, ca, cert, key, timeoutMs } = message;
@@ -80,7 +81,7 @@ function exchange(
       const posted = { status: answer.statusCode ?? 0, headers: answer.headers };
       void discard(answer, signal).then(() => resolve(posted));
     });
-    // 101 was not asked for.
+    // Nobody asked for a 101.
     sent.on('upgrade', () => reject(new EgressUnreachable('EPROTO')));
     signal.addEventListener('abort', onAbort, { once: true });
     sent.end(body);

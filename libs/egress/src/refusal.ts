@@ -4,13 +4,15 @@ const refusals = {
   credentials: 'may not contain credentials',
   plain_http: 'must be an https URL',
   address: 'may not be reached from here',
-  // The same text as for any other address: the answer does not tell which ones are ours.
+  // The same text as for any other address: the answer must not reveal which ones are ours.
   own_service: 'may not be reached from here',
 } as const;
 
 export type RefusalReason = keyof typeof refusals;
 
-/** The policy says no. The message names no address: it may go into a 400 about the URL. */
+/**
+ * The policy forbids it. The message names no address, because it may go into a 400 about the URL.
+ */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
 
@@ -21,8 +23,8 @@ export class EgressRefused extends Error {
 }
 
 /**
- * Allowed, but not reached. Only the code is taken from the error beneath, which names addresses
- * that neither callers nor logs may learn; callers answer this and EgressRefused with one text.
+ * Allowed, but not reached. Only the code of the error beneath is kept: the error names addresses
+ * that neither callers nor logs may learn. Callers answer this and EgressRefused with one text.
  */
 export class EgressUnreachable extends Error {
   constructor(readonly code: string) {

@@ -5,10 +5,10 @@ import { withoutDot, type SystemNames } from './system-names';
 
 const lookUpTimeoutMs = 2_000;
 
-/** Who is asked: these servers and nobody else, or whoever the system would ask. */
+/** The servers to ask: only these, or those that the system would ask. */
 type NameSource = readonly string[] | SystemNames;
 
-/** All A and AAAA answers for a name, asked once. */
+/** Asks once for all A and AAAA answers for a name. */
 export async function resolveName(
   name: string,
   source: NameSource,
@@ -36,7 +36,7 @@ async function askAsSystem(
   return listed.length > 0 ? listed : askServers(system.spellingsOf(name), system.servers, signal);
 }
 
-/** The answers for the first of these names that has any. Without servers, those of c-ares. */
+/** The answers for the first of these names that has any. Without servers, c-ares uses its own. */
 async function askServers(
   names: readonly string[],
   servers: readonly string[],
@@ -51,7 +51,7 @@ async function askServers(
     let failure = new EgressUnreachable('ENOTFOUND');
     for (const name of names) {
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-      // One family is enough, the other may be lame: only what was answered is ever connected to.
+      // One family is enough, as the other may fail: only addresses in the answer are ever dialled.
       const addresses = answers.flatMap((answer) =>
         answer.status === 'fulfilled' ? answer.value : [],
       );

@@ -2,10 +2,10 @@ import { Resolver } from 'node:dns';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { familyOf } from './address-table';
 
-/** Of /etc/hosts and /etc/resolv.conf each; what is behind it is not read. */
+/** The limit for /etc/hosts and /etc/resolv.conf each. The rest of a file is not read. */
 const systemFileBytesMax = 1024 * 1024;
 const searchDomainsMax = 8;
-/** As of the system's own resolver. */
+/** The system's own resolver has the same limit. */
 const nameServersMax = 3;
 const ndotsMax = 15;
 const nameLengthMax = 253;
@@ -17,9 +17,9 @@ interface ResolvConf {
 }
 
 /**
- * What the system knows of names beside what name servers answer: /etc/hosts, and which servers are to
- * be asked for which spellings. Read by ourselves, because getaddrinfo, which reads it too, waits for
- * name servers on threads that the whole process has four of.
+ * The system's knowledge of names beside name servers: /etc/hosts, and the servers to ask for each
+ * spelling. Read here because getaddrinfo, which reads it too, waits for name servers on threads,
+ * and the whole process has four of them.
  */
 export class SystemNames {
   readonly #hosts: FileContent<ReadonlyMap<string, readonly string[]>>;
@@ -34,7 +34,7 @@ export class SystemNames {
     return this.#resolvConf.read().servers;
   }
 
-  /** Without asking a name server; none: one has to be asked. */
+  /** The addresses known without a name server. Empty: a name server must be asked. */
   addressesOf(name: string): readonly string[] {
     const bare = withoutDot(name);
     const listed = this.#hosts.read().get(bare);
@@ -42,7 +42,7 @@ export class SystemNames {
     return /(?:^|\.)localhost$/.test(bare) ? ['127.0.0.1'] : [];
   }
 
-  /** The names to ask for, one after the other; a dot at the end says that there is but this one. */
+  /** The names to ask for, one after the other. A name with a dot at its end is the only one. */
   spellingsOf(name: string): readonly string[] {
     if (name.endsWith('.')) return [withoutDot(name)];
     const { search, ndots } = this.#resolvConf.read();
@@ -54,7 +54,7 @@ export class SystemNames {
   }
 }
 
-/** An address, with a port or without. */
+/** True for an address with or without a port. */
 export function isNameServer(text: string): boolean {
   try {
     new Resolver().setServers([text]);
@@ -113,7 +113,7 @@ function* linesOf(text: string): Generator<string[]> {
   }
 }
 
-/** What a file says; parsed again only when it has become another one. */
+/** The content of a file, parsed again only when the file has changed. */
 class FileContent<Content> {
   #stamp = '';
   #content: Content;
@@ -143,7 +143,7 @@ class FileContent<Content> {
       }
       return this.#content;
     } catch {
-      // Keeps what it knew: a name of ours must not become unknown by a fault of the disk.
+      // Keeps the last content: a fault of the disk must not make one of our names unknown.
       return this.#content;
     } finally {
       closeSync(file);

@@ -97,7 +97,7 @@ describe('checkUrl', () => {
     expect(reasonFor('http://[::ffff:127.0.0.1]:8080/', { allow })).toBe('fine');
     expect(reasonFor('http://8.8.8.8/', { allow })).toBe('plain_http');
     expect(reasonFor('http://127.0.0.1:8081/', { allow, allowHttp: true })).toBe('address');
-    // Perhaps the address that is named: seen when it is called.
+    // The name may have the listed address, which is checked when it is called.
     expect(reasonFor('http://example.com/', { allow })).toBe('fine');
   });
 

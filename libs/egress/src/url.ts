@@ -4,8 +4,9 @@ import type { OwnServices } from './own-services';
 import { EgressRefused } from './refusal';
 
 /**
- * Parsed once, and only if there is but one way to read it. WHATWG would quietly repair white space,
- * backslashes and missing slashes; another reader of the stored text would not, or differently.
+ * Parses a URL once, and only if there is one way to read it. WHATWG would quietly repair white
+ * space, backslashes and missing slashes. Another reader of the stored text would not, or
+ * differently.
  */
 export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): URL {
   if (/[\s\\\p{Cc}]/u.test(text)) throw new EgressRefused('not_a_url');
@@ -23,7 +24,8 @@ export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): 
   const isPlain = protocol === 'http' && !policy.allowHttp;
   if (familyOf(host) === undefined) {
     if (own.areNamed(host, port)) throw new EgressRefused('own_service');
-    // Which address a name has is judged when it is called; without EGRESS_ALLOW none can be named.
+    // The addresses of a name are judged when it is called. Without EGRESS_ALLOW none can be
+    // listed.
     if (isPlain && policy.named.length === 0) throw new EgressRefused('plain_http');
     return url;
   }

@@ -9,7 +9,7 @@ export const jsonTemplate = bodyOf('json');
 export const formTemplate = bodyOf('form');
 export const textTemplate = bodyOf('text');
 
-/** A body as the text that it is. */
+/** Reads and renders a body as text. */
 function bodyOf(context: BodyContext): TextTemplate {
   return (text, tally = new Tally()) => {
     const { tokenIds, render } = atOnce(bodyTemplate(Buffer.from(text), context, tally));

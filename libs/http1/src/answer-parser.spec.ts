@@ -5,7 +5,7 @@ import { ok } from './spec-server';
 /** Whole, byte by byte, and in parts that end anywhere. */
 const deliveries: readonly (readonly number[])[] = [[Infinity], [1], [7], [16, 3, 2, 1]];
 
-/** The same however it comes. */
+/** Parses the text in each way of delivery, with the same outcome. */
 function parsed(text: string, asked: Asked = {}): Parsed {
   const all = deliveries.map((sizes) => parse(text, { ...asked, sizes }));
   const [first, ...others] = all;
@@ -363,7 +363,7 @@ it('The parser needs time in proportion to the bytes, however few come at a time
   const once = cpuOf(() => parse(ok('', line), { sizes: [1] }));
   const chunks = '1\r\nx\r\n'.repeat(10_000) + '0\r\n' + line + '\r\n';
   const twice = cpuOf(() => parse(chunked(chunks), { sizes: [1] }));
-  // Quadratic, each would be 1.8 * 10^9 steps and more.
+  // With quadratic work each would take 1.8 * 10^9 steps and more.
   expect(once).toBeLessThan(1_000);
   expect(twice).toBeLessThan(2_000);
 });

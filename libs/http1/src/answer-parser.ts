@@ -6,7 +6,7 @@ import { LineBlock } from './line-block';
 
 /**
  * more: the answer goes on. paused: the receiver takes no more for now. stopped: it ended the call.
- * complete, switched (101): what comes `behind` is no part of the answer.
+ * complete, switched (101): the bytes `behind` are not part of the answer.
  */
 export type Read = 'more' | 'paused' | 'stopped' | 'complete' | 'switched';
 
@@ -22,16 +22,16 @@ const listsUpgrade = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 /** RFC 9112 §9.3 leaves it to others; the parameter that servers send (RFC 2068 §19.7.1.1) */
 const keepAliveTimeout = /(?:^|[,;])[\t ]*timeout[\t ]*=[\t ]*"?(\d{1,9})/i;
 
-/** Below the 5 s after which many servers hang up, so that it is seldom they who do. */
+/** Many servers hang up after 5 s. The client should be the first to end the connection. */
 const keepUnsaidMs = 4_000;
 /** No connection waits longer, whatever the server says. */
 const keepMostMs = 60_000;
-/** Ends the wait earlier than the server says: requests take their time to it. */
+/** Ends the wait earlier than the server says, because requests need time to reach it. */
 const keepMarginMs = 1_000;
 
 /**
- * Reads answers as RFC 9112 writes them, in parts of any size, and refuses everything else. It throws
- * AnswerFault, and what the receiver throws; then it is at its end. Hot path.
+ * Reads answers by RFC 9112, in parts of any size, and refuses everything else. Throws AnswerFault
+ * and errors of the receiver. It cannot be used after a throw. Hot path.
  */
 export class AnswerParser {
   status = 0;
@@ -56,7 +56,7 @@ export class AnswerParser {
   readonly #block = new LineBlock();
   #chunks: ChunkedBody | undefined;
 
-  /** The answer to a request comes next. */
+  /** Call it before the answer to a request comes. */
   expect(receiver: AnswerReceiver, isHead: boolean, isUpgrade: boolean): void {
     this.#receiver = receiver;
     this.#isHead = isHead;
@@ -71,7 +71,7 @@ export class AnswerParser {
     this.#block.clear();
   }
 
-  /** RFC 9112 §6.3 rule 8, §8: there alone, a close is the end of an answer. */
+  /** RFC 9112 §6.3 rule 8, §8: a close ends an answer only there. */
   get endsByClose(): boolean {
     return this.#stage === 'until-close';
   }
@@ -112,11 +112,11 @@ export class AnswerParser {
     this.#upgradeSaid = false;
     this.#upgradeListed = false;
     this.keepMs = keepUnsaidMs;
-    // RFC 9112 §9.3: what 1.0 keeps, it keeps by a private understanding.
+    // RFC 9112 §9.3: HTTP/1.0 keeps connections by a private understanding only.
     this.keeps = !isHttp10;
     this.headers = this.#fieldsOf(lines, lines.indexOf('\n') + 1, false);
     if (this.#isChunked) {
-      // RFC 9112 §6.1: 1.0 knows no chunks.
+      // RFC 9112 §6.1: HTTP/1.0 has no chunks.
       if (isHttp10) throw invalid('Transfer-Encoding in an answer of HTTP/1.0');
       // RFC 9112 §6.3 rule 3: one of the two would be an attempt to smuggle.
       if (this.#length >= 0) throw invalid('Transfer-Encoding and Content-Length');
@@ -128,16 +128,17 @@ export class AnswerParser {
   #stageOfBody(): Stage {
     const { status } = this;
     if (status === 101) {
-      // RFC 9110 §15.2.2: it answers an Upgrade.
+      // RFC 9110 §15.2.2: a 101 answers an Upgrade.
       if (!this.#isUpgrade) throw invalid('101 that nobody asked for');
-      // RFC 9110 §7.8, §15.2.2: it names the protocol, and says that it is of this connection.
+      // RFC 9110 §7.8, §15.2.2: a 101 names the protocol, and lists Upgrade for this connection.
       if (!this.#upgradeSaid || !this.#upgradeListed) throw invalid('101 without Upgrade');
       return 'idle';
     }
     if (status < 200) {
-      // RFC 9112 §6.1, RFC 9110 §8.6: must not name a body; others would read one here.
+      // RFC 9112 §6.1, RFC 9110 §8.6: an interim answer must not announce a body that others would
+      // read.
       if (this.#isChunked || this.#length > 0) throw invalid('an interim answer with a body');
-      // RFC 9112 §9.6, RFC 9110 §15.2: closes come behind final answers, and 1.0 has no 1xx.
+      // RFC 9112 §9.6, RFC 9110 §15.2: a close follows a final answer, and HTTP/1.0 has no 1xx.
       if (!this.keeps) throw invalid('an interim answer that ends the connection');
       return 'head';
     }
@@ -158,7 +159,7 @@ export class AnswerParser {
     return 'counted';
   }
 
-  /** Checked lines, from the beginning of one, as name, value, name, value… */
+  /** Returns checked lines as name, value, name, value… `from` is the beginning of a line. */
   #fieldsOf(lines: string, from: number, isTrailers: boolean): string[] {
     const fields: string[] = [];
     let at = from;
@@ -200,7 +201,7 @@ export class AnswerParser {
     }
   }
 
-  /** RFC 9112 §6.3 rule 5: a list of the same number could be taken; nobody needs to send one. */
+  /** RFC 9112 §6.3 rule 5 allows a list of the same number. No server needs to send one. */
   #noteLength(value: string): void {
     const length = Number(value);
     if (this.#length >= 0 || !oneNumber.test(value) || !Number.isSafeInteger(length)) {
@@ -271,7 +272,7 @@ export class AnswerParser {
   }
 }
 
-/** By bit: of the names that say something to the client itself. */
+/** Bit by bit: the lengths of names that matter to the client itself. */
 const notableLengths = [
   'upgrade',
   'connection',
@@ -281,7 +282,7 @@ const notableLengths = [
   'transfer-encoding',
 ].reduce((bits, { length }) => bits | (1 << length), 0);
 
-/** It may be: most are not, and need not be compared. */
+/** Most names are not notable and need not be compared. */
 function isNotable(name: string): boolean {
   return name.length < 32 && ((notableLengths >> name.length) & 1) === 1;
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { RequestInvalid, type StreamedSource, type WholeBody } from './client-request';
 
-/** Below it, text and bytes go out as one string; above it, as one vector of buffers. */
+/** Smaller text and bytes go out as one string, larger ones as one vector of buffers. */
 const oneStringBytes = 16 * 1024;
 
 interface BodyEvents {
@@ -11,7 +11,7 @@ interface BodyEvents {
   failed(error: Error): void;
 }
 
-/** Streamed bodies of the requests of one connection, one after the other. */
+/** Sends the streamed bodies of the requests of one connection, one after the other. */
 export class BodySender {
   #stream: Readable | undefined;
   /** Goes out with the first part. */
@@ -24,7 +24,7 @@ export class BodySender {
     private readonly events: BodyEvents,
   ) {}
 
-  /** Not a byte of the request is out. */
+  /** True until the first byte of the request is out. */
   get isWaiting(): boolean {
     return this.#head !== '';
   }
@@ -41,12 +41,12 @@ export class BodySender {
     stream.resume();
   }
 
-  /** The socket takes more again. */
+  /** Called when the socket takes more again. */
   goOn(): void {
     this.#stream?.resume();
   }
 
-  /** The stream is left alone: what is left of it, and its faults, are its owner's. */
+  /** Leaves the stream alone: its rest and its faults belong to its owner. */
   end(): void {
     const stream = this.#stream;
     if (stream === undefined) return;

@@ -1,7 +1,10 @@
 import { chunkExtensionBytesMax, chunkSizeDigitsMax, invalid } from './answer-fault';
 import { noTokenChar } from './field-lines';
 
-/** Where in `chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF` (RFC 9112 §7.1) the next byte stands. */
+/**
+ * The place of the next byte in `chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF` (RFC 9112
+ * §7.1).
+ */
 type Place =
   | 'size'
   | 'extension-name'
@@ -27,7 +30,7 @@ const EQUALS = 0x3d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** By byte: the value of a HEXDIG, 255 for any other. */
+/** The value of each byte as a HEXDIG; 255 for any other. */
 const hexValues = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = Number.parseInt(String.fromCharCode(byte), 16);
   return Number.isNaN(value) ? 255 : value;
@@ -36,21 +39,21 @@ const isTokenByte = Uint8Array.from({ length: 256 }, (_, byte) =>
   noTokenChar.test(String.fromCharCode(byte)) ? 0 : 1,
 );
 
-/** Moving so few bytes by hand is faster than asking for it. */
+/** So few bytes are moved faster by hand. */
 const movedByHandMost = 32;
 
-/** The chunks of a body, decoded where they lie: what a read holds of data becomes one piece. */
+/** Decodes the chunks of a body in place: the data of one read becomes one piece. */
 export class ChunkedBody {
-  /** The data of the last read, from here… */
+  /** Start of the data of the last read. */
   dataStart = 0;
-  /** …to here. */
+  /** End of the data of the last read. */
   dataEnd = 0;
   #place: Place = 'size';
   #size = 0;
   #digits = 0;
   #extensionBytes = 0;
 
-  /** The last chunk was read: trailers follow. */
+  /** The last chunk was read; trailers follow. */
   get isOver(): boolean {
     return this.#place === 'over';
   }
@@ -62,7 +65,9 @@ export class ChunkedBody {
     this.#extensionBytes = 0;
   }
 
-  /** Index behind what was read: all, or the line of the last chunk. Hot path. */
+  /**
+   * Returns the index behind the bytes read: all of them, or the line of the last chunk. Hot path.
+   */
   read(bytes: Buffer, from: number): number {
     let at = from;
     this.dataStart = this.dataEnd = from;
@@ -124,7 +129,7 @@ export class ChunkedBody {
     this.#endOfPart(byte);
   }
 
-  /** RFC 9112 §7.1.1, without the blanks that it calls bad; nobody is told of them. */
+  /** RFC 9112 §7.1.1, without the blanks that it calls bad. Extensions are dropped. */
   #readExtension(byte: number): void {
     this.#extensionBytes += 1;
     if (this.#extensionBytes > chunkExtensionBytesMax) throw invalid('too many chunk extensions');

@@ -3,7 +3,7 @@ import { noFieldChar, noTokenChar } from './field-lines';
 
 export interface ClientRequest {
   readonly method: string;
-  /** origin-form: path and query as the destination shall see them */
+  /** origin-form: path and query as the destination gets them */
   readonly target: string;
   /** value of Host */
   readonly host: string;
@@ -30,12 +30,14 @@ export class RequestInvalid extends Error {
 
 /** RFC 9112 §3.2.1: origin-form, with the bytes above 0x7f that some servers take. */
 const originForm = /^\/[\x21-\x7e\x80-\xff]*$/;
-/** RFC 9110 §7.2: uri-host [ ":" port ]; what stands there is a name, not to be parsed here. */
+/** RFC 9110 §7.2: uri-host [ ":" port ]. It is a name here and is not parsed. */
 const hostText = /^[\x21-\x7e]+$/;
-/** RFC 9110 §8.6, §9.3: where it says something that there is no content. */
+/** RFC 9110 §8.6, §9.3: a request without content says so with these methods. */
 const expectsContent = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Said by the client itself, or of the connection (RFC 9110 §7.6.1), or answered by it (§10.1.1). */
+/**
+ * Set by the client itself, about the connection (RFC 9110 §7.6.1), or answered by it (§10.1.1).
+ */
 const refusedNames = new Set([
   'host',
   'connection',
@@ -50,7 +52,7 @@ const refusedNames = new Set([
 ]);
 const refusedLengths = [...refusedNames].reduce((bits, { length }) => bits | (1 << length), 0);
 
-/** The head as it is written, or RequestInvalid. Hot path. */
+/** Returns the head as it is written. Throws RequestInvalid. Hot path. */
 export function headOf({ method, target, host, headers, body, upgrade }: ClientRequest): string {
   // RFC 9110 §9.3.6: CONNECT has no path, and its answer no end.
   if (!isToken(method) || method === 'CONNECT') throw new RequestInvalid('method');
@@ -82,7 +84,7 @@ function isRefused(name: string): boolean {
   return mayBe && refusedNames.has(name.toLowerCase());
 }
 
-/** undefined: nobody knows before its end */
+/** Undefined: not known before its end. */
 function bytesOf(body: ClientRequest['body']): number | undefined {
   if (body === null) return 0;
   if (Buffer.isBuffer(body) || isStreamed(body)) return body.length;

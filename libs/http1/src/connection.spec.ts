@@ -39,7 +39,7 @@ async function ask(behaviour: Behaviour, request: Partial<ClientRequest> = {}) {
   return { owned, answer: await owned.ask(request) };
 }
 
-/** A stream whose parts a test gives one by one. */
+/** Makes a stream whose parts the test sends one by one. */
 function source(): Readable {
   return new Readable({ read: () => undefined });
 }
@@ -136,7 +136,7 @@ describe('An exchange', () => {
 });
 
 describe('A request', () => {
-  /** Gives all that the server gets; it answers when `end` is there. */
+  /** Returns everything that the server gets. The server answers when `end` has come. */
   async function written(request: Partial<ClientRequest>, end = ''): Promise<string> {
     let received = '';
     const { owned, answer } = await ask((socket, part) => {
@@ -727,7 +727,7 @@ describe('A receiver', () => {
     expect(owned.events).toEqual(['free', 'free']);
   });
 
-  /** One read for each kind of word. */
+  /** One read for each kind of event. */
   async function whileReading(
     name: keyof AnswerReceiver,
     does: (connection: Owned['connection']) => void,

@@ -12,13 +12,16 @@ import {
 } from './client-request';
 
 export interface ConnectionOwner {
-  /** The exchange is over and another may begin; told before `complete`. */
+  /** The exchange is over and another may begin. Called before `complete`. */
   free(connection: Connection): void;
-  /** Told once, when the connection ends or an upgrade takes its socket, before the receiver hears of it. */
+  /**
+   * Called once, when the connection ends or an upgrade takes its socket, before the receiver is
+   * told.
+   */
   closed(connection: Connection): void;
 }
 
-/** One exchange at a time over an open TCP or TLS socket, which is the connection's from then on. */
+/** Runs one exchange at a time over an open TCP or TLS socket, which it owns from then on. */
 export class Connection {
   readonly #parser = new AnswerParser();
   #receiver: AnswerReceiver | undefined;
@@ -38,23 +41,23 @@ export class Connection {
       .on('error', this.#break)
       .on('close', this.#hungUp)
       .on('drain', this.#goOn);
-    // It will tell of no end any more.
+    // Such a socket reports no end any more.
     if (socket.destroyed || socket.readableEnded) process.nextTick(this.#hungUp);
   }
 
-  /** Has carried a whole answer: only such a one can have gone stale. */
+  /** True once it has carried a whole answer. Only such a connection can have gone stale. */
   get used(): boolean {
     return this.#used;
   }
 
-  /** For how long it may wait for its next request. */
+  /** The time that it may wait for its next request. */
   get keepMs(): number {
     return this.#parser.keepMs;
   }
 
   /**
-   * Throws RequestInvalid before a byte is written, and stays free then. The receiver is told of it
-   * at once where the request goes out at once. Hot path.
+   * Throws RequestInvalid before a byte is written, and stays free then. If the request goes out at
+   * once, the receiver is told at once. Hot path.
    */
   send(request: ClientRequest, receiver: AnswerReceiver): void {
     if (this.#isClosed || this.#receiver) throw new Error('The connection is not free.');
@@ -82,7 +85,7 @@ export class Connection {
     receiver?.failed(error);
   }
 
-  /** Ends a free connection; on any other, the call ends as if the server had hung up. */
+  /** Ends a free connection. On any other, the call ends as if the server had hung up. */
   close(): void {
     this.#hungUp();
   }
@@ -113,7 +116,7 @@ export class Connection {
 
   readonly #read = (bytes: Buffer): void => {
     const receiver = this.#receiver;
-    // RFC 9112 §9.2: nothing was asked yet that this could be the answer to.
+    // RFC 9112 §9.2: no request is out yet that this could answer.
     if (receiver === undefined || this.#sender?.isWaiting) return this.#hungUp();
     try {
       const read = this.#parser.read(bytes);
@@ -157,12 +160,12 @@ export class Connection {
 
   #mayBeKept(): boolean {
     const { keeps, keepMs } = this.#parser;
-    // RFC 9112 §9.3: a server that has answered may still read, or not, the rest of the request.
+    // RFC 9112 §9.3: a server that has answered may read the rest of the request, or not.
     const isAllOut = this.#isSent && this.socket.writableLength === 0;
     return keeps && keepMs > 0 && isAllOut && !this.#isUpgrade;
   }
 
-  /** RFC 9110 §7.8: behind the head of a 101 begins the other protocol. */
+  /** RFC 9110 §7.8: the other protocol begins behind the head of a 101. */
   #handOver(receiver: AnswerReceiver, bytes: Buffer): void {
     const { socket } = this;
     const { status, headers, behind } = this.#parser;
@@ -186,7 +189,7 @@ export class Connection {
   }
 
   #fail(receiver: AnswerReceiver, error: Error): void {
-    // A throw in `complete` ends no call that has begun since.
+    // A throw in `complete` must not end a call that has begun since.
     if (this.#receiver === undefined || this.#receiver === receiver) this.#close();
     receiver.failed(error);
   }

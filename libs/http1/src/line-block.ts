@@ -11,18 +11,21 @@ const versions = ['HTTP/1.1 ', 'HTTP/1.0 '];
 const versionLength = 9;
 
 /**
- * Lines up to an empty one: the head of an answer, or its trailers. Taken in as they come; what can be
- * refused before the end is refused then, so that nobody waits for the rest of something else.
+ * Lines up to an empty one: the head of an answer, or its trailers. Lines that cannot be valid are
+ * refused before the end of the block, so that nobody waits for it.
  */
 export class LineBlock {
   /** The lines, each with its CRLF, once `take` has found the empty one. */
   lines = '';
   #held: Buffer | undefined;
   #length = 0;
-  /** Bytes of CRLF CRLF that the last ones are. */
+  /** The number of last bytes that match CRLF CRLF. */
   #matched = 0;
 
-  /** Index behind the block, or -1: `bytes` are taken, and its end is still to come. Hot path. */
+  /**
+   * Returns the index behind the block. -1: all `bytes` are taken, and the end is still to come.
+   * Hot path.
+   */
   takeHead(bytes: Buffer, at: number): number {
     if (this.#length === 0) {
       const end = bytes.indexOf(blankLine, at);
@@ -44,7 +47,7 @@ export class LineBlock {
     return this.#takeInParts(bytes, at);
   }
 
-  /** For the next block. */
+  /** Call it before the next block. */
   clear(): void {
     this.lines = '';
     this.#held = undefined;
@@ -93,7 +96,7 @@ export class LineBlock {
     this.#length = length;
   }
 
-  /** RFC 9112 §2.3: of all versions, these are spoken here. */
+  /** RFC 9112 §2.3: the versions that this client speaks. */
   #checkBegin(): void {
     const begin = this.#held?.toString('latin1', 0, Math.min(this.#length, versionLength)) ?? '';
     if (!versions.some((version) => version.startsWith(begin))) throw invalid('not HTTP/1.1');

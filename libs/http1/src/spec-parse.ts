@@ -5,19 +5,19 @@ import { Recorder } from './spec-recorder';
 export interface Asked {
   readonly isHead?: boolean;
   readonly isUpgrade?: boolean;
-  /** Sizes of the parts, the last one again and again. */
+  /** Sizes of the parts. The last one repeats. */
   readonly sizes?: readonly number[];
   /** The server closes behind it. */
   readonly closes?: boolean;
 }
 
-/** The parser's verdict; 'more' is an answer that has no end yet. */
+/** The parser's verdict. 'more': the answer has no end yet. */
 export interface Parsed {
   readonly read: Read | 'invalid';
   readonly recorder: Recorder;
   readonly keeps: boolean;
   readonly keepMs: number;
-  /** Bytes that are no part of the answer. */
+  /** Bytes behind the answer. */
   readonly left: number;
 }
 
@@ -32,7 +32,7 @@ export function parse(text: string | Buffer, asked: Asked = {}): Parsed {
   try {
     for (let at = 0, n = 0; at < bytes.length; n += 1) {
       const size = sizes[Math.min(n, sizes.length - 1)] ?? 1;
-      // A copy: the parser joins chunks where they lie.
+      // A copy, because the parser joins chunks in place.
       const part = Buffer.from(bytes.subarray(at, at + size));
       at += part.length;
       read = parser.read(part);

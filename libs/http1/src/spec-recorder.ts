@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { AnswerReceiver } from './answer-receiver';
 
-/** Keeps all it is told; `told` has the names in order, those of one kind in a row once. */
+/** Records every call. `told` has the names in order, those of one kind in a row once. */
 export class Recorder implements AnswerReceiver {
   readonly told: string[] = [];
   readonly informationals: number[] = [];

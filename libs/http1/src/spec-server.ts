@@ -6,7 +6,7 @@ import { Recorder } from './spec-recorder';
 
 export type Behaviour = (socket: Socket, received: string) => void;
 
-/** A server that does what a test says with each part that it gets. */
+/** Starts a server that handles each part that it gets by the test's own code. */
 export async function startServer() {
   let behave: Behaviour = () => undefined;
   const open = new Set<Socket>();
@@ -38,7 +38,7 @@ export async function startServer() {
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 
-/** A connection and what its owner was told. */
+/** A connection and the calls that its owner has received. */
 export class Owned implements ConnectionOwner {
   readonly events: string[] = [];
   readonly connection: Connection;

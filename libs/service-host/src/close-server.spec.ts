@@ -33,7 +33,7 @@ it('a request under way is answered before the server closes', async () => {
   agent.destroy();
 });
 
-it('a request on a kept connection is still answered, as the last one of it', async () => {
+it('a request on a kept connection is still answered, as its last one', async () => {
   const { server, port } = await serve(0);
   const agent = new Agent({ keepAlive: true });
   await ask(port, agent);
@@ -44,7 +44,7 @@ it('a request on a kept connection is still answered, as the last one of it', as
   agent.destroy();
 });
 
-it('a connection that is kept does not keep the server', async () => {
+it('a kept connection does not keep the server from closing', async () => {
   const { server, port } = await serve(0);
   const agent = new Agent({ keepAlive: true });
   expect((await ask(port, agent))[1].headers.connection).toBe('keep-alive');
@@ -52,7 +52,7 @@ it('a connection that is kept does not keep the server', async () => {
   agent.destroy();
 });
 
-it('a caller that waits for 100 Continue is told as well', async () => {
+it('a caller that waits for 100 Continue is told that its connection closes', async () => {
   const { server, port } = await serve(0);
   server.on('checkContinue', (_req, res) => res.end('done'));
   watchServer(server);
@@ -68,7 +68,7 @@ it('a caller that waits for 100 Continue is told as well', async () => {
   agent.destroy();
 });
 
-it('an upgraded connection lasts as long as a call, and ends behind the last one', async () => {
+it('an upgraded connection lasts until the last call has ended', async () => {
   const { server, port } = await serve(300);
   server.on('upgrade', (_req, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
@@ -87,7 +87,7 @@ it('an upgraded connection lasts as long as a call, and ends behind the last one
   await Promise.all([once(upgraded, 'close'), closing]);
 });
 
-it('what is still open at the limit is cut off', async () => {
+it('a connection that is still open at the limit is cut off', async () => {
   const { server, port } = await serve('never');
   const asked = ask(port, new Agent());
   await once(server, 'request');
@@ -96,7 +96,7 @@ it('what is still open at the limit is cut off', async () => {
   await failed;
 });
 
-it('an answer whose turn never came, on a connection that is gone, does not keep the server', async () => {
+it('an answer that can no longer be sent does not keep the server from closing', async () => {
   const { server, port } = await serve('never');
   let asked = 0;
   server.on('request', () => (asked += 1));

@@ -3,13 +3,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 const sweepMs = 100;
-/** Who keeps a connection hears with its next answer that it was the last one; so long may that take. */
+/** Time for callers that keep a connection to hear, with their next answer, that it was the last. */
 const graceMs = 1_000;
 /** The longest run of a reactor is 210 s. */
 export const callsMayTakeMs = 215_000;
 
 interface Open {
-  /** Each connection, and the answers that are due on it. */
+  /** Each connection with the answers that are due on it. */
   readonly sockets: Map<Socket, Set<ServerResponse>>;
   closing: boolean;
 }
@@ -17,9 +17,8 @@ interface Open {
 const openOf = new WeakMap<Server, Open>();
 
 /**
- * Notes what is open on a server, so that closeServer() can tell each of them: to be called before
- * the server listens, and after its listeners are there. Upgraded connections count as well, which
- * http itself forgets.
+ * Notes the open connections and answers of a server for closeServer(). Call it after the listeners of
+ * the server are attached and before it listens. Upgraded connections count, too; http forgets them.
  */
 export function watchServer(server: Server): void {
   openOf.set(server, watch(server));
@@ -32,12 +31,12 @@ function watch(server: Server): Open {
     if (known) return known;
     const answers = new Set<ServerResponse>();
     open.sockets.set(socket, answers);
-    // Of an answer whose turn never came, Node tells no end: it is forgotten with its connection.
+    // Node emits no end of an answer whose turn never came: it is forgotten with its connection.
     socket.once('close', () => open.sockets.delete(socket));
     return answers;
   };
   server.on('connection', answersOn);
-  // One for all answers: it is on the hot path of every service.
+  // One function for all answers: this is the hot path of every service.
   const forget = function (this: ServerResponse): void {
     open.sockets.get(this.req.socket)?.delete(this);
   };
@@ -49,15 +48,15 @@ function watch(server: Server): Open {
     res.on('close', forget);
   };
   server.prependListener('request', note);
-  // A listener for it where there is none would take the request away from `request`.
+  // A first listener for this event would take the request away from `request`.
   if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', note);
   return open;
 }
 
 /**
- * Stops accepting and waits for what is under way. Callers that keep their connection are told with
- * their next answer that it is the last one; those that say nothing more are disconnected. What
- * was upgraded ends when no call is left, and whatever is still open at the limit is cut off.
+ * Stops accepting and waits for the calls under way. Callers that keep their connection are told with
+ * their next answer that it is the last one; callers that send nothing more are disconnected. Upgraded
+ * connections end when no call is left. Whatever is still open at the limit is cut off.
  */
 export async function closeServer(
   server: Server,
@@ -69,7 +68,7 @@ export async function closeServer(
   open.closing = true;
   const answers = (): ServerResponse[] => [...open.sockets.values()].flatMap((due) => [...due]);
   for (const res of answers()) res.shouldKeepAlive = false;
-  // http's own close() would cut off at once who is just about to ask on a connection it keeps.
+  // http's own close() would at once cut off a caller that is about to use a kept connection.
   NetServer.prototype.close.call(server);
 
   const begunAt = performance.now();

@@ -14,14 +14,14 @@ const settings = {
 };
 
 describe('configuration', () => {
-  it('takes what is set and falls back for the rest', () => {
+  it('uses the variables that are set and defaults for the others', () => {
     const config = loadConfig({ URL: 'x', PASSWORD: 'p', PARTS: 'a, b,,c', ON: 'true' }, settings);
     expect(config).toMatchObject({ NAME: 'nobody', URL: 'x', SIZE: 5, ON: true });
     expect(config.PARTS).toEqual(['a', 'b', 'c']);
     expect(config.PASSWORD.reveal()).toBe('p');
   });
 
-  it('lists all faults together', () => {
+  it('lists all faults in one error', () => {
     expect(() => loadConfig({ SIZE: '11', ON: 'yes' }, settings)).toThrow(
       [
         'The configuration is not usable:',
@@ -47,7 +47,7 @@ describe('configuration', () => {
     }
   });
 
-  it('a secret does not show itself', () => {
+  it('shows no secret when it is printed', () => {
     const { PASSWORD } = loadConfig({ URL: 'x', PASSWORD: 'hunter2' }, settings);
     const shown = [String(PASSWORD), JSON.stringify({ PASSWORD }), inspect({ PASSWORD })];
     expect(shown.join()).not.toContain('hunter2');

@@ -6,13 +6,13 @@ interface Range {
   readonly max: number;
 }
 
-/** One variable of the environment: how its text becomes a value, and what it is for. */
+/** A variable of the environment: its purpose, and how its text becomes a value. */
 export interface Setting<Value> {
   readonly doc: string;
   readonly fallback: Value | undefined;
   readonly required: boolean;
   readonly secret: boolean;
-  /** Of a number that may not be any. */
+  /** The bounds of a number. */
   readonly range?: Range;
   parse(text: string): Value;
 }
@@ -30,8 +30,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every declared setting at once, so that all faults are listed together.
- * Each is also understood as NAME_FILE, the path of a file that holds the value.
+ * Reads all declared settings and throws one error that lists every fault. Each setting may also be
+ * given as NAME_FILE, the path of a file that holds the value.
  */
 export function loadConfig<Settings extends Record<string, Setting<unknown>>>(
   env: Environment,
@@ -115,7 +115,7 @@ export const flag = (doc: string, fallback: boolean): Setting<boolean> =>
     return value === 'true';
   });
 
-/** Comma-separated, blanks around the parts ignored. */
+/** A comma-separated list; blanks around the parts are ignored. */
 export const list = (doc: string, fallback: readonly string[]): Setting<readonly string[]> =>
   declare(doc, fallback, (value) =>
     value

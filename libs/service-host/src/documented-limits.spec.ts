@@ -40,26 +40,26 @@ const units: Readonly<Record<string, number>> = {
 };
 
 describe('docs/reference/limits.md', () => {
-  it('names limits at all, and each with a value that can be read', () => {
+  it('lists limits, each with a value that can be read', () => {
     expect(rows.length).toBeGreaterThan(80);
     expect(rows.filter(({ value }) => numberOf(value) === undefined)).toEqual([]);
   });
 
-  it('tells of each limit the value that the code has', () => {
+  it('gives each limit the value that the code has', () => {
     const wrong = rows
       .map((row) => ({ ...row, inCode: row.file ? constantOf(row) : settings.get(row.name) }))
       .filter(({ value, inCode }) => inCode === undefined || numberOf(value) !== inCode);
     expect(wrong).toEqual([]);
   });
 
-  it('leaves out no numeric setting', () => {
+  it('lists every numeric setting', () => {
     const missing = [...settings.keys()].filter(
       (name) => !noLimits.includes(name) && !rows.some((row) => row.name === name),
     );
     expect(missing).toEqual([]);
   });
 
-  it('leaves out no constant that ends in Max or PerSecond', () => {
+  it('lists every constant that ends in Max or PerSecond', () => {
     const missing = sources().flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8');
       return [...text.matchAll(/^(?:export )?const (\w+(?:Max|PerSecond)) = [\d_ *]+;/gm)]

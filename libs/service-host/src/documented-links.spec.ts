@@ -60,7 +60,11 @@ describe('the documents', () => {
   it('list every decision in docs/adr/README.md', () => {
     const index = textOf('docs/adr/README.md');
     const decisions = readdirSync(join(root, 'docs/adr')).filter((file) => file !== 'README.md');
-    expect(decisions.filter((file) => !index.includes(`(${file})`))).toEqual([]);
+    const titles = decisions.map((file) => {
+      const [, title = ''] = /^# \d{4} (.*)$/m.exec(textOf(`docs/adr/${file}`)) ?? [];
+      return `[${title}](${file})`;
+    });
+    expect(titles.filter((title) => !index.includes(title))).toEqual([]);
   });
 
   it('tell in docs/architecture.md where each file is from the root', () => {

@@ -9,10 +9,10 @@ export interface Logger {
   fatal(fields: object, message: string): void;
 }
 
-/** The second layer only: data is never passed to the logger in the first place. */
+/** A second line of defence: no data is passed to the logger in the first place. */
 const redacted = ['key', 'apiKey', 'password', 'secret', 'token', 'data', 'args', 'configuration'];
 
-/** JSON lines on standard output. */
+/** Writes JSON lines to standard output. */
 export function createLogger(options: { app: string; level: string }): Logger {
   return pino({
     level: options.level,
@@ -23,8 +23,8 @@ export function createLogger(options: { app: string; level: string }): Logger {
 }
 
 /**
- * What may be logged of an error: its type, its code, where it came from. Not its message: drivers
- * and parsers put the offending value in there.
+ * The parts of an error that may be logged: type, code and stack. Its message may not: drivers and
+ * parsers put the offending value there.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** A registry of its own for each process, with Node's figures in it. */
+/** A registry for one process, with the default metrics of Node. */
 export function createRegistry(app: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ app });

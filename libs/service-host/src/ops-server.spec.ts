@@ -1,6 +1,6 @@
 import { startOpsServer } from './ops-server';
 
-it('tells apart that a process lives and that it is ready', async () => {
+it('a process that lives but is not ready is reported so', async () => {
   let ready = false;
   const serving = { listening: false };
   const stopping = new AbortController();

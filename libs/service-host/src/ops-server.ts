@@ -5,7 +5,7 @@ import { closeServer } from './close-server';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Part → up, down, or a word more. */
+  /** The state of each part: up, down, or a longer word. */
   readonly components: Readonly<Record<string, string>>;
 }
 
@@ -14,15 +14,15 @@ interface OpsServer {
   close(): Promise<void>;
 }
 
-/** Liveness, readiness and metrics of one process, on a port of their own that is never public. */
+/** Serves liveness, readiness and metrics of a process, on a port that is never public. */
 export async function startOpsServer(options: {
   host: string;
   port: number;
   ready: () => Promise<Readiness>;
   metrics: () => Promise<string>;
-  /** The server that takes the calls, where there is one: not ready before it listens. */
+  /** The server that takes calls, if there is one. The process is not ready before it listens. */
   serving?: { readonly listening: boolean };
-  /** Once it is aborted, nothing new shall come: not ready, whatever else is up. */
+  /** Once it is aborted, the process is not ready, whatever else is up. */
   stopping?: AbortSignal;
 }): Promise<OpsServer> {
   const server = createServer((req, res) => {

@@ -14,7 +14,7 @@ it('a process is ready when each needed part is up, whatever the others are', as
   });
 });
 
-it('a needed part that says a word of its own keeps the process from being ready', async () => {
+it('a needed part in any other state than up keeps the process from being ready', async () => {
   const loading = () => Promise.resolve('loading, version 3 of 5');
   expect(await readiness({ needed: { definitions: loading } })).toEqual({
     ready: false,

@@ -1,9 +1,9 @@
 import type { Readiness } from './ops-server';
 
-/** A part that has not answered by then is down. */
+/** A part that does not answer within this time is down. */
 export const readinessWithinMs = 1_000;
 
-/** The state of a part: up, down, or a word more. */
+/** Resolves with the state of a part: up, down, or a longer word. */
 type State = () => Promise<string>;
 
 /** Asks for all states at once. The process is ready when each needed part is up. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that no log line, template string or JSON document shows by accident. */
+/** Keeps a value out of log lines, template strings and JSON documents. */
 export class Secret {
   readonly #value: string;
 

@@ -1,6 +1,6 @@
 import { stopService } from './service';
 
-it('readiness says no at once, and the app stops when balancers have had their time', async () => {
+it('a stopping process is not ready at once, and stops after the delay for balancers', async () => {
   const order: string[] = [];
   const stopping = new AbortController();
   stopping.signal.addEventListener('abort', () => order.push('not ready'));

@@ -3,19 +3,19 @@ import { callsMayTakeMs } from './close-server';
 import { describeError, type Logger } from './logger';
 
 export interface Service {
-  /** How long it goes on as before once it has said that it is not ready: balancers need to see it. */
+  /** Time between "not ready" and the stop, for balancers to notice. */
   readonly stopDelayMs?: number;
-  /** Drains in the order that the app has written down; resolves when nothing is left. */
+  /** Drains in the order of the app; resolves when nothing is left. */
   stop(): Promise<void>;
 }
 
-/** What closing the stores may take behind the last call. */
+/** Time for closing the stores after the last call. */
 const closingMs = 5_000;
 
-/** Runs an app: start, wait for a signal, stop within the limit. Never returns a half-started process. */
+/** Starts an app, waits for a signal and stops it within the limit. A failed start ends the process. */
 export async function runService(options: {
   logger: Logger;
-  /** The signal is aborted when the process has been told to end: readiness says no from then on. */
+  /** The signal is aborted when the process is told to end; it is not ready from then on. */
   start: (stopping: AbortSignal) => Promise<Service>;
 }): Promise<void> {
   const { logger } = options;
@@ -40,7 +40,7 @@ export async function runService(options: {
       logger.warn({ signal }, 'told a second time: ends at once');
       process.exit(1);
     }
-    // A terminal sends SIGINT to all, and its supervisor SIGTERM behind it: that is one wish.
+    // A terminal sends SIGINT to the whole group, and then the supervisor sends SIGTERM: one request.
     if (told !== undefined) return;
     told = signal;
     logger.info({ signal }, 'stopping');
@@ -61,14 +61,14 @@ export async function runService(options: {
   process.on('SIGINT', stop);
 }
 
-/** Not ready, then for a while as before, then the app's own order. */
+/** Says "not ready", serves for the delay as before, then stops. */
 export async function stopService(service: Service, stopping: AbortController): Promise<void> {
   stopping.abort();
   await delay(service.stopDelayMs ?? 0);
   await service.stop();
 }
 
-/** Before the first request there is no customer data in an error: the operator may read it. */
+/** Before the first request no error holds customer data, so the operator may read its message. */
 function startFailure(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

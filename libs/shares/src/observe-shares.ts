@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from '@glovebox/service-host';
 import type { Shares } from './shares';
 
-/** The state of shares by name. No label says whose they are: the number of tenants has no bound. */
+/** Observes shares by name. No label names an owner: the number of tenants has no bound. */
 export function observeShares(registry: Registry, shares: Readonly<Record<string, Shares>>): void {
   const registers = [registry];
   const named = Object.entries(shares);

@@ -3,7 +3,7 @@ import { Shares, type Release } from './shares';
 
 const codeOf = (thrown: unknown): string => (thrown instanceof Problem ? thrown.code : 'other');
 
-/** As many places as an owner gets at once. */
+/** Takes all places that an owner gets at once. */
 function takeAll(shares: Shares, owner: string): Release[] {
   const taken: Release[] = [];
   for (;;) {

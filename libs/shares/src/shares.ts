@@ -1,20 +1,20 @@
 import { Problem } from '@glovebox/problems';
 
 export interface ShareLimits {
-  /** For all owners together: calls, connections, bytes. */
+  /** The places of all owners together: calls, connections, bytes. */
   readonly places: number;
-  /** More than this one owner never holds, however much is left. */
+  /** The most that one owner holds, however much is left. */
   readonly ownerMax?: number;
-  /** How long a request for a place may wait; 0: it is refused at once. */
+  /** The longest that a request for a place may wait. 0: it is refused at once. */
   readonly waitMs?: number;
-  /** How many of one owner may wait. */
+  /** Requests of one owner that may wait. */
   readonly waitingMax?: number;
 }
 
-/** Gives the places back; doing it again does nothing. */
+/** Gives the places back. A second call does nothing. */
 export type Release = () => void;
 
-/** Places of which a part can be given back: whoever keeps the rest asks for nothing. */
+/** Places of which a part can be given back. Keeping the rest never fails. */
 export interface Taken extends Release {
   keepOnly(places: number): void;
 }
@@ -26,20 +26,20 @@ interface Waiter {
 
 interface Owner {
   held: number;
-  readonly line: Set<Waiter>;
+  readonly waiters: Set<Waiter>;
 }
 
 const retryAfterSeconds = 1;
 
 /**
- * Places of something that all tenants use, shared out by one rule: an owner holds at most half of
- * what the others leave. So one owner can take half, a second one a quarter, and there is always a
- * place for the next. An owner that finds no place waits in a line of its own; freed places go round
- * the lines, one place a turn.
+ * Shares the places of a resource between tenants by one rule: an owner holds at most half of what
+ * the others leave. So one owner can take half, a second one a quarter, and there is always a place
+ * for the next. An owner that finds no place waits in a queue of its own. Freed places go round the
+ * queues, one place a turn.
  */
 export class Shares {
   readonly #owners = new Map<string, Owner>();
-  /** Owners with a line, the one whose turn is next first. */
+  /** Owners with waiting requests. The first has the next turn. */
   readonly #turns = new Set<string>();
   #held = 0;
   #waiting = 0;
@@ -56,31 +56,31 @@ export class Shares {
     return this.#owners.get(owner)?.held ?? 0;
   }
 
-  /** Places for the owner, now or after a wait. Rejects with a Problem, or the signal's reason. */
+  /** Takes places now or after a wait. Rejects with a Problem, or with the signal's reason. */
   async take(
     owner: string,
     { places = 1, signal }: { places?: number; signal?: AbortSignal } = {},
   ): Promise<Release> {
     signal?.throwIfAborted();
     const { waitMs = 0, waitingMax = 0 } = this.limits;
-    const line = this.#owners.get(owner)?.line.size ?? 0;
-    if (line === 0 && this.#fits(owner, places)) return this.#hand(owner, places);
-    if (waitMs === 0 || line >= waitingMax) throw this.#refusal(owner);
+    const waiting = this.#owners.get(owner)?.waiters.size ?? 0;
+    if (waiting === 0 && this.#fits(owner, places)) return this.#hand(owner, places);
+    if (waitMs === 0 || waiting >= waitingMax) throw this.#refusal(owner);
     return this.#wait(owner, places, waitMs, signal);
   }
 
-  /** Whether the owner would get them at once. */
+  /** True if the owner would get the places at once. */
   hasRoom(owner: string, places = 1): boolean {
     return this.#fits(owner, places);
   }
 
-  /** Places for the owner at once, or a Problem. */
+  /** Takes places at once, or throws a Problem. */
   takeNow(owner: string, places = 1): Taken {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
     return this.#hand(owner, places);
   }
 
-  /** One place at once, or a Problem; who has it gives it back by `leave`, once. */
+  /** Takes one place at once, or throws a Problem. Give it back by `leave`, once. */
   enter(owner: string): void {
     if (!this.#fits(owner, 1)) throw this.#refusal(owner);
     this.#take(owner, 1);
@@ -138,14 +138,14 @@ export class Shares {
   }
 
   #wait(owner: string, places: number, waitMs: number, signal?: AbortSignal): Promise<Release> {
-    const { line } = this.#of(owner);
+    const { waiters } = this.#of(owner);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
-        line.delete(waiter);
+        waiters.delete(waiter);
         this.#waiting -= 1;
-        if (line.size === 0) this.#turns.delete(owner);
+        if (waiters.size === 0) this.#turns.delete(owner);
         this.#forgetIfEmpty(owner);
       };
       const abort = (): void => {
@@ -165,18 +165,18 @@ export class Shares {
         reject(this.#refusal(owner));
       }, waitMs);
       signal?.addEventListener('abort', abort, { once: true });
-      line.add(waiter);
+      waiters.add(waiter);
       this.#waiting += 1;
       this.#turns.add(owner);
     });
   }
 
-  /** One waiter of each owner in turn, as long as that lets anybody in. */
+  /** Lets in one waiter of each owner in turn, as long as places are left. */
   #serve(): void {
     for (let admitted = true; admitted;) {
       admitted = false;
       for (const owner of [...this.#turns]) {
-        const [first] = this.#owners.get(owner)?.line ?? [];
+        const [first] = this.#owners.get(owner)?.waiters ?? [];
         if (!first || !this.#fits(owner, first.places)) continue;
         this.#turns.delete(owner);
         this.#turns.add(owner);
@@ -189,20 +189,20 @@ export class Shares {
   #of(owner: string): Owner {
     const known = this.#owners.get(owner);
     if (known) return known;
-    const made: Owner = { held: 0, line: new Set() };
+    const made: Owner = { held: 0, waiters: new Set() };
     this.#owners.set(owner, made);
     return made;
   }
 
   #forgetIfEmpty(owner: string): void {
     const known = this.#owners.get(owner);
-    if (known?.held === 0 && known.line.size === 0) this.#owners.delete(owner);
+    if (known?.held === 0 && known.waiters.size === 0) this.#owners.delete(owner);
   }
 
-  /** An owner that holds or awaits something is the one who does too much; a newcomer is not. */
+  /** An owner that holds or awaits places has too many requests. A newcomer has not. */
   #refusal(owner: string): Problem {
     const known = this.#owners.get(owner);
-    if (known && (known.held > 0 || known.line.size > 0)) {
+    if (known && (known.held > 0 || known.waiters.size > 0)) {
       this.#refusals.own += 1;
       return new Problem('share_exhausted', { retryAfterSeconds });
     }

@@ -3,7 +3,7 @@ import { connectDefinitions, type DefinitionConnection } from '@glovebox/definit
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Secret } from '@glovebox/service-host';
 
-/** Everything that each process with a key ring opens in Postgres and Redis. */
+/** The connections that every process with a key ring opens to Postgres and Redis. */
 interface Stores {
   readonly ring: KeyRing;
   readonly sealer: Sealer;
@@ -14,7 +14,7 @@ interface Stores {
   close(): Promise<void>;
 }
 
-/** Rejects with nothing left open. */
+/** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
   readonly config: {

@@ -6,7 +6,7 @@ describe('a destination', () => {
 
   afterEach(() => destination.close());
 
-  it('records what it received and answers 200', async () => {
+  it('records requests and answers 200', async () => {
     destination = await startDestination();
     const response = await fetch(`${destination.url}/a?b=1`, { method: 'POST', body: '{"n":1}' });
     expect(response.status).toBe(200);

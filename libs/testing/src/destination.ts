@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 
 export interface RecordedRequest {
   readonly method: string;
-  /** Path and query as they came. */
+  /** The path and query as they were received. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -20,7 +20,7 @@ type DestinationHandler = (
 export interface Destination {
   readonly url: string;
   readonly port: number;
-  /** `127.0.0.1:port`, as EGRESS_ALLOW wants it. */
+  /** `127.0.0.1:port`, in the form of EGRESS_ALLOW. */
   readonly address: string;
   readonly requests: RecordedRequest[];
   close(): Promise<void>;
@@ -30,7 +30,7 @@ const answerOk: DestinationHandler = (_request, response) => {
   response.setHeader('content-type', 'application/json').end('{"ok":true}');
 };
 
-/** A third party on this machine: records what it receives, answers 200 unless told otherwise. */
+/** Starts a third party on this machine. It records requests, and answers 200 unless told otherwise. */
 export async function startDestination(
   handler: DestinationHandler = answerOk,
 ): Promise<Destination> {

@@ -1,4 +1,4 @@
-/** What tools/test.mjs tells the specs about the services that it started. */
+/** Reads a variable by which tools/test.mjs describes the services that it started. */
 export function fromTestRun(name: string): string {
   const value = process.env[name];
   if (value) return value;
@@ -7,12 +7,12 @@ export function fromTestRun(name: string): string {
   );
 }
 
-/** Decides what a random test does. TEST_SEED=n repeats the run that printed n. */
+/** The seed of random tests. TEST_SEED=n repeats the run that printed n. */
 export function testSeed(): number {
   return Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e9));
 }
 
-/** A bubblewrap that works on this machine, or undefined where user namespaces are not to be had. */
+/** A bubblewrap that works on this machine, or undefined where there are no user namespaces. */
 export function testBubblewrap(): string | undefined {
   const path = fromTestRun('TEST_BWRAP');
   return path === 'none' ? undefined : path;

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Test processes that run at once have pids that differ in this. */
+/** The pids of test processes that run at once differ by this modulus. */
 const processes = 64;
-/** Below the ports that systems give to outgoing connections and to who listens on port 0. */
+/** Below the ports that systems give to outgoing connections and to listeners on port 0. */
 const [from, to] = [10_000, 32_000];
 
 const given = new Set<number>();
 
-/** A port that nobody else takes until it is listened on: no other test process and no other call here. */
+/** A free port that no other test process and no other call here is given. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port =

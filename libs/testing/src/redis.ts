@@ -6,7 +6,7 @@ import { fromTestRun } from './environment';
 import { freePort } from './free-port';
 import { waitFor } from './wait-for';
 
-/** The Redis shared by all suites of a run; keep to keys of your own, or take a private one. */
+/** The Redis that all suites of a run share. Use keys of your own, or a private Redis. */
 export function testRedisUrl(database = 0): string {
   const url = new URL(fromTestRun('TEST_REDIS_URL'));
   url.pathname = `/${database}`;
@@ -17,9 +17,9 @@ export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Ends it in good order. Data is not kept. */
+  /** Ends it cleanly. Data is not kept. */
   stop(): Promise<void>;
-  /** kill -9. */
+  /** Ends it as kill -9 does. */
   kill(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface ServerCommand {
   gid?: number;
 }
 
-/** A Redis for one test, for those that stop, flush, fill or stall it. `port` brings one back at its old place. */
+/** Starts a Redis that a test may stop, flush, fill or stall. `port` brings one back at its old port. */
 export async function startRedis({
   port,
   args = [],

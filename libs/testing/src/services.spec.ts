@@ -40,7 +40,7 @@ describe('redis', () => {
     await client.quit();
   });
 
-  it('can be private, be killed and come back empty on its port', async () => {
+  it('can be private, and comes back empty on its port after it was killed', async () => {
     const port = await freePort();
     const first = await startRedis({ port });
     const client = new Redis(first.url);

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** The way to a server, for a test to break. */
+/** A connection to a server that a test can break. */
 export interface TcpRelay {
   readonly url: string;
-  /** A URL of the same server, with this line in its place. */
+  /** A URL of the same server, by way of this relay. */
   through(url: string): string;
   /** As if the server were gone: connections break, new ones are refused. */
   cut(): Promise<void>;
-  /** As if the network lost everything: connections stay and new ones open, but nothing comes through. */
+  /** As if the network lost everything: connections stay and new ones open, but no byte passes. */
   stall(): void;
-  /** Lets connections in again; what a stall held back arrives now. */
+  /** Lets connections in again; bytes that a stall held back arrive now. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A line to the server of this URL; it is reached through `url` instead. */
+/** Relays to the server of this URL. */
 export async function startTcpRelay(target: string): Promise<TcpRelay> {
   const { port: targetPort, hostname } = new URL(target);
   const sockets = new Set<Socket>();

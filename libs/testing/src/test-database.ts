@@ -4,25 +4,25 @@ import { fromTestRun } from './environment';
 
 export interface TestDatabase {
   readonly name: string;
-  /** The role of migrations; owns every table. */
+  /** As the role of migrations, which owns every table. */
   readonly ownerUrl: string;
-  /** The role of the management API. */
+  /** As the role of the management API. */
   readonly managementUrl: string;
-  /** The role of gateway and worker. */
+  /** As the role of gateway and worker. */
   readonly dataUrl: string;
-  /** The role of the command that rotates the master key. */
+  /** As the role of the command that rotates the master key. */
   readonly rotationUrl: string;
-  /** The superuser: for tests that must look past row-level security. */
+  /** As the superuser, for tests that must look past row-level security. */
   readonly adminUrl: string;
   drop(): Promise<void>;
 }
 
-/** A migrated database of its own for one suite, copied from the template of this test run. */
+/** Creates a migrated database for one suite, a copy of the template of this test run. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const template = fromTestRun('TEST_TEMPLATE_DATABASE');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdmin(`CREATE DATABASE "${name}" TEMPLATE "${template}" OWNER glovebox_owner`);
-  // Another database is another log: else two suites on one Redis would believe each other's.
+  // A log of its own: else two suites on one Redis would follow each other's.
   await asAdmin('UPDATE definition_head SET epoch = gen_random_uuid()', urlFor(name));
   return {
     name,

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { startRedis, type PrivateRedis } from './redis';
 import { createTestDatabase, type TestDatabase } from './test-database';
 
-/** A database and a Redis for the tests of one suite, which may count the connections to them. */
+/** Starts a database and a Redis for the tests of one suite, which may count connections to them. */
 export function useStores(): {
   urls(): Pick<TestDatabase, 'dataUrl' | 'managementUrl'> & { readonly redisUrl: string };
   openConnections(): Promise<number>;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Polls until the condition holds and returns what it returned; its last error is told on time-out. */
+/** Polls until the condition holds and returns its result. A time-out names the last error. */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   { timeoutMs = 5000, intervalMs = 10 }: { timeoutMs?: number; intervalMs?: number } = {},

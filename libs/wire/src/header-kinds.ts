@@ -10,11 +10,14 @@ export const serviceHeaderNames = [
 
 export type ServiceHeaderName = (typeof serviceHeaderNames)[number];
 
-/** The meanings of a header's name, as bits. Above them stands which service header it is, from 1. */
+/**
+ * The meanings of a header's name, as bits. The bits above them hold the number of the service header,
+ * counted from 1.
+ */
 export const kinds = {
   ours: 1,
   hopByHop: 2,
-  /** Ours to say, whoever is next: the framing, and who asked before us. */
+  /** We set it ourselves for the next server: the framing, and the addresses of earlier callers. */
   neverPassedOn: 4,
   host: 8,
   contentLength: 16,
@@ -38,9 +41,9 @@ const single: Readonly<Record<string, number>> = {
 };
 
 /**
- * Names by the spelling they came in: to make each lower-case and compare it with all that matter
- * costs more than all else that is done to a header. Ever new names fill the table once, and are then
- * judged each time.
+ * Remembers the kind of a name by its exact spelling: lower-casing each name and comparing it with all
+ * that matter would cost more than everything else that is done to a header. A caller with ever new
+ * names fills the table once; its further names are judged each time.
  */
 export class HeaderKinds {
   readonly #known = new Map<string, number>();
@@ -73,5 +76,5 @@ export class HeaderKinds {
   }
 }
 
-/** Which of the service headers it is; -1: none. */
+/** The index of the service header in `serviceHeaderNames`, or -1. */
 export const serviceHeaderOf = (kind: number): number => (kind >> serviceShift) - 1;

@@ -1,12 +1,12 @@
 import { Problem } from '@glovebox/problems';
 
-/** Members of the document, or all of it, that are the customer's own: any JSON, names included. */
+/** The members of a document, or all of it, that hold the customer's own JSON, with any names. */
 export type FreeMembers = readonly string[] | 'all';
 
 export const jsonDepthMax = 64;
-/** Of one object that is not the customer's own: none of ours has nearly as many. */
+/** Members of one object that is not the customer's own. None of ours has nearly as many. */
 const jsonMembersMax = 10_000;
-/** Each value costs far more than its bytes once it is parsed and walked: `[[],[],…]` is all values. */
+/** A parsed value costs far more than its bytes: `[[],[],…]` consists of values alone. */
 export const jsonValuesMax = 100_000;
 
 const quote = 0x22;
@@ -19,12 +19,13 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
-/** In place of the number of members. */
+/** Stands for a list where an object has its number of members. */
 const list = -1;
 
 /**
- * Counts values, members and levels of JSON while its bytes come, in whatever pieces: what holds too
- * much is refused before the rest of it is read. Whether it is JSON at all is for others to say.
+ * Counts values, members and levels of JSON while its bytes arrive, in pieces of any size. A document
+ * that holds too much is refused before the rest of it is read. The tally does not check that the bytes
+ * are JSON.
  */
 export class JsonTally {
   #bytes = 0;
@@ -34,25 +35,25 @@ export class JsonTally {
   #isName = false;
   #expectsName = false;
   #isFree: boolean;
-  /** For each open object the number of its members. */
+  /** The number of members of each open object. */
   readonly #open: number[] = [];
-  /** A member of the document, as far as it has been read. */
+  /** The name of a member of the document, as far as it has been read. */
   #name: number[] | undefined;
   readonly #nameBytesMax: number;
 
   constructor(private readonly free: FreeMembers) {
     this.#isFree = free === 'all';
-    // Each character may be written as \u0061.
+    // A character may take six bytes: \u0061.
     const longest = free === 'all' ? 0 : Math.max(0, ...free.map((name) => name.length));
     this.#nameBytesMax = 6 * longest;
   }
 
-  /** How many have been counted. */
+  /** The number of bytes that were counted. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Throws a Problem once there is too much. */
+  /** Throws a Problem as soon as the document holds too much. */
   add(chunk: Uint8Array): void {
     let at = this.#pastMark(chunk);
     while (at < chunk.length) {
@@ -67,7 +68,7 @@ export class JsonTally {
     this.#bytes += chunk.length;
   }
 
-  /** The decoder drops the mark at the beginning. */
+  /** Skips a byte order mark at the beginning, as the decoder does. */
   #pastMark(chunk: Uint8Array): number {
     let at = 0;
     while (this.#bytes + at < 3 && chunk[at] === byteOrderMark[this.#bytes + at]) at += 1;
@@ -129,7 +130,7 @@ export class JsonTally {
       at = endOfPlain(chunk, at);
       plain = 0;
     }
-    // The character behind a backslash may be in the next piece.
+    // The character after a backslash may be in the next piece.
     this.#isEscaped = at > chunk.length;
     if (this.#name) this.#keepOfName(chunk.subarray(from, at));
     if (at >= chunk.length) return chunk.length;
@@ -166,11 +167,11 @@ export class JsonTally {
   }
 }
 
-/** Searched for by itself, which costs as much as these, a byte in a long text takes next to nothing. */
+/** After so many plain characters, a search with indexOf is cheaper than a look at each of them. */
 const steps = 32;
 const searchedAtOnce = 4 * 1024;
 
-/** Up to the next quote or backslash, or at least past so many bytes that are neither. */
+/** The place of the next quote or backslash, or one before which there is neither. */
 function endOfPlain(chunk: Uint8Array, from: number): number {
   const part = chunk.subarray(from, from + searchedAtOnce);
   const ends = [part.indexOf(quote), part.indexOf(backslash)].filter((at) => at >= 0);

@@ -1,6 +1,6 @@
 import { isJsonObject } from './json-values';
 
-/** RFC 7386: what the document is once the patch is applied; null removes. */
+/** Applies a JSON Merge Patch (RFC 7386): null removes a member. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);

@@ -50,7 +50,7 @@ function mostAtOnce(req: IncomingMessage): () => number {
 const atOnceMax = 4 * 64 * 1024;
 
 describe('a large body', () => {
-  it('is read a part at a time, and other sockets between its parts', async () => {
+  it('is read part by part, with other sockets read in between', async () => {
     let most = () => Infinity;
     let length = 0;
     read = async (req) => {
@@ -61,7 +61,7 @@ describe('a large body', () => {
     expect(most()).toBeLessThanOrEqual(atOnceMax);
   });
 
-  it('that nobody wants is dropped a part at a time', async () => {
+  it('is discarded part by part when nobody wants it', async () => {
     let most = () => Infinity;
     read = async (req) => {
       most = mostAtOnce(req);
@@ -72,7 +72,7 @@ describe('a large body', () => {
     expect(most()).toBeLessThanOrEqual(atOnceMax);
   });
 
-  it('waits with its rest once it is known to be too large', async () => {
+  it('is not read further once it is known to be too large', async () => {
     let rest = 0;
     read = async (req) => {
       const { bytes, isWhole } = await readAtMost(req, 200_000, reading);
@@ -87,7 +87,7 @@ describe('a large body', () => {
     expect(rest).toBe(body.length);
   });
 
-  it('is kept no further than the part that is not admitted', async () => {
+  it('is kept up to the part that is not admitted', async () => {
     let kept = 0;
     let seen = 0;
     const admit = (chunk: Buffer): void => {
@@ -107,7 +107,7 @@ describe('a large body', () => {
   });
 });
 
-it('a body whose caller left before anybody read it broke off at once', async () => {
+it('reading a body fails at once when its caller has left', async () => {
   let outcome: Promise<unknown> = Promise.resolve('nothing came');
   const server = createServer((req) => {
     const left = new Promise((resolve) => req.once('close', resolve));

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '@glovebox/problems';
 import { takeTurns } from './read-on';
 
-/** How a body is read that is kept in memory. */
+/** The limits of reading a body into memory. */
 export interface Reading {
-  /** How long it may stand still, and how long it may take in all. */
+  /** The longest pause between two parts, and the longest time for the whole body. */
   readonly idleMs: number;
   readonly wholeMs: number;
-  /** Throws where there is no room for so many bytes more. */
+  /** Throws when there is no room for so many more bytes. */
   readonly keep: (bytes: number) => void;
 }
 
 /**
- * The whole body, or 413 as soon as it is known to be too large. `admit` sees each part of it before it
- * is kept, and may refuse it.
+ * Reads the whole body, or throws 413 as soon as it is known to be too large. `admit` sees each part
+ * before it is kept, and may throw.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -33,8 +33,8 @@ export async function readBody(
 }
 
 /**
- * The body, or what has come of it when it is too large; the rest then waits. Not by iterating: to
- * leave the loop would destroy the connection, and with it the answer that says why.
+ * Reads the body, or the beginning of one that is too large; the rest then waits. It does not iterate
+ * over the request: leaving such a loop destroys the connection, and with it the answer that says why.
  */
 export function readAtMost(
   req: IncomingMessage,
@@ -74,7 +74,7 @@ export function readAtMost(
     };
     const timer = setTimeout(tooSlow, Math.min(idleMs, wholeMs));
     req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
-    // The caller left before anybody read: it tells of that once.
+    // The caller left before anybody read; the event has been emitted already.
     if (req.destroyed && !req.readableEnded) breakOff();
   });
 }
@@ -82,11 +82,11 @@ export function readAtMost(
 const badBody = (detail: string, status = 400): Problem =>
   new Problem('invalid_request', { detail, status });
 
-/** What is larger is read a part at a time. */
+/** A body that is larger is read part by part. */
 const readAtOnce = 64 * 1024;
 const firstBytes = 16 * 1024;
 
-/** One buffer that grows: to keep each chunk of one byte would take a hundred. */
+/** One buffer that grows: a kept chunk of one byte would take a hundred. */
 export class Collected {
   length = 0;
   #buffer: Buffer | undefined;
@@ -102,7 +102,7 @@ export class Collected {
 
   add(chunk: Buffer): void {
     const length = this.length + chunk.length;
-    // Most bodies come in one chunk.
+    // Most bodies arrive in one chunk.
     if (this.length === 0 && length >= this.bytesMax) {
       this.keep(length);
       this.#buffer = chunk;

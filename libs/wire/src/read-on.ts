@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Lets other sockets be read before the next part of this body, if it is wanted then: of one that has
- * more to give, Node reads up to 2 MiB at once.
+ * Lets other sockets be read before the next part of this body, if that part is still wanted. Node
+ * reads up to 2 MiB at once from a socket that has more to give.
  */
 export function takeTurns(req: IncomingMessage, isWanted: () => boolean = () => true): void {
   req.pause();
@@ -11,14 +11,13 @@ export function takeTurns(req: IncomingMessage, isWanted: () => boolean = () => 
   });
 }
 
-/** Of a body that nobody wants any more. */
+/** The limits of a body that nobody wants any more. */
 const readOnBytesMax = 64 * 1024 * 1024;
 const readOnMs = 10_000;
 
 /**
- * For a request that is answered before its body is through. Closed over bytes that nobody has read,
- * TCP resets the connection, and the answer is lost with it: what is left is taken in and thrown
- * away, until it is more than anybody would wait for.
+ * Reads and discards the rest of a body whose request has been answered, within limits. If the
+ * connection were closed over unread bytes, TCP would reset it and the answer would be lost.
  */
 export function readOn(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;

@@ -1,4 +1,4 @@
-/** They are about one connection, never about what goes through it. */
+/** Headers that speak of one connection, not of the message that passes through it. */
 export const hopByHopHeaders: readonly string[] = [
   'connection',
   'keep-alive',
@@ -11,11 +11,11 @@ export const hopByHopHeaders: readonly string[] = [
   'upgrade',
 ];
 
-/** How long a message is and how it is packed, where it goes and the way that it came. */
+/** Length and encoding of a message, its destination, and the servers that it came through. */
 const ours = ['content-encoding', 'content-length', 'expect', 'host', 'forwarded', 'cdn-loop'];
 const reserved = new Set([...hopByHopHeaders, ...ours]);
 
-/** Has the header a say in how messages go? No transform sets one; takes a lower-cased name. */
+/** Whether a lower-cased header controls how messages travel. No transform may set one. */
 export function isReservedHeader(lowerName: string): boolean {
   return (
     reserved.has(lowerName) ||

@@ -10,7 +10,7 @@ function request(...raw: string[]): IncomingMessage {
 }
 
 describe('service headers', () => {
-  it('are read in any case and under every prefix that counts', () => {
+  it('are read in any letter case and under every prefix', () => {
     const headers = new ServiceHeaders(['BT']);
     for (const name of ['SVC-API-KEY', 'svc-api-key', 'Bt-Api-Key', 'BT-API-KEY']) {
       expect(headers.read(request('Host', 'a', name, 'k'), 'api-key')).toBe('k');
@@ -19,7 +19,7 @@ describe('service headers', () => {
     expect(headers.read(request('BT-API-KEY', 'k'), 'proxy-key')).toBeUndefined();
   });
 
-  it('that are said twice are refused, under two prefixes too, and so are equal ones', () => {
+  it('are refused when given twice, also under two prefixes or with equal values', () => {
     const headers = new ServiceHeaders(['BT']);
     for (const second of ['svc-proxy-key', 'BT-PROXY-KEY']) {
       const twice = request('SVC-PROXY-KEY', 'k', second, 'k');
@@ -30,7 +30,7 @@ describe('service headers', () => {
     }
   });
 
-  it('a trace id that is no fit, or said twice, is not taken', () => {
+  it('give no trace id that is given twice or is not fit for logs', () => {
     const headers = new ServiceHeaders([]);
     expect(headers.traceIdOf(request('SVC-TRACE-ID', 'a.b:c'))).toBe('a.b:c');
     for (const raw of [
@@ -47,7 +47,7 @@ describe('service headers', () => {
     );
   });
 
-  it('keep their meaning after a million names that mean nothing', () => {
+  it('keep their meaning after a million names without one', () => {
     const { kinds: names } = new ServiceHeaders([]);
     for (let nth = 0; nth < 1_000_000; nth += 1) names.of(`x-${nth}`);
     expect(names.of('Svc-Anything') & kinds.ours).toBe(kinds.ours);

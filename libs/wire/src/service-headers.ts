@@ -10,43 +10,43 @@ import {
 } from './header-kinds';
 import { parseTraceparent } from './traceparent';
 
-/** The answer's header of the same name is always spelled with our own prefix. */
+/** The header of the answer always has our own prefix. */
 export const traceHeader = 'SVC-TRACE-ID';
 
-/** A request's lines that speak to us: looked for once. */
+/** The service headers of a request, which are looked for once. */
 interface Said {
-  /** In the order of the names. */
+  /** In the order of `serviceHeaderNames`. */
   readonly values: (string | undefined)[];
-  /** How each that is given more than once was spelled; undefined: none is. */
+  /** The spelling of each header that is given more than once; undefined when none is. */
   repeated: Map<number, string> | undefined;
   traceparent: string | undefined;
 }
 
 const said = Symbol('said to us');
 
-/** The headers that speak to us, under every prefix that the operator lists. */
+/** Reads service headers under every prefix that the operator lists. */
 export class ServiceHeaders {
   readonly kinds: HeaderKinds;
   readonly #prefixes: readonly string[];
 
   constructor(prefixes: readonly string[]) {
-    // Our own always counts: under an alias alone, a key of ours would be taken for the destination's.
+    // Our own prefix always counts: with an alias alone, our keys would be passed to the destination.
     const all = new Set(['svc', ...prefixes.map((prefix) => prefix.toLowerCase())]);
     this.#prefixes = [...all].map((prefix) => `${prefix}-`);
     this.kinds = new HeaderKinds(this.#prefixes);
   }
 
-  /** The names under which a value may be given, lower-cased. */
+  /** The lower-cased names of a service header, one for each prefix. */
   spellingsOf(name: ServiceHeaderName): readonly string[] {
     return this.#prefixes.map((prefix) => prefix + name);
   }
 
-  /** Is this lower-cased header ours? Then no destination sees it. */
+  /** Whether a lower-cased header is ours. No destination sees it then. */
   isOurs(lowerName: string): boolean {
     return (this.kinds.of(lowerName) & kinds.ours) !== 0;
   }
 
-  /** The one value of a service header, or undefined. Said twice, it is refused. */
+  /** The value of a service header, or undefined. Throws when it is given more than once. */
   read(req: IncomingMessage, name: ServiceHeaderName): string | undefined {
     const { values, repeated } = this.#saidBy(req);
     const at = serviceHeaderNames.indexOf(name);
@@ -57,7 +57,7 @@ export class ServiceHeaders {
     });
   }
 
-  /** The caller's trace id, where it gave one that is fit for logs and headers; else a new one. */
+  /** The caller's trace id if it is fit for logs and headers, else a new one. */
   traceIdOf(req: IncomingMessage): string {
     const { values, repeated, traceparent } = this.#saidBy(req);
     const given = values[traceIdAt];
@@ -66,7 +66,7 @@ export class ServiceHeaders {
     return parseTraceparent(traceparent)?.traceId ?? randomUUID();
   }
 
-  /** All lines of it, as one. */
+  /** All traceparent lines, joined. */
   traceparentOf(req: IncomingMessage): string | undefined {
     return this.#saidBy(req).traceparent;
   }

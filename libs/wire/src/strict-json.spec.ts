@@ -43,7 +43,7 @@ describe('strict JSON', () => {
     },
   );
 
-  it('takes a pair of surrogates, escaped or not', () => {
+  it('accepts a pair of surrogates, escaped or not', () => {
     expect(parseStrictJson('["😀","\\ud83d\\ude00"]')).toEqual(['😀', '😀']);
   });
 
@@ -63,7 +63,7 @@ describe('strict JSON', () => {
     expect(code(text)).toBe('invalid_json');
   });
 
-  it('takes 64 levels and refuses 65, however it goes on', () => {
+  it('accepts 64 levels and refuses 65, whatever follows', () => {
     expect(code('['.repeat(64) + ']'.repeat(64))).toBe('accepted');
     expect(code('['.repeat(65) + ']'.repeat(65))).toBe('invalid_json');
     expect(code('{"a":'.repeat(100_000))).toBe('invalid_json');
@@ -89,7 +89,7 @@ describe('strict JSON', () => {
       'members',
       (count) => `{${Array.from({ length: count - 1 }, (_, n) => `"${n}":{}`).join(',')}}`,
     ],
-  ])('takes 100,000 values and refuses one more, before anything is built: %s', (_, make) => {
+  ])('accepts 100,000 values and refuses one more before anything is built: %s', (_, make) => {
     const allowed = make(100_000);
     expect(parseStrictJson(allowed, { free: 'all' })).toEqual(JSON.parse(allowed));
     // JSON.parse would only say that it is not JSON.
@@ -98,7 +98,7 @@ describe('strict JSON', () => {
     expect(() => parseStrictJson(broken)).toThrow(/more than 10+ (values|members)/);
   });
 
-  it('reads 10 MiB of anything in a time that grows with the text alone', () => {
+  it('takes time that grows only with the text for 10 MiB of anything', () => {
     const bytes = 10 * 1024 * 1024;
     const filled = (unit: string): string => unit.repeat(Math.floor(bytes / unit.length));
     const many = (value: string): string => `[${Array(99_000).fill(value).join(',')}]`;
@@ -117,7 +117,7 @@ describe('strict JSON', () => {
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
-  it('leaves to the customer what is the customer’s, and nothing else', () => {
+  it('applies no rule of names and members inside what is the customer’s own', () => {
     const kept = '{"data":{"constructor":1,"__proto__":["\\ud800"]},"n":1}';
     expect(JSON.stringify(parseStrictJson(kept, { free: ['data'] }))).toBe(kept);
     for (const text of [
@@ -145,12 +145,12 @@ describe('strict JSON', () => {
     '1e400',
     '1e-400',
     '0.10000000000000000001',
-  ])('refuses %s, which would not come back as it was sent', (number) => {
+  ])('refuses %s, which would not be returned as it was sent', (number) => {
     expect(() => parseStrictJson(`{"data":${number}}`, { free: ['data'] })).toThrow(/exactly/);
     expect(() => parseStrictJson(`{"other":${number}}`, { free: ['data'] })).not.toThrow();
   });
 
-  it('numbers take time that grows with the text, and none is longer than 400 characters', () => {
+  it('reads numbers in time that grows with the text, and refuses one of more than 400 characters', () => {
     const read = (number: string): unknown =>
       parseStrictJson(`{"data":[${number}]}`, { free: ['data'] });
     expect(read(`1${'0'.repeat(300)}`)).toEqual({ data: [1e300] });
@@ -161,7 +161,7 @@ describe('strict JSON', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it('does not echo what it refuses', () => {
+  it('does not repeat what it refuses', () => {
     expect(() => parseStrictJson('{"card":"4111111111111111","card":1}')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('4111') as unknown }),
     );
@@ -180,12 +180,12 @@ it('a byte order mark before the JSON is dropped', () => {
   expect(() => parseStrictJson('\ufeff\ufeff1')).toThrow('not valid JSON');
 });
 
-it('a text of two million characters comes whole out of the pieces that it is decoded in', () => {
+it('a text of two million characters is decoded piece by piece without loss', () => {
   const text = `"${'aü€😀'.repeat(400_000)}"`;
   expect(parseStrictJson(text, { free: 'all' })).toBe(JSON.parse(text));
 });
 
-describe('JSON that comes in pieces', () => {
+describe('JSON that arrives in pieces', () => {
   it.each<[string, RegExp, FreeMembers, string, string]>([
     ['values', /more than 100000 values/, 'all', `[${'1,'.repeat(99_999)}`, '1'],
     ['texts', /more than 100000 values/, 'all', `[${'"\\",",'.repeat(99_999)}`, '"x'],
@@ -197,14 +197,14 @@ describe('JSON that comes in pieces', () => {
       `{"d\\u0061ta":{},"map":{${'"m":"{,",'.repeat(10_000)}`,
       '"x',
     ],
-  ])('is refused at the first byte that is too much: %s', (_, why, free, most, more) => {
+  ])('is refused at the first byte beyond a limit: %s', (_, why, free, most, more) => {
     for (const size of [1, 7, 4_096]) {
       const json = countIn(size, Buffer.from(most), free);
       expect(() => json.count(Buffer.from(more))).toThrow(why);
     }
   });
 
-  it('has as many members as it likes where they are the customer’s own, however the name is written', () => {
+  it('may have any number of the customer’s own members, however their name is written', () => {
     const many = `{${'"m":1,'.repeat(20_000)}"m":1}`;
     for (const name of ['data', 'd\\u0061ta']) {
       countIn(5, Buffer.from(`{"n":{},"${name}":${many}`), ['data']);
@@ -215,20 +215,20 @@ describe('JSON that comes in pieces', () => {
     }
   });
 
-  it('is parsed only when all of it was counted', () => {
+  it('is parsed only after all of it was counted', () => {
     const bytes = Buffer.from('[1]');
     const json = countIn(1, bytes);
     expect(() => json.parse(Buffer.concat([bytes, bytes])).next()).toThrow('only what was counted');
   });
 
-  it('is refused all the same where it is a text already', () => {
+  it('is refused by the same limits when it is a text already', () => {
     const text = `[${'1,'.repeat(99_998)}1]`;
     expect(atOnce(parseText(text, { free: 'all' }))).toHaveLength(99_999);
     const more = `[${'1,'.repeat(99_999)}1]`;
     expect(() => atOnce(parseText(more, { free: 'all' }))).toThrow(/more than 100000 values/);
   });
 
-  it('is taken apart in steps, between which others are served', () => {
+  it('is parsed in steps, between which others are served', () => {
     const bytes = Buffer.from(`[${'"x",'.repeat(90_000)}"${'y'.repeat(4_000_000)}"]`);
     const work = countIn(bytes.length, bytes, 'all').parse(bytes);
     let steps = 0;
@@ -237,22 +237,22 @@ describe('JSON that comes in pieces', () => {
   });
 });
 
-describe('members of one object', () => {
+describe('the members of one object', () => {
   const wide = (count: number): string =>
     `{"map":{${Array.from({ length: count }, (_, n) => `"n${n}":1`).join()}}}`;
 
-  it('are at most 10,000 where the object is not the customer’s own', () => {
+  it('number at most 10,000 unless the object is the customer’s own', () => {
     expect(parseStrictJson(wide(10_000))).toHaveProperty('map.n9999', 1);
     expect(() => parseStrictJson(wide(10_001))).toThrow('more than 10000 members');
     expect(parseStrictJson(wide(10_001), { free: ['map'] })).toHaveProperty('map.n10000', 1);
   });
 });
 
-describe('strict JSON with something in the place of numbers', () => {
+describe('strict JSON with replaced numbers', () => {
   const parse = (text: string): unknown =>
     parseStrictJson(text, { free: 'all', standIn: (literal) => `"<${literal}>"` });
 
-  it('replaces those that JSON.stringify would not write as they were read, and no others', () => {
+  it('replaces only numbers that JSON.stringify would write in another way', () => {
     expect(parse('[1,-2.5,1.0,1e5,-0,12345678901234567890,"1.0",{"1.0":2.50}]')).toEqual([
       ...[1, -2.5, '<1.0>', '<1e5>', '<-0>', '<12345678901234567890>', '1.0'],
       { '1.0': '<2.50>' },

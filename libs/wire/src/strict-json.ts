@@ -4,21 +4,20 @@ import { JsonTally, type FreeMembers } from './json-tally';
 
 export interface JsonRules {
   readonly free?: FreeMembers;
-  /** The JSON that stands in for a number which JSON.stringify would not write as it was read. */
+  /** Returns the JSON that replaces a number which JSON.stringify would write in another way. */
   readonly standIn?: (literal: string) => string;
-  /** Numbers become what JavaScript makes of them, as whoever asked for that expects. */
+  /** Allows numbers to lose digits, as JSON.parse does. */
   readonly rounds?: boolean;
 }
 
 const poisoned = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Work that may stand still wherever it yields. */
+/** Work that may pause wherever it yields. */
 type Slices<Result> = Generator<undefined, Result, undefined>;
 
 /**
- * JSON as a careful reader takes it: no duplicate members, no member that could reach a prototype, no
- * lone surrogate, and no more than JsonTally lets through. Throws a Problem that names the place, never
- * the text.
+ * Parses JSON and refuses duplicate members, members that could reach a prototype, lone surrogates, and
+ * more than JsonTally allows. Throws a Problem that names the place, never the text.
  */
 export class StrictJson {
   readonly #tally: JsonTally;
@@ -27,17 +26,17 @@ export class StrictJson {
     this.#tally = new JsonTally(free);
   }
 
-  /** Each part of the body as it comes, so that too much is refused before it is kept. */
+  /** Counts each part of the body as it arrives, so that too much is refused before it is kept. */
   readonly count = (chunk: Uint8Array): void => this.#tally.add(chunk);
 
-  /** All that was counted. What is not divided takes some 30 ms for 10 MiB. */
+  /** Parses the bytes that were counted. The longest part without a pause takes 30 ms for 10 MiB. */
   *parse(bytes: Buffer): Slices<unknown> {
     if (this.#tally.bytes !== bytes.length) throw new Error('Parses only what was counted');
     return yield* parseCounted(yield* decodeUtf8(bytes), { free: this.free });
   }
 }
 
-/** The same of a text that is there already. */
+/** Parses a text by the same rules. */
 export function* parseStrictJson(text: string, rules: JsonRules = {}): Slices<unknown> {
   const tally = new JsonTally(rules.free ?? []);
   for (let at = 0; at < text.length; at += inspectedAtOnce) {
@@ -89,7 +88,7 @@ const closeBrace = 0x7d;
 
 const inspectedAtOnce = 64 * 1024;
 
-/** One pass over the text before JSON.parse builds anything. It reads numbers, not characters. */
+/** Checks the text in one pass before JSON.parse builds anything. Reads char codes: it is hot. */
 function* inspect(
   text: string,
   { free = [], rounds = false }: JsonRules,
@@ -98,7 +97,7 @@ function* inspect(
   const isFreeMember = (name: string): boolean => free === 'all' || free.includes(name);
   let isFree = free === 'all';
   const escapes = new Finder(text);
-  /** The names of each open object, null for a list. */
+  /** The names of each open object; null for a list. */
   const members: (Set<string> | null)[] = [];
   let at = 0;
   let expectsName = false;
@@ -154,14 +153,14 @@ const isBlank = (code: number): boolean =>
 const isDigit = (code: number): boolean => code >= zero && code <= nine;
 const isOfNumber = (code: number): boolean => isDigit(code) || code === minus;
 
-/** Past them, or so far that others may be served. */
+/** The end of the blanks, or a place before it at which others may be served. */
 function endOfBlanks(text: string, start: number): number {
   let at = start + 1;
   while (isBlank(text.charCodeAt(at)) && at - start < inspectedAtOnce) at += 1;
   return at;
 }
 
-/** Past a number or `true`, `false`, `null`: which of them it is, if any, is for JSON.parse to say. */
+/** The end of a number or of `true`, `false`, `null`. JSON.parse tells which one it is, if any. */
 function endOfWord(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -173,13 +172,13 @@ function endOfWord(text: string, start: number): number {
 
 const numberLiteral = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** No number that can be kept exactly needs more, unless it is padded with zeros. */
+/** A number that can be kept exactly needs no more, unless it is padded with zeros. */
 const jsonNumberCharactersMax = 400;
 
-/** So many decimal digits come back from a double as they were. */
+/** A double keeps so many decimal digits as they were. */
 const exactDigits = 15;
 
-/** What is the customer's own is kept as it is, or not at all: no digit is lost in silence. */
+/** The end of a number of the customer's own, which is kept exactly or refused. */
 function endOfExactNumber(text: string, start: number): number {
   let at = text.charCodeAt(start) === minus ? start + 1 : start;
   const limit = at + exactDigits;
@@ -210,7 +209,7 @@ function literalAt(text: string, start: number, shape: RegExp): string {
   return literal;
 }
 
-/** The number that a literal stands for; undefined where digits of it would be lost. */
+/** The number that a literal stands for, or undefined if digits would be lost. */
 export function exactNumber(literal: string): number | undefined {
   const number = Number(literal);
   const kept = String(number);
@@ -219,7 +218,7 @@ export function exactNumber(literal: string): number | undefined {
 
 const strictNumberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Numbers that are taken out of a text, each with something in its place that JSON.parse takes. */
+/** Replaces numbers of a text by other JSON. */
 class ReplacedNumbers {
   readonly #parts: string[] = [];
   #from = 0;
@@ -229,12 +228,15 @@ class ReplacedNumbers {
     private readonly standIn: (literal: string) => string,
   ) {}
 
-  /** With the numbers replaced that were taken; all else as it was, right or wrong. */
+  /** The text with the taken numbers replaced and all else unchanged, right or wrong. */
   get text(): string {
     return this.#from === 0 ? this.whole : this.#parts.join('') + this.whole.slice(this.#from);
   }
 
-  /** Past the number. What stands in for it may be a string, and so the name of a member. */
+  /**
+   * Returns the end of the number. Refuses one in the place of a name: its replacement may be a string,
+   * which would make it a name.
+   */
   take(start: number, isInPlaceOfName: boolean): number {
     if (isInPlaceOfName) throw new Problem('invalid_json');
     const literal = literalAt(this.whole, start, strictNumberLiteral);
@@ -247,13 +249,13 @@ class ReplacedNumbers {
   }
 }
 
-/** Digits and exponent of a number, the same for every way of writing it. */
+/** The digits and exponent of a number, equal for all spellings of it. */
 function significance(literal: string): string {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e');
   const sign = mantissa.startsWith('-') ? '-' : '';
   const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.');
   const digits = whole + fraction;
-  // By hand: /0+$/ tries each zero within the digits anew.
+  // A loop, because /0+$/ would try again at each zero within the digits.
   let [from, to] = [0, digits.length];
   while (from < to && digits.charCodeAt(from) === zero) from += 1;
   while (to > from && digits.charCodeAt(to - 1) === zero) to -= 1;
@@ -262,7 +264,7 @@ function significance(literal: string): string {
   return `${sign}${digits.slice(from, to)}e${power}`;
 }
 
-/** Past the closing quote. */
+/** The place after the closing quote. */
 function endOfString(text: string, start: number, escapes: Finder): number {
   const close = text.indexOf('"', start + 1);
   let at = escapes.from(start + 1);
@@ -275,7 +277,7 @@ function endOfString(text: string, start: number, escapes: Finder): number {
   throw new Problem('invalid_json');
 }
 
-/** Where the next backslash stands. Places are asked for in their order, and the text is read once. */
+/** Finds the next backslash. Places are asked for in ascending order, so the text is read once. */
 class Finder {
   #next = -1;
 
@@ -315,7 +317,7 @@ function refuseName(at: number): never {
   });
 }
 
-/** What could be half a surrogate pair: UTF-8 that is valid holds none that is not escaped. */
+/** Possibly half a surrogate pair. Valid UTF-8 holds none that is not escaped. */
 const halfPair = /\\u[dD][89a-fA-F]/;
 
 function refuseLoneSurrogates(literal: string, at: number): void {

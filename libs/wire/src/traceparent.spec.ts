@@ -7,7 +7,7 @@ it.each([
   [`00-${traceId}-${spanId}-01`, true],
   [`00-${traceId}-${spanId}-00`, false],
   [`cc-${traceId}-${spanId}-03-what-later-versions-say`, true],
-])('%s is understood', (header, sampled) => {
+])('the traceparent %s is understood', (header, sampled) => {
   expect(parseTraceparent(header)).toEqual({ traceId, spanId, sampled });
 });
 
@@ -20,11 +20,11 @@ it.each([
   `00-${traceId.toUpperCase()}-${spanId}-01`,
   `00-${traceId}-${spanId}-01-more`,
   `00-${traceId}-${spanId}`,
-])('%s does not count', (header) => {
+])('the traceparent %s is ignored', (header) => {
   expect(parseTraceparent(header)).toBeUndefined();
 });
 
-it('what is written is what is read', () => {
+it('a written traceparent is read with the same values', () => {
   for (const sampled of [true, false]) {
     const parts = { traceId, spanId, sampled };
     expect(parseTraceparent(formatTraceparent(parts))).toEqual(parts);

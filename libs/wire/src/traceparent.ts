@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** What https://www.w3.org/TR/trace-context/ hands from one service to the next. */
+/** The context of a trace, as https://www.w3.org/TR/trace-context/ passes it between services. */
 interface Traceparent {
   readonly traceId: string;
-  /** The caller's span. */
+  /** The span of the caller. */
   readonly spanId: string;
   readonly sampled: boolean;
 }
@@ -11,7 +11,7 @@ interface Traceparent {
 const form =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined when there is none, or one that does not count and begins a new trace. */
+/** Undefined when the header is missing or not valid: a new trace begins. */
 export function parseTraceparent(header: string | undefined): Traceparent | undefined {
   const [, version, traceId, spanId, flags, more] = form.exec(header ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;

@@ -21,7 +21,7 @@ export function sendJson(
   res.end(text);
 }
 
-/** Any throw ends here: as the common error, or under `proxy_error` for a proxy call. */
+/** Answers whatever was thrown: as the common error, or under `proxy_error` for a proxy call. */
 export function sendProblem(
   req: IncomingMessage,
   res: ServerResponse,
@@ -34,7 +34,7 @@ export function sendProblem(
     res.destroy();
     return;
   }
-  // What is left of an unread body must not be taken for the next request.
+  // The unread rest of a body must not be taken for the next request.
   if (!req.complete && hasBody(req)) endConnection(res);
   const { retryAfterSeconds } = problem;
   const { destinationStatus } = call;

@@ -15,7 +15,7 @@ interface CallContext {
   readonly logger: Logger;
 }
 
-/** Hot path: one record for each call, and one listener that all of them share. */
+/** Hot path: makes one record per call, with one listener that all calls share. */
 export function beginCall(
   ctx: CallContext,
   route: RouteName,
@@ -55,7 +55,7 @@ function onClose(this: CallerResponse): void {
   exchange?.callerLeft();
 }
 
-/** What the call took of all that calls share is given back when its answer and its work have ended. */
+/** Gives the call's room back when its answer and its work have both ended. */
 export function settleAtEnd(call: Call, room: { end(): void }): void {
   if (call.underWay === 0) room.end();
   else call.room = room;
@@ -72,7 +72,7 @@ function endCall(call: Call, res: CallerResponse): void {
   const ending: Ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,
-    // Of an upgraded connection the answer is never finished: it has become something else.
+    // Node never finishes the answer of an upgraded connection, which has become a tunnel.
     left: !res.writableFinished && res.statusCode !== 101,
   };
   metrics.ended(call, ending);

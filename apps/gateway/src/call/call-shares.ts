@@ -7,7 +7,7 @@ import { settleAtEnd } from './call-lifetime';
 import type { Call } from '../observing/call';
 import type { GatewayConfig } from '../config';
 
-/** Long work at once: that of one tenant, and that of all others in turn. */
+/** Turns for long work: one for a busy tenant, one for all others in turn. */
 const turnsMax = 2;
 const turnWaitMs = 10_000;
 const waitingTurnsMax = 64;
@@ -37,8 +37,8 @@ interface Admission {
 }
 
 /**
- * A place for a call as soon as it is known who calls, as one of the tenant's and as one of the
- * caller's: the application, or the proxy that lets anonymous callers in. Hot path.
+ * Gives a call its place as soon as the caller is known: one of the tenant's places and one of the
+ * caller's. The caller is the application, or the proxy that lets anonymous callers in. Hot path.
  */
 export function admitCall(
   { shares, config }: Admission,
@@ -58,16 +58,16 @@ export function admitCall(
   return room;
 }
 
-/** Taken at once: with what belongs to it, a call of a few bytes takes about as much. */
+/** Taken at once. A call of a few bytes takes about as much in all. */
 const stepBytes = 16 * 1024;
-/** Parsed and in text, a byte of a large body is there three times more. */
+/** A large body takes three more bytes for each of its own, parsed and as text. */
 const copies = 3;
-/** Less than this is parsed without a turn. */
+/** Smaller bodies are parsed without a turn. */
 const smallBytes = 64 * 1024;
 
 type RoomConfig = Pick<GatewayConfig, 'BODY_IDLE_MS' | 'REQUEST_TIMEOUT_MS'>;
 
-/** What one call uses of what all calls share: memory, and time of the one thread. */
+/** One call's part of the memory and of the thread that all calls share. */
 export class Room implements Reading {
   #kept = 0;
   #places = 0;
@@ -92,18 +92,18 @@ export class Room implements Reading {
     return this.config.REQUEST_TIMEOUT_MS;
   }
 
-  /** So many bytes more are in memory, or a Problem. */
+  /** Accounts for more bytes in memory. Throws a Problem when there is no room for them. */
   get keep(): (bytes: number) => void {
     return (this.#keep ??= (bytes) => this.#keepMore(bytes));
   }
 
-  /** For long work; a caller that leaves waits for none. */
+  /** Resolves when long work may begin. Rejects when the caller leaves. */
   get takeTurn(): () => Promise<Release> {
     return (this.#takeTurn ??= () => this.#waitForTurn());
   }
 
   #keepMore(bytes: number): void {
-    // A body that was being streamed may still be at work for a call that is over.
+    // Work on a streamed body may go on after its call has ended.
     if (this.#hasEnded) throw callerHasLeft();
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
@@ -115,7 +115,10 @@ export class Room implements Reading {
     this.#kept += bytes;
   }
 
-  /** So many are left: the others were sent or dropped. Asks for nothing, so that it never fails. */
+  /**
+   * Gives back all but these bytes: the others were sent or dropped. Takes nothing, and so never
+   * fails.
+   */
   keepOnly(bytes: number): void {
     const taken = this.#taken;
     if (!taken || bytes >= this.#kept) return;
@@ -130,7 +133,7 @@ export class Room implements Reading {
     }
   }
 
-  /** Once: gives back the place of the call, too. */
+  /** Gives back the place of the call as well. Call it once. */
   end(): void {
     this.keepOnly(0);
     this.#hasEnded = true;
@@ -150,7 +153,7 @@ export class Room implements Reading {
     }
   }
 
-  /** Takes a body apart: a large one when its turn comes. */
+  /** Takes a body apart. A large body waits for its turn. */
   async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {
     this.keep(bytes * copies);
     if (bytes < smallBytes) return inSlices(work);

@@ -8,15 +8,18 @@ import type { KeyHash } from '@glovebox/seal';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { KnownKeys } from './known-keys';
 
-/** What a call of /proxy goes through: a stored proxy, or one that lasts as long as the call. */
+/**
+ * The proxy that a call of /proxy goes through: a stored one, or one that lasts as long as the
+ * call.
+ */
 export interface InvokedProxy extends Omit<ProxyDefinition, 'kind' | 'id' | 'keyHash'> {
-  /** Null: not stored. */
+  /** Null for a proxy that is not stored. */
   readonly id: string | null;
 }
 
 export interface ProxyCall {
   readonly proxy: InvokedProxy;
-  /** Null: an anonymous caller, on a proxy that lets such in. */
+  /** Null for an anonymous caller, on a proxy that admits them. */
   readonly caller: Principal | null;
 }
 
@@ -32,7 +35,7 @@ interface ProxyLookup extends KeyLookup {
   readonly egress: Egress;
 }
 
-/** Who sent the API key. One 401 for every kind of wrong key. */
+/** Finds the application of the API key. Every kind of wrong key gets the same 401. */
 export function authenticate(
   ctx: KeyLookup,
   req: IncomingMessage,
@@ -48,7 +51,7 @@ export function authenticate(
   return found.owner;
 }
 
-/** Hot path: a key that was found before is not hashed again. */
+/** Hot path: does not hash a key again that was found before. */
 function findByKey<Owner>(
   { knownKeys, keyHash }: KeyLookup,
   key: string,
@@ -67,7 +70,7 @@ function findByKey<Owner>(
   return { hash, owner };
 }
 
-/** Which proxy, by its key or by the URL in its place, and who calls it. */
+/** Finds the proxy, by its key or by the URL in its place, and its caller. */
 export function findProxy(
   ctx: ProxyLookup,
   req: IncomingMessage,
@@ -76,7 +79,7 @@ export function findProxy(
 ): ProxyCall {
   const url = ctx.headers.read(req, 'proxy-url');
   if (url === undefined) return storedProxy(ctx, req, definitions, key);
-  if (key !== undefined) refuse('A call has either a proxy key or SVC-PROXY-URL.');
+  if (key !== undefined) refuse('Send either a proxy key or `SVC-PROXY-URL`, not both.');
   return ephemeralProxy(ctx, req, definitions, url);
 }
 
@@ -99,7 +102,9 @@ function storedProxy(
   return { proxy, caller };
 }
 
-/** The caller says where to: so it is always known, and its tenant has agreed to this. */
+/**
+ * The caller chooses the destination. It must therefore be known, and its tenant must allow this.
+ */
 function ephemeralProxy(
   ctx: ProxyLookup,
   req: IncomingMessage,
@@ -113,7 +118,7 @@ function ephemeralProxy(
   if (tenant?.settings.enable_ephemeral_proxy !== 'true') {
     throw new Problem('permission_denied', {
       detail:
-        'The tenant does not allow SVC-PROXY-URL: its setting enable_ephemeral_proxy says so.',
+        '`SVC-PROXY-URL` is disabled for this tenant; set `enable_ephemeral_proxy` to `true`.',
     });
   }
   requireDestination(ctx, url);
@@ -138,9 +143,12 @@ function ephemeralProxy(
 
 const urlLengthMax = 2_000;
 
-/** As a stored destination is judged when it is written; what a name resolves to, when it is dialled. */
+/**
+ * Makes the checks that a stored destination passes when it is written. The addresses that a name
+ * resolves to are checked when it is dialled.
+ */
 function requireDestination(ctx: ProxyLookup, url: string): void {
-  // Node reads headers as Latin-1: what else stood there would not be what the caller meant.
+  // Node reads headers as Latin-1: anything but ASCII would not be what the caller meant.
   if (url.length > urlLengthMax || !/^[\x21-\x7e]+$/.test(url)) {
     refuse(`SVC-PROXY-URL must be ASCII without blanks, at most ${urlLengthMax} characters.`);
   }
@@ -156,7 +164,7 @@ function refuse(detail: string): never {
   throw new Problem('invalid_request', { detail });
 }
 
-/** Unknown, deleted and foreign answer alike. */
+/** Unknown, deleted and foreign proxies get the same answer. */
 function unknownProxy(): Problem {
   return new Problem('not_found', { detail: 'There is no proxy with this key.' });
 }

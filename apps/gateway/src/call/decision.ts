@@ -8,8 +8,9 @@ import type { InvokedProxy, ProxyCall } from './caller';
 const foundAnewMs = 1_000;
 
 /**
- * What the definitions said of a call when its head came. It has to be what they say when data is
- * opened and when bytes leave: a body may take minutes to come, and a connection seconds to open.
+ * The proxy and the caller that the definitions named when the head of a call came. They must still
+ * be the same when data is opened and when bytes leave: a body may take minutes to come, and a
+ * connection seconds to open.
  */
 export class Decision {
   readonly #call: ProxyCall;
@@ -36,13 +37,15 @@ export class Decision {
     return this.#call.caller;
   }
 
-  /** Throws what the definitions say by now, and asks a store where the lease is over. */
+  /** Throws when the definitions have changed the decision. Asks a store when the lease is over. */
   async confirm(): Promise<void> {
     const definitions = this.follower.fresh() ?? (await this.follower.current());
     this.#compareWith(definitions, performance.now());
   }
 
-  /** The same without asking anybody. False: the lease is over, so nobody here knows. */
+  /**
+   * Does the same without asking a store. False: the lease is over, so this process cannot know.
+   */
   isConfirmed(): boolean {
     const now = performance.now();
     const definitions = this.follower.fresh(now);
@@ -51,7 +54,7 @@ export class Decision {
     return true;
   }
 
-  /** Hot path: while no definition changes, two comparisons. */
+  /** Hot path: two comparisons as long as no definition changes. */
   #compareWith(definitions: DefinitionSnapshot, now: number): void {
     const isUnchanged =
       definitions === this.#definitions && definitions.revision === this.#revision;

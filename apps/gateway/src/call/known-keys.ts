@@ -2,8 +2,8 @@
 export const knownKeysMax = 10_000;
 
 /**
- * Hashes of the keys that calls have come with, by the key: docs/adr/0031. Only of keys that were found,
- * so that nobody who guesses pushes out those of others.
+ * The hash of each key that calls have come with (docs/adr/0031). Only keys that were found are
+ * remembered, so that guesses cannot push out the keys of others.
  */
 export class KnownKeys {
   readonly #hashes = new Map<string, string>();

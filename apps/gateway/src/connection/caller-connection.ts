@@ -6,16 +6,16 @@ import { traceHeader } from '@glovebox/wire';
 import type { CallerResponse } from './caller-response';
 import { isForwarded } from './request-body';
 
-/** The last answer begun on each connection: answers leave in the order of their requests. */
+/** The last answer begun on each connection. Answers leave in the order of their requests. */
 const latest = Symbol('latest');
-/** What is read of it from now on is nobody's. */
+/** Set on a connection whose remaining bytes are dropped. */
 const lingers = Symbol('lingers');
 
 type Connection = Duplex & { [latest]?: CallerResponse; [lingers]?: true };
 
 /**
- * False: an answer before this one ends the connection. What is behind it may be the rest of a body
- * that two servers end at different places, and is never served. Node would serve it.
+ * False when an answer before this one ends the connection. The bytes behind it may be the rest of
+ * a body that two servers end at different places. They are never served; Node would serve them.
  */
 export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
   const connection: Connection = req.socket;
@@ -26,12 +26,15 @@ export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
     return false;
   }
   connection[latest] = res;
-  // Of an offer that is not taken up, Node drops what came with it: nothing can be read behind it.
+  // Node drops the bytes behind an offer that is not accepted, so nothing can be read after it.
   if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
   return true;
 }
 
-/** A response whose turn never comes is told of no end by Node, and neither is who waits for it. */
+/**
+ * Node does not report the end of a response whose turn never comes. Its waiters would wait for
+ * ever.
+ */
 function closeWith(socket: Duplex, res: CallerResponse): void {
   const close = (): void => {
     if (res.socket) return;
@@ -42,13 +45,13 @@ function closeWith(socket: Duplex, res: CallerResponse): void {
   res.once('close', () => socket.off('close', close));
 }
 
-/** Is an earlier request of this connection still waiting for its answer? */
+/** True while an earlier request of this connection waits for its answer. */
 export function isBusy(socket: Connection): boolean {
   const last = socket[latest];
   return last !== undefined && !last.writableFinished;
 }
 
-/** This answer is the connection's last. */
+/** Makes this answer the connection's last. */
 export function endConnection(res: ServerResponse): void {
   const { req } = res;
   res.shouldKeepAlive = false;
@@ -61,8 +64,8 @@ export function endConnection(res: ServerResponse): void {
 const lingerMs = 5_000;
 
 /**
- * Closed over bytes that nobody has read, TCP resets the connection, and the answer is lost with it:
- * a caller that is still sending gets time to read why it should not.
+ * TCP resets a connection that is closed over unread bytes, and the answer is lost with it. A
+ * caller that is still sending gets time to read the refusal.
  */
 function linger(socket: Connection): void {
   socket[lingers] = true;
@@ -78,8 +81,8 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /**
- * What Node's parser refuses, or waits for in vain, is answered in the common form all the same. As
- * the rest of a request that has begun it is that request's problem, for `answer` to tell.
+ * Gives the common answer to requests that Node's parser refuses or waits for in vain. If the bytes
+ * belong to a request that has begun, `answer` reports the problem as that request's.
  */
 export function refuseUnparsable(
   error: Error & { code?: string },
@@ -95,14 +98,14 @@ export function refuseUnparsable(
   if (last.headersSent) return void socket.destroy();
   endConnection(last);
   answer(last, problem);
-  // Nobody else tells who reads this body that the rest of it will not come.
+  // Nothing else tells the reader of this body that the rest will not come.
   socket.once('close', () => last.req.destroy());
 }
 
 /**
- * The time for a whole request is over. One whose body is being forwarded lives on, and the exchange with
- * the destination ends it when it stands still. Node tells of each request once: what is left of the
- * body when that exchange is over gets the same time anew.
+ * Called when the time for a whole request is over. A request whose body is being forwarded lives
+ * on: its exchange with the destination ends it when it stalls. Node reports each request once, so
+ * the rest of the body gets the same time again after the exchange.
  */
 export function refuseLate(
   error: Error & { code?: string },
@@ -120,7 +123,7 @@ export function refuseLate(
   }, requestTimeoutMs).unref();
 }
 
-/** No request, no response object: the answer is written as it goes over the wire. */
+/** There is no request and no response object, so the answer is written byte by byte. */
 function answerUnread(socket: Duplex, problem: Problem): void {
   const { status } = problem;
   const body = JSON.stringify(problem.body());
@@ -132,7 +135,10 @@ function answerUnread(socket: Duplex, problem: Problem): void {
   linger(socket);
 }
 
-/** The request before what cannot be read is whole and under way: it gets its answer, then the end. */
+/**
+ * The request in front of unreadable bytes is whole and under way. It gets its answer, then the
+ * connection ends.
+ */
 function endBehind(last: CallerResponse): void {
   if (last.headersSent) last.once('finish', () => linger(last.req.socket));
   endConnection(last);

@@ -3,16 +3,18 @@ import { isBusy } from './caller-connection';
 import { isProxyPath } from './route';
 
 /**
- * A request whose small body is read without the detour of a stream. Its offer to upgrade is taken up
- * only where it can be: Node 20 knows no other way to serve the others (h2c of curl and Java, CONNECT)
- * as the ordinary requests that they also are.
+ * A request whose small body is read without the detour of a stream. An offer to upgrade is
+ * accepted only where it can be. Node 20 has no other way to serve the others (h2c of curl and
+ * Java, CONNECT) as ordinary requests, which they also are.
  */
 export class CallerRequest extends IncomingMessage {
   private offered: boolean | null = false;
   private accepted: boolean | undefined;
   private taker: ((chunk: Buffer | null) => void) | undefined;
 
-  /** Its body goes to the taker as Node reads it, and null behind it, past the buffers of a stream. */
+  /**
+   * Gives the body to the taker as Node reads it, and null after it, past the buffers of a stream.
+   */
   giveBodyTo(taker: ((chunk: Buffer | null) => void) | undefined): void {
     this.taker = taker;
   }
@@ -20,20 +22,20 @@ export class CallerRequest extends IncomingMessage {
   override push(chunk: Buffer | null): boolean {
     const { taker } = this;
     if (!taker) return super.push(chunk);
-    // The stream ends all the same: Node asks it whether the request is over.
+    // The stream must end too: Node asks it whether the request is over.
     if (chunk === null) super.push(null);
     taker(chunk);
     return true;
   }
 
-  // Node asks again with later bytes: once decided, the answer stays.
+  // Node asks again with later bytes. The first answer stays.
   get upgrade(): boolean {
     if (!this.offered) return false;
     this.accepted ??= isWebSocket(this) && !isBusy(this.socket);
     return this.accepted;
   }
 
-  // The base constructor sets null before there are fields.
+  // The base constructor sets null before the fields exist.
   set upgrade(offered: boolean | null) {
     this.offered = offered;
   }

@@ -1,7 +1,7 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Call } from '../observing/call';
 
-/** What is under way for a response, and must hear that its caller left. */
+/** Work for a response that must hear when the caller leaves. */
 export interface UnderWay {
   callerLeft(): void;
 }
@@ -11,8 +11,8 @@ type WriteRaw = (data: string | Buffer, encoding?: string | null, done?: unknown
 const writeRaw = (ServerResponse.prototype as unknown as { _writeRaw: WriteRaw })._writeRaw;
 
 /**
- * A response with what belongs to it, in fields: a WeakMap that gets an entry for each call keeps the
- * garbage collector busy with nothing else.
+ * A response that carries its state in fields. A WeakMap with an entry per call would keep the
+ * garbage collector busy.
  */
 export class CallerResponse<
   Request extends IncomingMessage = IncomingMessage,
@@ -23,7 +23,10 @@ export class CallerResponse<
   private held: string | undefined = undefined;
   private afterHeld: unknown;
 
-  /** Ends with this text, of one byte a character, and all that is left in one write. Node makes several. */
+  /**
+   * Ends with a text of one byte per character, and writes everything left in one write. Node makes
+   * several.
+   */
   endAtOnce(text: string): void {
     this.held = '';
     this.end(text, 'latin1');
@@ -32,7 +35,10 @@ export class CallerResponse<
     if (held !== '') writeRaw.call(this, held, 'latin1', afterHeld);
   }
 
-  /** Node's own way to the socket. Were it another one, messages would end in several writes again. */
+  /**
+   * Overrides Node's own method that writes to the socket. Without it messages end in several
+   * writes.
+   */
   protected _writeRaw(data: string | Buffer, encoding?: string | null, done?: unknown): boolean {
     if (this.held === undefined) return writeRaw.call(this, data, encoding, done);
     this.held += typeof data === 'string' ? data : data.toString('latin1');

@@ -1,8 +1,8 @@
 /** Something that ends when its time is up. */
 export interface Limited {
-  /** Where it stands in the list; -1: nowhere. */
+  /** Its index in the list; -1 when it is not listed. */
   place: number;
-  /** Of `performance.now()`. */
+  /** A time of `performance.now()`. */
   dueAt: number;
   expire(): void;
 }
@@ -10,8 +10,8 @@ export interface Limited {
 const lookEveryMs = 20;
 
 /**
- * Limits of time of calls and connections. One look every 20 ms over a plain list in place of a timer
- * of Node for each: to begin, change or end a limit is to write a number.
+ * Time limits of calls and connections. A plain list is checked every 20 ms instead of one Node
+ * timer per limit: to begin, change or end a limit is to write a number.
  */
 class Deadlines {
   readonly #limited: Limited[] = [];
@@ -43,7 +43,7 @@ class Deadlines {
     }
     const now = performance.now();
     for (const limited of this.#limited.filter(({ dueAt }) => dueAt <= now)) {
-      // One that expired may have ended others.
+      // A limit that expired may have ended others.
       if (limited.place < 0 || limited.dueAt > now) continue;
       this.clear(limited);
       limited.expire();

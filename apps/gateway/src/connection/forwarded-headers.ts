@@ -7,12 +7,12 @@ export const destinationStatusHeader = 'SVC-PROXY-DESTINATION-STATUS';
 const notForConnectionToName = /^(?:host|content-.*|cdn-loop)$/;
 const notInTrailers = /^(?:host|content-.*|set-cookie)$/i;
 
-/** What of the caller's headers goes to the destination, as name, value, name, value… Hot path. */
+/** The caller's headers that go to the destination, as name, value, name, value… Hot path. */
 export function forwardedHeaders(raw: readonly string[], ours: ServiceHeaders): string[] {
   return passedOn(raw, ours, kinds.neverPassedOn | kinds.ours | kinds.host, refuseToName);
 }
 
-/** What of them goes to the management API: the name that was asked for and what speaks to us, too. */
+/** The caller's headers that go to the management API, with Host and the service headers. */
 export function managementHeaders(
   raw: readonly string[],
   ours: ServiceHeaders,
@@ -31,13 +31,13 @@ export function managementHeaders(
   );
 }
 
-/** What of the destination's headers goes back to the caller. Hot path. */
+/** The destination's headers that go back to the caller. Hot path. */
 export function answeredHeaders(
   raw: readonly string[],
   ours: ServiceHeaders,
   status = 200,
 ): string[] {
-  // What comes first afterwards would be taken for the body that a 204 cannot have.
+  // A 204 has no body. A length would make its reader take the next bytes for one.
   const framing = status === 204 ? kinds.contentLength : 0;
   return passedOn(raw, ours, kinds.hopByHop | kinds.ours | framing);
 }
@@ -53,12 +53,12 @@ export function answeredTrailers(raw: readonly string[], ours: ServiceHeaders): 
   return pairs;
 }
 
-/** What of the management API's. */
+/** The headers of the management API that go back to the caller. */
 export function managementAnswerHeaders(raw: readonly string[], ours: ServiceHeaders): string[] {
   return passedOn(raw, ours, kinds.hopByHop);
 }
 
-/** One look at each line: without those of the dropped kinds, and without those that Connection names. */
+/** Drops the headers of these kinds and those that Connection names, with one look at each line. */
 function passedOn(
   raw: readonly string[],
   ours: ServiceHeaders,
@@ -79,10 +79,10 @@ function passedOn(
   return withoutNames(kept, (lower) => named.has(lower));
 }
 
-/** Almost every Connection header says this, which takes nothing out. */
+/** Almost every Connection header says this, which removes nothing. */
 const isKeepAlive = (value: string): boolean => value === 'keep-alive' || value === 'Keep-Alive';
 
-/** Of name, value, name, value…: the lines whose lower-cased names are not dropped. */
+/** Drops lines by their lower-cased name. The lines are name, value, name, value… */
 export function withoutNames(
   raw: readonly string[],
   isDropped: (lower: string) => boolean,
@@ -95,10 +95,12 @@ export function withoutNames(
   return kept;
 }
 
-/** Framing, content, name and our own headers are not a hop's to take out. */
+/** A hop may not remove headers of framing, content and host, or our own. */
 function refuseToName(name: string, ours: ServiceHeaders): void {
   if (!notForConnectionToName.test(name) && !ours.isOurs(name)) return;
-  throw new Problem('invalid_request', { detail: 'Connection names a header it may not name.' });
+  throw new Problem('invalid_request', {
+    detail: 'The Connection header names a header that must stay.',
+  });
 }
 
 function addNames(list: string, names: Set<string>): void {

@@ -6,13 +6,13 @@ import { endConnection } from './caller-connection';
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const headersMax = 256;
 const hostPattern = /^(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
-/** A path, and nothing in it that one server reads as the end of it and another does not. */
+/** A path without characters that one server takes for its end and another does not. */
 const targetPattern = /^\/[!-"$-~]*$/;
 
 /**
- * Node's parser is strict; these it lets through, and each of them means one thing to us and may
- * mean another to the next server. Refused before anything else looks at the request, and nothing
- * more is read from a connection that has said one of them.
+ * Refuses requests that Node's strict parser lets through although the next server may read them
+ * differently. Runs before anything else looks at the request. Nothing more is read from such a
+ * connection.
  */
 export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): void {
   const fault = methods.has(req.method ?? '') ? faultOf(req) : new Problem('method_not_allowed');
@@ -21,11 +21,11 @@ export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): void
   throw fault;
 }
 
-/** Hot path: one look at each header's length, none at its name unless the length fits. */
+/** Hot path: looks at the length of each header's name, and at the name only if the length fits. */
 function faultOf(req: IncomingMessage): Problem | undefined {
   const { rawHeaders: raw, httpVersion } = req;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    return fault('The HTTP version is not known.');
+    return fault('The HTTP version is not supported.');
   if (!targetPattern.test(req.url ?? '')) return fault('The request target must be a plain path.');
   if (raw.length > 2 * headersMax) return fault(`There are more than ${headersMax} headers.`, 431);
   let hosts = 0;
@@ -42,12 +42,15 @@ function faultOf(req: IncomingMessage): Problem | undefined {
     else if (name.length === 12 && name.toLowerCase() === 'content-type') types += 1;
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       encodings += 1;
-      if (value.toLowerCase() !== 'chunked') return fault('The transfer encoding is not known.');
+      if (value.toLowerCase() !== 'chunked')
+        return fault('The transfer encoding is not supported.');
     }
   }
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return fault('There must be one Host.');
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+    return fault('The request must have exactly one Host header.');
   if (encodings + lengths > 1) return fault('The length of the body is ambiguous.');
-  // Node takes the first: as text, a value could add members to what the next server reads as JSON.
+  // Node takes the first. A value filled in as text could add members to what the next server reads
+  // as JSON.
   if (types > 1) return fault('There is more than one Content-Type.');
   if (encodings > 0 && httpVersion === '1.0') return fault('HTTP/1.0 has no transfer encoding.');
   return expectationFault(req);
@@ -57,7 +60,7 @@ function expectationFault({ headers, httpVersion }: IncomingMessage): Problem | 
   const { expect } = headers;
   if (expect === undefined || httpVersion === '1.0') return undefined;
   if (expect.toLowerCase() === '100-continue') return undefined;
-  return fault('The only expectation that is understood is 100-continue.', 417);
+  return fault('The only supported expectation is 100-continue.', 417);
 }
 
 function fault(detail: string, status = 400): Problem {
@@ -87,7 +90,7 @@ export function isJson(type: string): boolean {
   );
 }
 
-/** How a body of this type is read; undefined: not at all. */
+/** The way a body of this type is read. Undefined: it is not read. */
 export function contextOfType(type: string): BodyContext | undefined {
   if (isJson(type)) return 'json';
   if (type === 'application/x-www-form-urlencoded') return 'form';
@@ -95,7 +98,7 @@ export function contextOfType(type: string): BodyContext | undefined {
   return isTextual ? 'text' : undefined;
 }
 
-/** A caller that waits for `100 Continue` hears it only now, behind every check of the head. */
+/** Sends `100 Continue` to a caller that waits for it, after every check of the head. */
 export function admitBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.headers.expect !== undefined && req.httpVersion !== '1.0') res.writeContinue();
 }

@@ -2,33 +2,34 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { WholeBody } from '@glovebox/http1';
 
-/** Bytes that are all there, or what comes of the caller's body as it comes. */
+/** Bytes that are all there, or a stream of the caller's body. */
 export type OutgoingBody = WholeBody | StreamedBody | null;
 
 export interface StreamedBody {
-  /** Undefined: nobody knows before its end. */
+  /** Undefined: not known before its end. */
   readonly length: number | undefined;
-  /** Read from that call on. */
+  /** Starts to read the body. */
   open(): OpenedBody;
 }
 
 export interface OpenedBody {
   readonly caller: RequestBody;
-  /** The caller's body itself, or what is made of it. */
+  /** The caller's body itself, or a stream made from it. */
   readonly stream: Readable;
 }
 
 const forwarded = new WeakSet<IncomingMessage>();
 
-/** Its body is on its way to a destination, for as long as it moves. */
+/** True while the body is on its way to a destination. */
 export function isForwarded(req: IncomingMessage): boolean {
   return forwarded.has(req);
 }
 
 /**
- * The body of a caller on its way to a destination. Between the two because what reads a stream by
- * iteration destroys it when the answer comes first, and a destroyed IncomingMessage is read no more: the
- * caller, who is still sending, would wait forever. From then on the rest of the body goes nowhere.
+ * The body of a caller on its way to a destination. It stands between the two because a reader by
+ * iteration destroys its stream when the answer comes first, and Node reads no more of a destroyed
+ * IncomingMessage: a caller that is still sending would wait for ever. From then on the rest of the
+ * body is dropped.
  */
 export class RequestBody extends Readable {
   readonly #take = (chunk: Buffer): void => {
@@ -44,7 +45,7 @@ export class RequestBody extends Readable {
     req.on('data', this.#take).once('end', this.#finish);
   }
 
-  /** It is the destination, not the caller, that does not go on. */
+  /** True when the destination, not the caller, has stopped. */
   get isHeldUp(): boolean {
     return this.req.isPaused();
   }

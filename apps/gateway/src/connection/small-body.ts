@@ -4,20 +4,24 @@ import type { CallerRequest } from './caller-request';
 import type { CallerResponse, UnderWay } from './caller-response';
 import { deadlines, type Limited } from './deadlines';
 
-/** A body of this declared size is read as it leaves Node's parser. */
+/** A body of at most this declared size is read as it leaves Node's parser. */
 const smallBodyBytes = 128 * 1024;
 
-/** More than a body of this size comes in: each part takes a hundred bytes besides its own. */
+/**
+ * A small body that comes in more parts is joined: each part takes a hundred bytes besides its own.
+ */
 const partsKept = 8;
 
-/** Is it small by what its head says, and has nothing of it come yet? */
+/** True for a body that its head declares to be small and of which nothing has come yet. */
 export function isSmallBody(req: CallerRequest, bytesMax: number): boolean {
   const length = req.headers['content-length'];
   if (length === undefined || Number(length) > Math.min(smallBodyBytes, bytesMax)) return false;
   return !req.complete && !req.destroyed && req.readableLength === 0;
 }
 
-/** The whole of a small body, in a few parts. Hot path: one object for each, and no listener. */
+/**
+ * Reads the whole of a small body, in a few parts. Hot path: one object for each, and no listener.
+ */
 export function readSmallBody(
   req: CallerRequest,
   res: CallerResponse,

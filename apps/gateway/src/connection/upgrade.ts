@@ -4,8 +4,8 @@ import { pipeline, type Duplex } from 'node:stream';
 import { CallerResponse } from './caller-response';
 
 /**
- * Node hands over a bare socket with the offer. With a response on it, an upgrade is answered like
- * any request until the destination has agreed.
+ * Node hands over a bare socket with an offer to upgrade. With a response on it, the offer is
+ * answered like any request until the destination has agreed.
  */
 export function responseOn(req: IncomingMessage, socket: Socket, head: Buffer): CallerResponse {
   const res = new CallerResponse(req);
@@ -19,7 +19,10 @@ export function responseOn(req: IncomingMessage, socket: Socket, head: Buffer): 
   return res;
 }
 
-/** Until the destination agrees nobody reads what the caller sends; that it left must be seen. */
+/**
+ * Nobody reads from the caller until the destination agrees, but the caller's leaving must be
+ * noticed.
+ */
 function watchForEnd(socket: Socket): void {
   socket.on('readable', lookForEnd).once('end', leave);
   lookForEnd.call(socket);
@@ -45,18 +48,18 @@ export function agreesToWebSocket(raw: readonly string[]): boolean {
 
 const keepAliveMs = 60_000;
 
-/** How long a tunnel may outlive what allowed it. */
+/** The longest time that a tunnel outlives the decision that allowed it. */
 const tunnelCheckMs = 1_000;
 
-/** The connections that were upgraded: no server of Node counts them any more. */
+/** The upgraded connections, which no server of Node counts any more. */
 export class Tunnels {
   readonly #open = new Map<Duplex, Decided>();
   #checks: NodeJS.Timeout | undefined;
   #ended = false;
 
   /**
-   * The destination has agreed: 101 to the caller, and from then on bytes both ways, until `closed`,
-   * and no longer than the call would be decided as it was.
+   * Sends 101 to the caller once the destination has agreed. Bytes then go both ways until either
+   * side closes or the decision no longer holds. Calls `closed` at the end.
    */
   open(
     res: ServerResponse,
@@ -82,7 +85,7 @@ export class Tunnels {
     if (this.#ended) destination.destroy();
   }
 
-  /** A tunnel may live for ever: when the process stops, callers connect again elsewhere. */
+  /** Tunnels may live for ever. Callers connect again elsewhere when the process stops. */
   end(): void {
     this.#ended = true;
     for (const destination of this.#open.keys()) destination.destroy();

@@ -2,8 +2,8 @@ const failuresMax = 10;
 const pauseMs = 1_000;
 
 /**
- * After 10 connections in a row that failed, one call a second finds out whether it is over, and the
- * others need not wait for what will not come. One connection that succeeds is enough.
+ * After 10 failed connections in a row, one call a second tries again and the others fail without
+ * waiting. One connection that succeeds is enough.
  */
 export class Breaker {
   #failures = 0;

@@ -7,7 +7,10 @@ import { deadlines, type Limited } from '../connection/deadlines';
 
 /** A call on its way to a connection. */
 export interface Carried {
-  /** It goes out over this one now; what it throws it hears again from `failed`, and spares the connection. */
+  /**
+   * Sends the call over this connection. A throw comes back through `failed` and leaves the
+   * connection unused.
+   */
   carriedBy(connection: Connection): void;
   failed(error: Error): void;
 }
@@ -20,10 +23,12 @@ interface DestinationParts {
   readonly release: Release;
 }
 
-/** The connections of one tenant to one origin, and what keeps them from harming other calls. */
+/**
+ * The connections of one tenant to one origin, with the limits that protect other calls from them.
+ */
 export class Destination {
   readonly #breaker = new Breaker();
-  /** The one that was used last is the next: the others may grow old and be closed. */
+  /** The connection that was used last is used next, so that the others grow old and are closed. */
   readonly #free: Kept[] = [];
   readonly #open = new Set<Kept>();
   readonly #waiting = new Map<Carried, Waiting>();
@@ -36,12 +41,15 @@ export class Destination {
     private readonly parts: DestinationParts,
   ) {}
 
-  /** Takes a place, to be given back by `leave`. There is no queue: who waits in one is slow twice. */
+  /**
+   * Takes a place, to be given back by `leave`. There is no queue: a call that waits in one is slow
+   * twice.
+   */
   enter(): void {
     if (this.#calls >= this.parts.callsMax) {
       throw new Problem('destination_busy', { retryAfterSeconds: 1 });
     }
-    // A connection that is open already needs none of those that fail.
+    // A call that gets an open connection does not depend on those that fail.
     if (!this.#breaker.admits() && this.#free.length === 0) {
       throw new Problem('destination_unreachable');
     }
@@ -54,25 +62,25 @@ export class Destination {
     if (this.#waiting.size > 0) this.#serveWaiting();
   }
 
-  /** Over a connection that is free, else over the first one that is freed or opened. Hot path. */
+  /** Uses a free connection, or else the first one that is freed or opened. Hot path. */
   carry(call: Carried): void {
     const kept = this.#free.pop();
     if (kept) this.#hand(kept, call);
     else this.#wait(call, new Waiting(true));
   }
 
-  /** Over a connection that is opened for this call. */
+  /** Uses a connection that is opened for this call. */
   carryAnew(call: Carried): void {
     this.#wait(call, new Waiting(false));
   }
 
-  /** It waits no longer, and is told nothing more. */
+  /** Ends the wait of a call, which hears nothing more. */
   withdraw(call: Carried): void {
     this.#waiting.get(call)?.left.abort(noLonger);
     this.#waiting.delete(call);
   }
 
-  /** Since when no call is under way; of one that has any: not yet. */
+  /** When the last call ended. Infinity while a call is under way. */
   get idleSince(): number {
     return this.#calls === 0 ? this.#usedAt : Infinity;
   }
@@ -137,7 +145,7 @@ export class Destination {
       this.#open.add(kept);
       return kept;
     } catch (error) {
-      // A share that is used up and a caller that left say nothing of the destination.
+      // A used-up share and a caller that left say nothing about the destination.
       if (!(error instanceof Problem) && !signal.aborted) this.#breaker.failed();
       throw error;
     }
@@ -148,7 +156,7 @@ export class Destination {
   }
 }
 
-/** Made once: each of its own would take down where it was made. */
+/** Made once, because each new error would record a stack. */
 const noLonger = new Error('nobody waits for this connection any more');
 
 /** A call that has no connection yet. */
@@ -158,13 +166,13 @@ class Waiting {
 
   constructor(readonly takesFreed: boolean) {}
 
-  /** What is being opened by now will be of use to the next one. */
+  /** A connection that is being opened will serve the next call. */
   served(): void {
     if (!this.isOpening) this.left.abort(noLonger);
   }
 }
 
-/** A connection in the list of those that are free, for as long as it may be. */
+/** A connection in the list of free ones, for as long as it may be kept. */
 class Kept implements ConnectionOwner, Limited {
   readonly connection: Connection;
   place = -1;

@@ -5,7 +5,7 @@ import { EgressUnreachable, type Egress, type TlsMaterial } from '@glovebox/egre
 import { Shares, type Release } from '@glovebox/shares';
 import { Destination } from './destination';
 
-/** Connections that are begun in one turn of the event loop; each takes about half a millisecond. */
+/** Connections opened in one turn of the event loop. Each takes about half a millisecond. */
 const openingsMax = 8;
 const openingsWaitingMax = 4_096;
 const openingWaitMs = 5_000;
@@ -13,7 +13,7 @@ const openingWaitMs = 5_000;
 interface DestinationLimits {
   /** Calls under way to one destination. */
   readonly callsMax: number;
-  /** Destinations that connections are kept for, by tenant; one takes about 20 KB. */
+  /** Destinations that connections are kept for, by tenant. One takes about 20 KB. */
   readonly places: Shares;
   /** Connections to them, open or being opened, by tenant. */
   readonly connections: Shares;
@@ -21,9 +21,9 @@ interface DestinationLimits {
 }
 
 /**
- * Where calls go: one pool of connections per tenant, origin and TLS material, so that no tenant sends
- * over a connection that another one has opened. Pools that nobody uses are closed, those of replaced
- * material among them.
+ * One pool of connections per tenant, origin and TLS material, so that no tenant sends over a
+ * connection that another one has opened. Unused pools are closed, those of replaced material among
+ * them.
  */
 export class Destinations {
   readonly openings = new Shares({
@@ -47,7 +47,7 @@ export class Destinations {
     this.#sweeper.unref();
   }
 
-  /** Hot path. What is handed out is to be entered at once: an idle one may be closed later. */
+  /** Hot path. The caller must enter the destination at once: an idle one may be closed later. */
   of(tenantId: string, origin: string, tls: TlsDefinition | null): Destination {
     const key = tls ? `${origin} ${fingerprintOf(tls)}` : origin;
     return this.#known.get(tenantId)?.get(key) ?? this.#make(tenantId, origin, key, tls);
@@ -78,7 +78,7 @@ export class Destinations {
     return destination;
   }
 
-  /** Callers may name their destinations by themselves, each time another one. */
+  /** Callers can name a new destination with each call. */
   #takePlace(tenantId: string): Release {
     const { places } = this.limits;
     while (!places.hasRoom(tenantId)) {
@@ -89,7 +89,7 @@ export class Destinations {
     return places.takeNow(tenantId);
   }
 
-  /** A connection on a place of its tenant, from before it is opened until it is closed. */
+  /** Opens a connection on a place of its tenant, which is held until the connection is closed. */
   async #open(tenantId: string, target: Target, signal: AbortSignal): Promise<Socket> {
     const { connections } = this.limits;
     if (!connections.hasRoom(tenantId)) await Promise.all(this.#closing);
@@ -109,7 +109,7 @@ export class Destinations {
     }
   }
 
-  /** Opening takes long enough that a thousand at once would keep everybody else from the thread. */
+  /** A thousand connections opened at once would block the thread for everybody else. */
   async #turnToOpen(tenantId: string, signal: AbortSignal): Promise<void> {
     const endTurn = await this.openings.take(tenantId, { signal });
     setImmediate(endTurn);
@@ -117,7 +117,7 @@ export class Destinations {
     signal.throwIfAborted();
   }
 
-  /** While many connections are opened, what is known of the definitions may grow too old to send by. */
+  /** The lease of the definitions may end while many connections are opened. */
   async #whenFresh(socket: Socket): Promise<Socket> {
     if (this.definitions.fresh()) return socket;
     try {
@@ -130,7 +130,10 @@ export class Destinations {
     return socket;
   }
 
-  /** A tenant that has something makes room with its own; for one that has nothing, anybody does. */
+  /**
+   * A tenant that holds places makes room with its own. For a tenant that holds none, any tenant
+   * does.
+   */
   #givesWayTo(shares: Shares, tenantId: string): string | undefined {
     return shares.heldBy(tenantId) > 0 ? tenantId : undefined;
   }
@@ -175,7 +178,7 @@ interface Target extends TlsMaterial {
   readonly tls: boolean;
 }
 
-/** Of an origin alone: what a request's Host says is not looked at. */
+/** Uses the origin alone and ignores the Host of the request. */
 function targetOf(origin: string, tls: TlsDefinition | null): Target {
   const { protocol, hostname: host, port } = new URL(origin);
   const isTls = protocol === 'https:';
@@ -185,7 +188,7 @@ function targetOf(origin: string, tls: TlsDefinition | null): Target {
 
 const fingerprints = new WeakMap<TlsDefinition, string>();
 
-/** Names the material without holding it: no private key becomes part of a key of a map. */
+/** Names the material without holding it: no private key becomes part of a map's key. */
 function fingerprintOf(tls: TlsDefinition): string {
   const known = fingerprints.get(tls);
   if (known !== undefined) return known;

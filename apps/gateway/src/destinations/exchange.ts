@@ -23,13 +23,13 @@ export interface OutgoingRequest {
   readonly decision: Decision;
   readonly method: string;
   readonly host: string;
-  /** Path and query, byte for byte as the destination shall see them. */
+  /** Path and query as the destination gets them, byte for byte. */
   readonly path: string;
   readonly headers: string[];
   readonly body: OutgoingBody;
   readonly firstByteMs: number;
   readonly bodyIdleMs: number;
-  /** Asks the destination to make a WebSocket of the connection; here it is kept if it agrees. */
+  /** Asks the destination for a WebSocket, whose tunnel is kept here if it agrees. */
   readonly tunnels: Tunnels | null;
 }
 
@@ -43,8 +43,8 @@ export interface Asking {
 const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 /**
- * One request and its answer. Hot path: one object per request, whose fields are all its state, and no
- * streams between the two sockets but their own.
+ * One request and its answer. Hot path: one object per request that holds all its state in fields,
+ * and no streams between the two sockets but their own.
  */
 export abstract class Exchange<Side extends Asking = Asking>
   implements AnswerReceiver, Carried, Limited, UnderWay
@@ -73,7 +73,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     this.#res = answering.res;
   }
 
-  /** The head of the answer; a throw ends the exchange. */
+  /** The head of the answer. A throw ends the exchange. */
   protected abstract begin(status: number, raw: string[]): void;
   /** False: no more until `onDrain`. */
   protected abstract part(chunk: Buffer, isLast: boolean): boolean;
@@ -81,7 +81,7 @@ export abstract class Exchange<Side extends Asking = Asking>
   abstract headAlone(): void;
 
   start(): void {
-    // It has left while something was waited for, and nobody tells of that again.
+    // The caller left during an earlier wait, and is not reported again.
     if (this.#res.destroyed) throw callerHasLeft();
     this.answering.call.askedAt = performance.now();
     this.destination.enter();
@@ -89,7 +89,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     this.destination.carry(this);
   }
 
-  /** A throw spares the connection. */
+  /** A throw leaves the connection unused. */
   carriedBy(connection: Connection): void {
     if (!this.request.decision.isConfirmed()) throw unavailable();
     this.#wasUsed = connection.used;
@@ -113,7 +113,7 @@ export abstract class Exchange<Side extends Asking = Asking>
   #opened({ length, open }: StreamedBody): ClientRequest['body'] {
     const { caller, stream } = open();
     this.#body = caller;
-    // Ahead of who passes it on.
+    // Runs before the listener that passes the part on.
     this.#onBodyPart = () => this.#confirmPart();
     this.#res.req.prependListener('data', this.#onBodyPart);
     return { stream, length };
@@ -122,7 +122,7 @@ export abstract class Exchange<Side extends Asking = Asking>
   #confirmPart(): void {
     try {
       const isKnown = this.request.decision.isConfirmed();
-      // What has begun goes on for as long as nobody knows of a change.
+      // A body under way goes on as long as nobody knows of a change.
       if (!isKnown && !this.#isBodyUnderWay) throw unavailable();
       this.#isBodyUnderWay = true;
     } catch (thrown) {
@@ -186,7 +186,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     this.#limit(this.request.bodyIdleMs);
   }
 
-  /** The caller takes more again. */
+  /** Called when the caller takes more again. */
   protected get onDrain(): () => void {
     return (this.#onDrain ??= () => {
       this.limitBody();
@@ -212,7 +212,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     } else this.reject(problemOf(error));
   }
 
-  /** Also when its answer was given before this one: its body cannot be read any further. */
+  /** Also called when an earlier answer ended the exchange: the body cannot be read any further. */
   callerLeft(): void {
     this.abort(callerHasLeft());
   }
@@ -270,7 +270,9 @@ export abstract class Exchange<Side extends Asking = Asking>
   }
 }
 
-/** Without a length and without chunks, the end of the connection would be the end of the answer. */
+/**
+ * Without a length and chunks, the end of the connection would be taken for the end of the answer.
+ */
 function breakOff(res: CallerResponse): void {
   if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
   res.destroy();
@@ -283,7 +285,7 @@ function unavailable(): Problem {
 function problemOf(error: Error): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof RequestInvalid) {
-    return new Problem('invalid_request', { detail: 'It cannot be forwarded as it is.' });
+    return new Problem('invalid_request', { detail: 'The request cannot be forwarded as it is.' });
   }
   const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
   return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });

@@ -4,9 +4,9 @@ const bufferedMax = 64 * 1024;
 const flushMs = 100;
 
 /**
- * One line of JSON per call, for who asks for it: written by hand and in batches, because a logger
+ * Writes one line of JSON per call. Lines are made by hand and written in batches, because a logger
  * costs more than forwarding. Paths, queries, headers and bodies may hold data, expressions and
- * keys: none of them is here, not even in part.
+ * keys: no part of them is logged.
  */
 export class AccessLog {
   #pending = '';
@@ -29,7 +29,7 @@ export class AccessLog {
   }
 }
 
-/** Every value is one of ours, a number, a UUID, a host or a trace id: none needs escaping. */
+/** Every value is one of ours, a number, a UUID, a host or a trace id. None needs escaping. */
 function lineOf(call: Call, { durationMs, status, left }: Ending): string {
   const { tenantId, proxyId, reactorId, destinationHost, askedAt, answeredAt, problem } = call;
   let line =

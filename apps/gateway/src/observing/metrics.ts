@@ -9,7 +9,7 @@ export interface GatewayMetrics {
   spans(outcome: 'sent' | 'dropped', count: number): void;
 }
 
-/** What is asked for its state when the figures are read, and costs nothing before. */
+/** Sources that are read only when metrics are collected. */
 interface Observed {
   readonly follower: Followed;
   readonly destinations: { readonly size: number };
@@ -21,7 +21,7 @@ const buckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 210,
 ];
 
-/** No label says who calls or where to: their number has no bound. */
+/** No label names a caller or a destination: their number has no bound. */
 export function createMetrics(registry: Registry, observed: Observed): GatewayMetrics {
   const registers = [registry];
   const requests = new TalliedHistogram(

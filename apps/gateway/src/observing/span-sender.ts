@@ -7,7 +7,7 @@ export interface Span {
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: number;
-  /** Of performance.now(). */
+  /** A time of `performance.now()`. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly failed: boolean;
@@ -20,9 +20,9 @@ const everyMs = 1_000;
 const answerMs = 2_000;
 
 /**
- * Batches of spans to a collector, as OTLP over HTTP in JSON. Calls never wait for it: one batch is
- * under way at a time, and what a slow collector leaves in the queue is dropped and counted. The
- * collector's address comes from the operator, so no egress policy is asked.
+ * Sends spans in batches to a collector, as OTLP over HTTP in JSON. Calls never wait for it: one
+ * batch is under way at a time, and spans that do not fit into the queue are dropped and counted.
+ * The operator sets the collector's address, so no egress policy applies.
  */
 export class SpanSender {
   readonly #url: URL;
@@ -130,6 +130,6 @@ function attributesOf(attributes: Span['attributes']): object[] {
   );
 }
 
-/** By the clock as it is now: what the process began with has drifted since. */
+/** Uses the clock as it is now: the origin of performance.now() has drifted since the start. */
 const unixNano = (at: number): string =>
   String(BigInt(Math.round((Date.now() - performance.now() + at) * 1_000)) * 1_000n);

@@ -35,8 +35,8 @@ class Tally {
 }
 
 /**
- * A histogram counted in plain numbers, and told to prom-client when somebody reads it: prom-client
- * makes a text of the labels for each value that it is given. With up to two labels.
+ * A histogram counted in plain numbers and converted for prom-client when it is read. prom-client
+ * itself makes a text of the labels for each value. Takes up to two labels.
  */
 export class TalliedHistogram<Label extends string> {
   readonly name: string;
@@ -50,12 +50,12 @@ export class TalliedHistogram<Label extends string> {
     registry.registerMetric(this as unknown as Histogram);
   }
 
-  /** Of these values of the labels, in their order. Hot path. */
+  /** The tally of these label values, in their order. Hot path. */
   of(first: string, second = ''): Tally {
     return this.#tallies.get(first)?.get(second) ?? this.#begin(first, second);
   }
 
-  /** How prom-client's registry asks. */
+  /** Called by prom-client's registry. */
   get() {
     const { name, help } = this.shape;
     return { name, help, type: 'histogram', aggregator: 'sum', values: [...this.#values()] };

@@ -7,8 +7,9 @@ const serverKind = 2;
 const clientKind = 3;
 
 /**
- * Spans by hand: instrumentation of node:http would cost half of the throughput, sampled or not.
- * Exists only where somebody collects; without it a caller's traceparent goes on as it came.
+ * Makes spans by hand: instrumentation of node:http would cost half of the throughput, sampled or
+ * not. Exists only when a collector is set. Without it the caller's traceparent is passed on
+ * unchanged.
  */
 export class Tracer {
   constructor(
@@ -23,7 +24,7 @@ export class Tracer {
       parentSpanId: parent?.spanId,
       spanId: newSpanId(),
       clientSpanId: newSpanId(),
-      // Who began the trace has decided for all of it.
+      // The service that began the trace has decided for all of it.
       sampled: parent?.sampled ?? randomInt(100) < this.samplePercent,
     };
   }
@@ -32,19 +33,19 @@ export class Tracer {
     if (call.trace?.sampled) this.sender.add(spansOf(call, call.trace, ending));
   }
 
-  /** Sends what is left, for a moment. */
+  /** Sends the remaining spans, for a limited time. */
   stop(): Promise<void> {
     return this.sender.stop();
   }
 }
 
-/** Puts our traceparent in place of the caller's: the one of headers as name, value, name, value… */
+/** Replaces the caller's traceparent by ours, in headers as name, value, name, value… */
 export function passTraceOn(headers: string[], { trace }: Call): void {
   if (!trace) return;
   const { clientSpanId, parentSpanId } = trace;
   for (let at = headers.length - 2; at >= 0; at -= 2) {
     const name = headers[at]?.toLowerCase();
-    // Without a traceparent that counts, a tracestate belongs to nothing.
+    // Without a valid traceparent a tracestate belongs to nothing.
     if (name === 'traceparent' || (name === 'tracestate' && parentSpanId === undefined)) {
       headers.splice(at, 2);
     }
@@ -55,7 +56,7 @@ export function passTraceOn(headers: string[], { trace }: Call): void {
 export const traceparentBelow = ({ traceId, sampled }: CallTrace, spanId: string): string =>
   formatTraceparent({ traceId, spanId, sampled });
 
-/** The trace id that the caller is told is the one to look for, where it has the form of one. */
+/** Uses the trace id that the caller is told, if it has the form of one. */
 function asTraceId(traceId: string): string {
   const digits = traceId.replaceAll('-', '').toLowerCase();
   return /^(?!0{32})[0-9a-f]{32}$/.test(digits) ? digits : newSpanId() + newSpanId();

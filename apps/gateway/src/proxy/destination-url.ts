@@ -2,14 +2,14 @@ import { Problem } from '@glovebox/problems';
 
 interface DestinationUrl {
   readonly origin: string;
-  /** As the Host header says it. */
+  /** The value of the Host header. */
   readonly host: string;
   readonly path: string;
 }
 
 /**
- * Where a call goes: the stored URL, then what followed /proxy, then the caller's query, all byte
- * for byte. Nothing that the caller appends may climb out of the stored path.
+ * The URL of a call: the stored URL, the path behind /proxy and the caller's query, byte for byte.
+ * The caller's part may not climb out of the stored path.
  */
 export function destinationOf(
   destinationUrl: string,
@@ -42,7 +42,7 @@ interface Parts {
 const known = new Map<string, Parts>();
 const knownMax = 10_000;
 
-/** Stored URLs were checked when they were written; parsing one again and again costs 2 µs a call. */
+/** Stored URLs were checked when they were written. Parsing one for each call costs 2 µs. */
 function partsOf(destinationUrl: string): Parts {
   const before = known.get(destinationUrl);
   if (before) return before;
@@ -60,16 +60,18 @@ function partsOf(destinationUrl: string): Parts {
   return parts;
 }
 
-/** ASCII in more bytes than it needs: no UTF-8 to us, a dot or a slash to a careless decoder. */
+/** ASCII in more bytes than it needs: not UTF-8 to us, a dot or a slash to a careless decoder. */
 const overlong = /%c[01]%[89ab]|%e0%[89]|%f0%8/i;
 
 function refuseClimbing(suffix: string): void {
   if (!/[.\\%]/.test(suffix)) return;
-  // What no rule of UTF-8 fits goes through as it is: the dots and slashes that matter are ASCII.
+  // Sequences that are not UTF-8 are left alone: the dots and slashes that matter are ASCII.
   const decoded = suffix.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent);
-  // Some servers cut off what stands behind a semicolon before they climb.
+  // Some servers cut off everything behind a semicolon before they climb.
   const climbs = decoded.split('/').some((segment) => /^\.\.?(?:;|$)/.test(segment));
   if (climbs || decoded.includes('\\') || overlong.test(suffix)) {
-    throw new Problem('invalid_request', { detail: 'The path may not climb.' });
+    throw new Problem('invalid_request', {
+      detail: 'The path may not climb out of the path of the proxy.',
+    });
   }
 }

@@ -28,7 +28,7 @@ import { isSmallBody, readSmallBody } from '../connection/small-body';
 
 type Values = ReadonlyMap<string, unknown>;
 
-/** What of a call its expressions are looked for in, and who asks for them. */
+/** The parts of a call that may hold expressions, and the caller that uses them. */
 interface Filling {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
@@ -37,17 +37,16 @@ interface Filling {
   readonly caller: Principal;
   readonly use: Use;
   readonly room: Room;
-  /** The body, where it had to be read whole. */
+  /** The body, if a transform has read it whole. */
   readonly whole: Buffer | undefined;
 }
 
 type Filled = Outgoing & { readonly secrets: readonly unknown[] };
 
 /**
- * Replaces the expressions of one call, wherever they stand: all are found and counted, then
- * authorised and resolved by one look-up, before the first byte goes out. Only of a body above
- * PROXY_BUFFER_MAX the rest follows in batches.
- * Hot path: where no braces stand, nothing is parsed and no store is asked.
+ * Replaces the expressions of one call. All are found and counted, then authorised and resolved by
+ * one look-up, before the first byte goes out. Only the rest of a body above PROXY_BUFFER_MAX
+ * follows in batches. Hot path: without braces nothing is parsed and no store is asked.
  */
 export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Filled> {
   const { req, head } = filling;
@@ -76,7 +75,7 @@ async function replaceIn(
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
     const values = await ctx.vault.detokenize(caller, use, ids, opening);
-    // Of a streamed body they leave at once.
+    // The values of a streamed body leave at once.
     await decision.confirm();
     return values;
   };
@@ -86,7 +85,7 @@ async function replaceIn(
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
   const { requestTransform, responseTransform } = decision.proxy;
-  // Kept for as long as the call lasts, where code may say them in an error.
+  // Kept for the length of the call when code runs: its errors might show them.
   const secrets = requestTransform || responseTransform ? [...values.values()] : nothing;
   if (!body) {
     if (!whole) room.keepOnly(streamBytes);
@@ -95,7 +94,9 @@ async function replaceIn(
   return { ...filled, body: await body.render(values, { tally, budget, resolve }), secrets };
 }
 
-/** With the body as it comes, if there is one, and as long as the caller says. */
+/**
+ * The request with the caller's body as it comes, if there is one, and with its declared length.
+ */
 export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoing {
   const { suffix, query, headers } = head;
   if (whole) return { suffix, query, headers, body: whole };
@@ -105,7 +106,7 @@ export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoi
   return { suffix, query, headers, body: streamed(req, declared, (body) => body) };
 }
 
-/** Is there anything to read before the call can go out? Hot path. */
+/** Tells whether anything must be read before the call can go out. Hot path. */
 export function mustBeScanned(req: IncomingMessage, head: Head): boolean {
   return hasBody(req) || mayHoldExpression(head);
 }
@@ -147,7 +148,7 @@ interface Scanned {
   ): OutgoingBody | Promise<OutgoingBody>;
 }
 
-/** A body that expressions are looked for in; not whole: what has come of one that is too large. */
+/** A body to look for expressions in. Not whole: the beginning of one that is too large. */
 interface ReadBody {
   readonly parts: readonly Buffer[];
   readonly isWhole: boolean;
@@ -171,7 +172,7 @@ async function readScanned(
   return { parts: [bytes], isWhole };
 }
 
-/** Nothing in it can be an expression, wherever its parts begin. */
+/** True when nothing in it can be an expression, wherever its parts begin. */
 function isFree(parts: readonly Buffer[], said: BodyContext | undefined): boolean {
   if (said === 'form') return false;
   let isAfterBrace = false;
@@ -194,7 +195,7 @@ function textOf(
   return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : said };
 }
 
-/** The body with its expressions counted. */
+/** Counts the expressions of the body. */
 async function scan(
   req: CallerRequest,
   text: BodyText,
@@ -215,10 +216,10 @@ async function scan(
   };
 }
 
-/** As text, and in pieces. */
+/** The body as text, and in pieces. */
 const scanCopies = 2;
 
-/** What is in memory of a body that is streamed, on both sides. */
+/** Bytes in memory of a body that is streamed, on both sides. */
 const streamBytes = 256 * 1024;
 
 function restStreamed(
@@ -227,7 +228,7 @@ function restStreamed(
   context: BodyContext | undefined,
   room: Room,
 ): Scanned {
-  // In a list that is emptied: nothing else holds what has been passed on.
+  // The list is emptied, so that nothing else holds bytes that have been passed on.
   const first = [begun];
   const whole = async function* (rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for (const bytes of first.splice(0)) yield bytes;
@@ -258,7 +259,7 @@ function streamed(
   return { length, open };
 }
 
-/** How the body is scanned; undefined: not at all. */
+/** The way the body is scanned. Undefined: it is not scanned. */
 function contextOf(req: IncomingMessage): BodyContext | undefined {
   if (!hasBody(req)) return undefined;
   const encoding = req.headers['content-encoding'] ?? 'identity';
@@ -267,8 +268,8 @@ function contextOf(req: IncomingMessage): BodyContext | undefined {
 }
 
 /**
- * Of a body that does not say what it is. What begins as JSON is JSON to the destination, and a value
- * filled in as text could end its string and add members.
+ * The context of a body without a content type. A destination may read it as JSON if it begins as
+ * JSON; a value filled in as text could then end its string and add members.
  */
 function contextIn(bytes: Buffer): BodyContext | undefined {
   if (!isText(bytes)) return undefined;
@@ -280,7 +281,7 @@ function contextIn(bytes: Buffer): BodyContext | undefined {
 /** White space of JSON, and the three bytes of a byte order mark. */
 const blankBytes = new Set([...Buffer.from(' \t\r\n\ufeff')]);
 
-/** One that breaks off within a character may be the beginning of a text. */
+/** Bytes that end within a character may be the beginning of a text. */
 function isText(bytes: Buffer): boolean {
   return [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, Math.max(bytes.length - cut, 0))));
 }

@@ -5,18 +5,19 @@ import { Exchange, type Asking, type OutgoingRequest } from '../destinations/exc
 import { headersAfter } from './transforms/head-steps';
 
 interface Answering extends Asking {
-  /** Name, value, name, value…: what we add to the headers of the answer. */
+  /** Name, value, name, value…: the headers that we add to the answer. */
   readonly headers: readonly string[];
-  /** Those that are about headers are done. */
+  /** The steps of the answer; those about headers are applied. */
   readonly steps: readonly TransformStep[];
 }
 
-/** A body below this goes out as one text with its head. */
+/** A smaller body goes out as one text with its head. */
 const writtenAtOnceBytes = 16 * 1024;
 
 /**
- * Sends the request and streams the answer back as it comes. Rejects with a Problem as long as the
- * caller has got nothing; later faults end the caller's connection, so that half is not taken for whole.
+ * Sends the request and streams the answer back as it comes. Rejects with a Problem while the
+ * caller has received nothing. Later faults end the caller's connection, so that half an answer is
+ * not taken for a whole one.
  */
 export function forward(
   destination: Destination,
@@ -28,9 +29,9 @@ export function forward(
   });
 }
 
-/** The answer goes to the caller as it comes. */
+/** Passes the answer to the caller as it comes. */
 class StreamedExchange extends Exchange<Answering> {
-  /** Sent with the end, and with the head where it is the only part. */
+  /** Sent with the end of the answer, and with the head if it is the only part. */
   #last: Buffer | undefined;
 
   protected begin(status: number, raw: string[]): void {
@@ -44,7 +45,7 @@ class StreamedExchange extends Exchange<Answering> {
     return changed;
   }
 
-  /** A destination that waits before its first byte has been heard all the same. */
+  /** A destination may wait before its first byte. The caller gets its head meanwhile. */
   headAlone(): void {
     this.answering.res.flushHeaders();
     this.limitBody();
@@ -63,7 +64,7 @@ class StreamedExchange extends Exchange<Answering> {
 
   protected end(trailers: string[]): void {
     const { res, ours, steps } = this.answering;
-    // A step about a header is about a trailer of its name, too.
+    // A step about a header also applies to a trailer of that name.
     if (trailers.length > 0 && steps.length === 0) {
       res.addTrailers(answeredTrailers(trailers, ours));
     }

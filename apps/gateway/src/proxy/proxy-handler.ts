@@ -32,9 +32,9 @@ import {
 export const firstByteMs = 30_000;
 
 /**
- * A call of a proxy, from the first header to the last byte: proxy by key, who calls, expressions,
- * forward. What decides it is asked anew before data is opened and before bytes leave. Hot path: where
- * nothing has to be read or looked up, only the answer is awaited.
+ * Handles a call of a proxy, from the first header to the last byte: proxy by key, caller,
+ * expressions, forward. The decision is checked again before data is opened and before bytes leave.
+ * Hot path: if nothing has to be read or looked up, only the answer is awaited.
  */
 export async function handleProxy(
   ctx: GatewayContext,
@@ -66,7 +66,7 @@ export async function handleProxy(
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
   passTraceOn(outgoing.headers, call);
-  // Behind all that callers and transforms say.
+  // Added last, after the headers of callers and transforms.
   outgoing.headers.push(hopHeader, ctx.hopMarker);
   const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
   if (!decision.isConfirmed()) await decision.confirm();
@@ -109,13 +109,13 @@ function readTarget(ctx: GatewayContext, req: IncomingMessage): Target {
   const { key: inQuery, rest } = takeProxyKey(ctx.headers, url.slice(queryAt + 1));
   if (inHeader !== undefined && inQuery !== undefined && inHeader !== inQuery) {
     throw new Problem('invalid_request', {
-      detail: 'The proxy keys of header and query are different.',
+      detail: 'The proxy keys in header and query differ.',
     });
   }
   return { suffix, query: rest, key: inHeader ?? inQuery };
 }
 
-/** What a transform would have to see of an upgraded connection, it cannot see. */
+/** A transform cannot see the messages of an upgraded connection. */
 function refuseUpgrade(proxy: InvokedProxy): void {
   const { requestTransform, responseTransform, requestSteps, responseSteps } = proxy;
   const steps = requestSteps.length + responseSteps.length;
@@ -134,7 +134,7 @@ interface Asked {
   readonly head: Head;
 }
 
-/** Neither expressions are looked for in it, nor is it taken apart. */
+/** True when the request needs no expressions replaced and no transform. */
 function goesAsItIs({ req, res, decision: { proxy, caller }, head }: Asked): boolean {
   if (hasBody(req)) {
     if (readsRequest(proxy)) return false;
@@ -154,13 +154,13 @@ function passedThrough(req: CallerRequest, head: Head): Prepared {
   return { suffix, query, headers, body, whole: undefined, spared: undefined, secrets: nothing };
 }
 
-/** The request as the destination shall see it, as far as no transform changes it. */
+/** Makes the request that the destination would get if no transform changed it. */
 async function prepare(
   ctx: GatewayContext,
   { req, res, decision, call, room, head }: Asked,
 ): Promise<Prepared> {
   const { proxy, caller } = decision;
-  // Not awaited where there is nothing to read: a small body has to be asked for before it comes.
+  // Not awaited where there is nothing to read: a small body must be asked for before it comes.
   const isRead = hasBody(req) && readsRequest(proxy);
   const whole = isRead ? await readForTransform(req, res, room) : undefined;
   if (!isFilledIn(proxy, caller)) {
@@ -182,7 +182,7 @@ async function prepare(
   return { suffix, query, headers, body, whole, spared, secrets };
 }
 
-/** A body that is taken apart is there before anything is made of it. */
+/** Reads a body that a transform takes apart, before anything is made of it. */
 async function readForTransform(
   req: CallerRequest,
   res: CallerResponse,

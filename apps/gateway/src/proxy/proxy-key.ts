@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/wire';
 
-/** The proxy key of the query, and the query without it. */
+/** Takes the proxy key out of the query. */
 export function takeProxyKey(
   headers: ServiceHeaders,
   query: string,

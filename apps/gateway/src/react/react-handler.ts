@@ -23,7 +23,10 @@ const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
 const asyncTimeoutMaxMs = 210_000;
 
-/** An invocation: who, may, which reactor, what; then the code runs now, or a row says that it will. */
+/**
+ * Handles an invocation: caller, permission, reactor, body. The code then runs now, or a row is
+ * stored for a worker.
+ */
 export async function handleReact(
   ctx: GatewayContext,
   req: IncomingMessage,
@@ -38,7 +41,7 @@ export async function handleReact(
     const { tenantId, applicationId } = caller;
     const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
     const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
-    // Asked anew: a body may take minutes to come, and a key be revoked meanwhile.
+    // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
     const decided = { ...(await decide()), decideAnew: decide };
     const invocation = { ...decided, args, traceId, budget: new Budget(room) };
     if (callbackUrl === undefined) {
@@ -57,7 +60,7 @@ export async function handleReact(
   }
 }
 
-/** Who calls, may they, can the body be understood, which reactor. */
+/** Checks the caller, its permission, the content type and the reactor, in this order. */
 async function identify(
   ctx: GatewayContext,
   req: IncomingMessage,
@@ -90,7 +93,7 @@ async function runNow(
   sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
 }
 
-/** The row is committed before the 202; the job only reminds a worker of it. */
+/** Commits the row before the 202. The job only reminds a worker of it. */
 async function acceptRun(
   ctx: GatewayContext,
   invocation: Invocation,
@@ -140,7 +143,7 @@ async function readInvocation(
     throw new Problem('invalid_json', { detail: 'The body must be an object.' });
 
   const args = body.args ?? {};
-  // Both spellings are in use by clients.
+  // Clients use both spellings.
   const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
   const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
   const errors: Record<string, string[]> = {};
@@ -166,7 +169,10 @@ async function readInvocation(
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
 
-/** Names are judged when the webhook goes out; what is plainly forbidden is refused now. */
+/**
+ * Names are resolved when the webhook goes out. A URL that is forbidden as it stands is refused
+ * now.
+ */
 function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {
   if (typeof text !== 'string' || text.length > 2_000) return false;
   try {

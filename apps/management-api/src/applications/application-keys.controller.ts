@@ -1,7 +1,7 @@
-import type { Actor } from '@glovebox/access';
 import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Loaded } from '../http/request';
+import { ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKeysService } from './application-keys.service';
@@ -16,15 +16,21 @@ export class ApplicationKeysController {
   @HttpCode(200)
   @RequirePermission('application:update')
   @OfResource(Application)
-  regenerate(@Caller() actor: Actor, @Loaded() { id }: Application): Promise<ApplicationResponse> {
-    return this.keys.regenerate(actor, id);
+  regenerate(
+    @ChangedBy() author: Author,
+    @Loaded() { id }: Application,
+  ): Promise<ApplicationResponse> {
+    return this.keys.regenerate(author, id);
   }
 
   @Post('keys')
   @RequirePermission('application:update')
   @OfResource(Application)
-  create(@Caller() actor: Actor, @Loaded() { id }: Application): Promise<ApplicationKeyResponse> {
-    return this.keys.create(actor, id);
+  create(
+    @ChangedBy() author: Author,
+    @Loaded() { id }: Application,
+  ): Promise<ApplicationKeyResponse> {
+    return this.keys.create(author, id);
   }
 
   @Get('keys')
@@ -49,10 +55,10 @@ export class ApplicationKeysController {
   @RequirePermission('application:update')
   @OfResource(Application)
   remove(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Application,
     @Param('key_id') keyId: string,
   ): Promise<void> {
-    return this.keys.remove(actor, id, keyId);
+    return this.keys.remove(author, id, keyId);
   }
 }

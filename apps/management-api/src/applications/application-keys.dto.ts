@@ -2,11 +2,11 @@ import type { ApplicationKey } from '../entities/application-key.entity';
 
 export interface ApplicationKeyResponse {
   id: string;
-  /** In the answer that it was made by, and nowhere else. */
+  /** Shown only by the call that created it. */
   key?: string;
   created_by?: string;
   created_at: string;
-  /** To the minute. */
+  /** Accurate to the minute. */
   last_used_at?: string;
 }
 

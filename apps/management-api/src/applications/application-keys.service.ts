@@ -1,13 +1,12 @@
-import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { Problem } from '@glovebox/problems';
-import { authorOf, change } from '../changes/change';
+import type { Author } from '../changes/change';
+import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { statementsInTenant } from '../database/in-tenant';
-import { lockRow } from '../database/lock-row';
 import { modifiedNow } from '../changes/created-and-modified';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 import { toApplicationKeyResponse, type ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
@@ -17,7 +16,7 @@ import { issueKey, toApplicationDefinition } from './issue-application';
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
 /** Of one application, side by side: all of them are in its definition. */
-export const applicationKeysMax = 100;
+const applicationKeysMax = 100;
 
 /**
  * The keys of an application, of which several work side by side. Whoever changes them holds the
@@ -27,10 +26,9 @@ export const applicationKeysMax = 100;
 export class ApplicationKeysService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  create(actor: Actor, id: string): Promise<ApplicationKeyResponse> {
-    const author = authorOf(actor);
-    return change(this.ctx, author, 'create_key', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+  create(author: Author, id: string): Promise<ApplicationKeyResponse> {
+    const row = { entity: Application, id };
+    return changeRow(this.ctx, author, 'create_key', row, async (manager, application) => {
       const before = await keysOf(manager, application);
       if (before.length >= applicationKeysMax) {
         const detail = `An application may have ${applicationKeysMax} keys.`;
@@ -44,10 +42,9 @@ export class ApplicationKeysService {
     });
   }
 
-  regenerate(actor: Actor, id: string): Promise<ApplicationResponse> {
-    const author = authorOf(actor);
-    return change(this.ctx, author, 'regenerate', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+  regenerate(author: Author, id: string): Promise<ApplicationResponse> {
+    const row = { entity: Application, id };
+    return changeRow(this.ctx, author, 'regenerate', row, async (manager, application) => {
       await manager.delete(ApplicationKey, { tenantId: author.tenantId, applicationId: id });
       const { key, row } = await issueKey(this.ctx, manager, author, id);
       Object.assign(application, modifiedNow(author));
@@ -73,10 +70,9 @@ export class ApplicationKeysService {
     return toApplicationKeyResponse(row);
   }
 
-  async remove(actor: Actor, id: string, keyId: string): Promise<void> {
-    const author = authorOf(actor);
-    await change(this.ctx, author, 'delete_key', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+  async remove(author: Author, id: string, keyId: string): Promise<void> {
+    const row = { entity: Application, id };
+    await changeRow(this.ctx, author, 'delete_key', row, async (manager, application) => {
       await manager.remove(await findKey(manager, application, keyId));
       const left = await keysOf(manager, application);
       return { result: undefined, definitions: [toApplicationDefinition(application, left)] };

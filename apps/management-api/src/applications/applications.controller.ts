@@ -1,7 +1,8 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
+import type { Author } from '../changes/change';
 import { AnyCaller, RequirePermission } from '../http/check-permission';
-import { Caller, Loaded } from '../http/request';
+import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
@@ -22,8 +23,11 @@ export class ApplicationsController {
 
   @Post()
   @RequirePermission('application:create')
-  create(@Caller() actor: Actor, @Body() input: CreateApplication): Promise<ApplicationResponse> {
-    return this.applications.create(actor, input);
+  create(
+    @ChangedBy() author: Author,
+    @Body() input: CreateApplication,
+  ): Promise<ApplicationResponse> {
+    return this.applications.create(author, input);
   }
 
   @Get()
@@ -53,11 +57,11 @@ export class ApplicationsController {
   @RequirePermission('application:update')
   @OfResource(Application)
   update(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Application,
     @Body() input: UpdateApplication,
   ): Promise<ApplicationResponse> {
-    return this.applications.update(actor, id, input);
+    return this.applications.update(author, id, input);
   }
 
   @Patch(':id')
@@ -65,18 +69,18 @@ export class ApplicationsController {
   @RequirePermission('application:update')
   @OfResource(Application)
   patch(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Application,
     @Body() patch: MergePatch,
   ): Promise<void> {
-    return this.applications.patch(actor, id, patch);
+    return this.applications.patch(author, id, patch);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequirePermission('application:delete')
   @OfResource(Application)
-  remove(@Caller() actor: Actor, @Loaded() { id }: Application): Promise<void> {
-    return this.applications.remove(actor, id);
+  remove(@ChangedBy() author: Author, @Loaded() { id }: Application): Promise<void> {
+    return this.applications.remove(author, id);
   }
 }

@@ -1,4 +1,20 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import {
   applicationTypes,
   permissions,
@@ -10,66 +26,78 @@ import { invalid } from '@glovebox/problems';
 import { requestOf } from '../http/request';
 import { readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
-import {
-  Instant,
-  NestedList,
-  OneOf,
-  SomeOf,
-  Text,
-  Uuid,
-  Whole,
-  descriptionMax,
-  nameMax,
-} from '../validation/fields';
+import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
+import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
 import type { Application } from '../entities/application.entity';
 
-/** Of an application; each is looked at by every call of it. */
-export const rulesMax = 100;
+/** Rules of an application. Every call looks at each of them. */
+const rulesMax = 100;
 const containerMax = 200;
 
-export class RuleInput {
-  @Text({ min: 0, max: descriptionMax, optional: true })
+class RuleInput {
+  @IsOptional()
+  @IsString()
+  @TextLength(0, descriptionMax)
+  @WithoutNul()
   description?: string;
 
-  @Whole({ min: 1, max: 1_000_000 })
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
   priority!: number;
 
-  @Text({
-    max: containerMax,
-    pattern: /^\/(?:[A-Za-z0-9_-]+\/)*$/,
-    must: 'must be a path of letters, digits, _ and -, such as /pci/high/',
+  @IsString()
+  @TextLength(1, containerMax)
+  @WithoutNul()
+  @Matches(/^\/(?:[A-Za-z0-9_-]+\/)*$/, {
+    message: 'must be a path of letters, digits, _ and -, such as /pci/high/',
   })
   container!: string;
 
-  @OneOf(['reveal', 'mask', 'redact'])
+  @IsIn(['reveal', 'mask', 'redact'])
   transform!: Transform;
 
-  @SomeOf(permissions, { min: 1 })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(listEntriesMax)
+  @IsIn(permissions, { each: true })
   permissions!: Permission[];
 }
 
 class ApplicationInput {
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  @SomeOf(permissions, { optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(listEntriesMax)
+  @IsIn(permissions, { each: true })
   permissions?: Permission[];
 
-  @NestedList(() => RuleInput, { max: rulesMax, optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(rulesMax)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => RuleInput)
   rules?: RuleInput[];
 
-  @Instant({ optional: true })
+  @IsOptional()
+  @IsInstant()
   expires_at?: string;
 }
 
 export class CreateApplication extends ApplicationInput {
-  @OneOf(applicationTypes)
+  @IsIn(applicationTypes)
   type!: ApplicationType;
 }
 
 export class UpdateApplication extends ApplicationInput {
-  /** Never another than it is. */
-  @OneOf(applicationTypes, { optional: true })
+  /** Must equal the current type. */
+  @IsOptional()
+  @IsIn(applicationTypes)
   type?: ApplicationType;
 }
 
@@ -90,9 +118,9 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   return { ...readListQuery(query, ['type']), type };
 }
 
-/** How another resource names its application. */
+/** Names the application of another resource. */
 export class ApplicationReference {
-  @Uuid()
+  @IsUUID('loose')
   id!: string;
 }
 
@@ -117,8 +145,8 @@ interface RuleResponse {
 
 /** The document that a PUT would take to leave the application as it is. */
 export function toApplicationInput(row: Application): Record<string, unknown> {
-  const { name, type, permissions, rules, expires_at } = toApplicationResponse(row, 'read');
-  return { name, type, permissions, rules, expires_at };
+  const { name, type, permissions, rules, expiresAt } = row;
+  return { name, type, permissions, rules, expires_at: expiresAt?.toISOString() };
 }
 
 export function toApplicationResponse(row: Application, answer: Answer): ApplicationResponse {

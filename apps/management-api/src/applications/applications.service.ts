@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, type ApplicationType, mayHold, type Permission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
-import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type Changed } from '../changes/change';
+import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
-import { lockRow } from '../database/lock-row';
 import { listRows, toPage, type Page } from '../lists/listing';
 import { modifiedNow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
@@ -26,9 +26,8 @@ import { issueApplication, toApplicationDefinition } from './issue-application';
 export class ApplicationsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: CreateApplication): Promise<ApplicationResponse> {
+  async create(author: Author, input: CreateApplication): Promise<ApplicationResponse> {
     checkPermissions(input.type, input);
-    const author = authorOf(actor);
     return change(this.ctx, author, 'create', async (manager) => {
       const { application, key, definition } = await issueApplication(this.ctx, manager, author, {
         type: input.type,
@@ -57,29 +56,25 @@ export class ApplicationsService {
     return toApplicationResponse(found, 'read');
   }
 
-  update(actor: Actor, id: string, input: UpdateApplication): Promise<ApplicationResponse> {
-    const author = authorOf(actor);
-    return change(this.ctx, author, 'update', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
-      return replace(manager, author, application, input);
-    });
+  update(author: Author, id: string, input: UpdateApplication): Promise<ApplicationResponse> {
+    const row = { entity: Application, id };
+    return changeRow(this.ctx, author, 'update', row, (manager, application) =>
+      replace(manager, author, application, input),
+    );
   }
 
-  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
-    const author = authorOf(actor);
-    await change(this.ctx, author, 'update', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+  async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
+    const row = { entity: Application, id };
+    await changeRow(this.ctx, author, 'update', row, async (manager, application) => {
       const input = patched(UpdateApplication, toApplicationInput(application), patch);
-      if (!input) return { result: undefined };
-      return replace(manager, author, application, input);
+      return input ? replace(manager, author, application, input) : { result: undefined };
     });
   }
 
   /** Always works: what uses the application runs on, and is refused whatever it would do as it. */
-  async remove(actor: Actor, id: string): Promise<void> {
-    const author = authorOf(actor);
-    await change(this.ctx, author, 'delete', async (manager) => {
-      const application = await lockRow(manager, Application, { tenantId: author.tenantId, id });
+  async remove(author: Author, id: string): Promise<void> {
+    const row = { entity: Application, id };
+    await changeRow(this.ctx, author, 'delete', row, async (manager, application) => {
       await manager.remove(application);
       return { result: undefined, deletions: [{ kind: 'application', id }] };
     });

@@ -8,11 +8,12 @@ import {
 } from '@glovebox/access';
 import type { ApplicationDefinition } from '@glovebox/definitions';
 import type { Author } from '../changes/change';
+import { newRow } from '../changes/created-and-modified';
 import type { ManagementContext } from '../context';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 
-export interface NewApplication {
+interface NewApplication {
   readonly name: string;
   readonly type: ApplicationType;
   readonly permissions: Permission[];
@@ -28,17 +29,12 @@ export async function issueApplication(
   input: NewApplication,
 ): Promise<{ application: Application; key: string; definition: ApplicationDefinition }> {
   const application = manager.create(Application, {
-    id: randomUUID(),
-    tenantId: author.tenantId,
+    ...newRow(author),
     name: input.name,
     type: input.type,
     permissions: input.permissions,
     rules: input.rules ?? [],
     expiresAt: input.expiresAt ?? null,
-    createdBy: author.actorId,
-    createdAt: new Date(),
-    modifiedBy: null,
-    modifiedAt: null,
   });
   await manager.insert(Application, application);
   const { key, row } = await issueKey(ctx, manager, author, application.id);

@@ -1,13 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { change, type Author, type Changed } from './change';
+import { change, type Action, type Author, type Changed } from './change';
 import type { ManagementContext } from '../context';
-import { lockRow, type Resource } from '../database/lock-row';
+import { lockRow } from '../database/lock-row';
+import type { ResourceEntity } from '../entities/resource.entity';
 
 /** A change of one row, which is held against every other writer until it is done. */
-export function changeRow<Entity extends Resource, Result>(
+export function changeRow<Entity extends ResourceEntity, Result>(
   ctx: ManagementContext,
   author: Author,
-  action: 'update' | 'delete',
+  action: Action,
   { entity, id }: { entity: Entity; id: string },
   work: (manager: EntityManager, row: InstanceType<Entity>) => Promise<Changed<Result>>,
 ): Promise<Result> {

@@ -61,7 +61,12 @@ it('writes who did what, under which trace, and no value', async () => {
 
 it('a transaction that breaks leaves nothing: no row, no line, nothing in the log', async () => {
   const before = await head();
-  const author = { tenantId: api.tenant.tenant_id, actorId: null, traceId: 'broken' };
+  const author = {
+    tenantId: api.tenant.tenant_id,
+    actorId: null,
+    traceId: 'broken',
+    claim: undefined,
+  };
   const broken = change(api.ctx, author, 'create', async (manager) => {
     const id = randomUUID();
     await manager.query(

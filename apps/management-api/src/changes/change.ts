@@ -1,28 +1,24 @@
-import type { Actor } from '@glovebox/access';
 import type { EntityManager } from 'typeorm';
 import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
-import { storeOutcome } from './idempotency';
+import { storeOutcome, type Claim } from './idempotency';
 
-/** Who changes something. The operator's command line is no application. */
+/** The caller that makes a change. */
 export interface Author {
   readonly tenantId: string;
+  /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
+  /** The claim of a call that came with an idempotency key. */
+  readonly claim: Claim | undefined;
 }
-
-export const authorOf = ({ principal, traceId }: Actor): Author => ({
-  tenantId: principal.tenantId,
-  actorId: principal.applicationId,
-  traceId,
-});
 
 type Deletion = Pick<Definition, 'kind' | 'id'>;
 
-type Action =
+export type Action =
   | 'create'
   | 'update'
   | 'delete'
@@ -62,7 +58,7 @@ export async function change<Result>(
         outcome: 'success',
       });
     }
-    await storeOutcome(sql, ctx.sealer, result);
+    await storeOutcome(sql, ctx.sealer, author.claim, result);
     const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;
     // Last of all: one transaction at a time holds the head of the log.
     let version: number | undefined;

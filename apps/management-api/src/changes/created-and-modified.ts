@@ -1,10 +1,8 @@
-/** When and by whom a row was made and changed. */
-interface Stamped {
-  readonly createdBy: string | null;
-  readonly createdAt: Date;
-  readonly modifiedBy: string | null;
-  readonly modifiedAt: Date | null;
-}
+import { randomUUID } from 'node:crypto';
+import type { Resource } from '../entities/resource.entity';
+import type { Author } from './change';
+
+type Stamped = Pick<Resource, 'createdBy' | 'createdAt' | 'modifiedBy' | 'modifiedAt'>;
 
 export interface Stamps {
   created_by?: string;
@@ -26,7 +24,19 @@ export function toStamps(row: Stamped, answer: Answer): Stamps {
   };
 }
 
+/** The columns that every new resource of the author's tenant begins with. */
+export function newRow({ tenantId, actorId }: Author) {
+  return {
+    id: randomUUID(),
+    tenantId,
+    createdBy: actorId,
+    createdAt: new Date(),
+    modifiedBy: null,
+    modifiedAt: null,
+  };
+}
+
 /** The columns of a change. */
-export function modifiedNow({ actorId }: { readonly actorId: string | null }) {
+export function modifiedNow({ actorId }: Author) {
   return { modifiedBy: actorId, modifiedAt: new Date() };
 }

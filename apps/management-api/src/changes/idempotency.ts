@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac, randomUUID } from 'node:crypto';
 import { isApiKey } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
@@ -18,17 +17,17 @@ export interface CallName {
 export interface Claim extends CallName {
   readonly owner: string;
   readonly status: number;
-  /** What was written beside the change itself. */
-  stored?: { readonly result: unknown };
+  /** The transaction that did the work has stored the answer. */
+  isStored: boolean;
 }
 
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly body: unknown;
 }
 
 /** An outcome of an earlier call, and what one has to be shown by now to be shown it. */
-export interface Replay extends Outcome {
+interface Replay extends Outcome {
   readonly sights: readonly Sight[];
 }
 
@@ -86,7 +85,7 @@ export async function claimCall(
   );
   // Somebody was faster, and is still at it.
   if (claimed.length === 0) throw underWay();
-  return { ...name, owner, status };
+  return { ...name, owner, status, isStored: false };
 }
 
 async function findCall(sql: Sql, name: CallName): Promise<Row | undefined> {
@@ -99,12 +98,6 @@ async function findCall(sql: Sql, name: CallName): Promise<Row | undefined> {
   return row;
 }
 
-const claims = new AsyncLocalStorage<Claim>();
-
-/** What runs inside knows of the claim, so that a change can store its outcome in its transaction. */
-export const underClaim = <Result>(claim: Claim, work: () => Promise<Result>): Promise<Result> =>
-  claims.run(claim, work);
-
 /**
  * In the transaction of a change, with what will be answered: the change and its outcome are there
  * together or not at all. Answers that hold a new API key are stored nowhere; of others less may be
@@ -113,26 +106,16 @@ export const underClaim = <Result>(claim: Claim, work: () => Promise<Result>): P
 export async function storeOutcome(
   sql: Sql,
   sealer: Sealer,
+  claim: Claim | undefined,
   result: unknown,
   { kept = result, sights }: { readonly kept?: unknown; readonly sights?: readonly Sight[] } = {},
 ): Promise<void> {
-  const claim = claims.getStore();
   if (!claim || holdsApiKey(result)) return;
   const outcome = { status: claim.status, body: kept, sights };
   const isOurs = await write(sql, sealer, claim, outcome);
   // Somebody has taken the call over: this transaction must not happen as well.
   if (!isOurs) throw underWay();
-  claim.stored = { result };
-}
-
-/** For a handler that answers more than its change knew. */
-export async function replaceOutcome(
-  sql: Sql,
-  sealer: Sealer,
-  claim: Claim,
-  result: unknown,
-): Promise<void> {
-  await write(sql, sealer, claim, { status: claim.status, body: result });
+  claim.isStored = true;
 }
 
 /** An error that the next try would meet as well; not where a change was committed in spite of it. */

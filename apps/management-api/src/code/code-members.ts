@@ -1,9 +1,14 @@
+import { applyDecorators } from '@nestjs/common';
+import { IsIn, IsOptional, IsString } from 'class-validator';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
-import { OneOf, Text } from '../validation/fields';
+import { TextLength, WithoutNul } from '../validation/decorators';
 
 export const defaultRuntime: Runtime = 'node16';
 
-export const codeMax = 50_000;
+const codeMax = 50_000;
 
-export const Code = (): PropertyDecorator => Text({ max: codeMax });
-export const RuntimeName = (): PropertyDecorator => OneOf(runtimes, { optional: true });
+/** Code of a formula or a transform. */
+export const Code = (): PropertyDecorator =>
+  applyDecorators(IsString(), TextLength(1, codeMax), WithoutNul());
+
+export const RuntimeName = (): PropertyDecorator => applyDecorators(IsOptional(), IsIn(runtimes));

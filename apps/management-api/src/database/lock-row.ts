@@ -1,13 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { Problem } from '@glovebox/problems';
-
-export type Resource = new () => { id: string; tenantId: string };
+import type { ResourceEntity } from '../entities/resource.entity';
 
 /**
  * The row as it is now, held against every other writer until the end of the transaction: what two
  * callers change at once is changed one after the other, and neither loses anything.
  */
-export async function lockRow<Entity extends Resource>(
+export async function lockRow<Entity extends ResourceEntity>(
   manager: EntityManager,
   entity: Entity,
   { tenantId, id }: { tenantId: string; id: string },

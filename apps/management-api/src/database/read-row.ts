@@ -1,7 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import type { ResourceEntity } from '../entities/resource.entity';
 import type { SharedDataSource } from './data-source';
 import { eachInTenant } from './in-tenant';
-import type { Resource } from './lock-row';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -11,10 +11,10 @@ interface Reading {
 }
 
 /** To build a statement takes TypeORM longer than to run it. An entity has one. */
-const readings = new WeakMap<Resource, Reading>();
+const readings = new WeakMap<ResourceEntity, Reading>();
 
 /** A row of the tenant by its id, as TypeORM maps it; in one round trip. */
-export async function readRow<Entity extends Resource>(
+export async function readRow<Entity extends ResourceEntity>(
   dataSource: SharedDataSource,
   entity: Entity,
   { tenantId, id }: { tenantId: string; id: string },
@@ -33,7 +33,7 @@ export async function readRow<Entity extends Resource>(
   return found as InstanceType<Entity>;
 }
 
-function readingOf(dataSource: SharedDataSource, entity: Resource): Reading {
+function readingOf(dataSource: SharedDataSource, entity: ResourceEntity): Reading {
   const known = readings.get(entity);
   if (known) return known;
   const { columns, tablePath } = dataSource.getMetadata(entity);

@@ -1,6 +1,6 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 
-export interface RolePasswords {
+interface RolePasswords {
   readonly owner: string;
   readonly management: string;
   readonly data: string;

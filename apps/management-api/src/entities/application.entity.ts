@@ -1,20 +1,12 @@
 import type { AccessRule, ApplicationType, Permission } from '@glovebox/access';
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Resource } from './resource.entity';
 import { Tenant } from './tenant.entity';
 
 @Entity('applications')
+@ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'applications_tenant_fk' })
 @Index('applications_newest', { synchronize: false })
-export class Application {
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('uuid', { name: 'tenant_id' })
-  @ForeignKey(() => Tenant, { name: 'applications_tenant_fk' })
-  tenantId!: string;
-
-  @Column('text')
-  name!: string;
-
+export class Application extends Resource {
   @Column('text')
   type!: ApplicationType;
 
@@ -26,16 +18,4 @@ export class Application {
 
   @Column({ type: 'timestamptz', name: 'expires_at', precision: 3, nullable: true })
   expiresAt!: Date | null;
-
-  @Column('uuid', { name: 'created_by', nullable: true })
-  createdBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
-  createdAt!: Date;
-
-  @Column('uuid', { name: 'modified_by', nullable: true })
-  modifiedBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'modified_at', precision: 3, nullable: true })
-  modifiedAt!: Date | null;
 }

@@ -1,5 +1,6 @@
 import type { Isolation, Runtime } from '@glovebox/sandbox';
-import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { Resource } from './resource.entity';
 import { Tenant } from './tenant.entity';
 
 export interface TransformEntry {
@@ -9,19 +10,10 @@ export interface TransformEntry {
 }
 
 @Entity('proxies')
+@ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'proxies_tenant_fk' })
 @Unique('proxies_key_hash_unique', ['keyHash'])
 @Index('proxies_newest', { synchronize: false })
-export class Proxy {
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('uuid', { name: 'tenant_id' })
-  @ForeignKey(() => Tenant, { name: 'proxies_tenant_fk' })
-  tenantId!: string;
-
-  @Column('text')
-  name!: string;
-
+export class Proxy extends Resource {
   /** Sealed: unlike an API key it is shown again. */
   @Column('bytea')
   key!: Buffer;
@@ -64,16 +56,4 @@ export class Proxy {
 
   @Column('integer', { name: 'timeout_ms', nullable: true })
   timeoutMs!: number | null;
-
-  @Column('uuid', { name: 'created_by', nullable: true })
-  createdBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
-  createdAt!: Date;
-
-  @Column('uuid', { name: 'modified_by', nullable: true })
-  modifiedBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'modified_at', precision: 3, nullable: true })
-  modifiedAt!: Date | null;
 }

@@ -1,6 +1,7 @@
 import type { ParameterType } from '@glovebox/definitions';
 import type { Runtime } from '@glovebox/sandbox';
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Resource } from './resource.entity';
 import { Tenant } from './tenant.entity';
 
 export interface ConfigurationEntry {
@@ -9,7 +10,7 @@ export interface ConfigurationEntry {
   type: 'string' | 'boolean' | 'number';
 }
 
-export interface ParameterEntry {
+interface ParameterEntry {
   name: string;
   description?: string;
   type: ParameterType;
@@ -17,20 +18,11 @@ export interface ParameterEntry {
 }
 
 @Entity('reactor_formulas')
+@ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactor_formulas_tenant_fk' })
 @Index('reactor_formulas_newest', { synchronize: false })
-export class ReactorFormula {
-  @PrimaryColumn('uuid')
-  id!: string;
-
-  @Column('uuid', { name: 'tenant_id' })
-  @ForeignKey(() => Tenant, { name: 'reactor_formulas_tenant_fk' })
-  tenantId!: string;
-
+export class ReactorFormula extends Resource {
   @Column('text')
   type!: 'private';
-
-  @Column('text')
-  name!: string;
 
   @Column('text', { nullable: true })
   description!: string | null;
@@ -49,16 +41,4 @@ export class ReactorFormula {
 
   @Column('text')
   runtime!: Runtime;
-
-  @Column('uuid', { name: 'created_by', nullable: true })
-  createdBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
-  createdAt!: Date;
-
-  @Column('uuid', { name: 'modified_by', nullable: true })
-  modifiedBy!: string | null;
-
-  @Column({ type: 'timestamptz', name: 'modified_at', precision: 3, nullable: true })
-  modifiedAt!: Date | null;
 }

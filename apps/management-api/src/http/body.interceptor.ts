@@ -15,7 +15,7 @@ import { BodyRoom, smallBodyBytesMax } from '../shares/body-room';
 import { actorOf, requestOf } from './request';
 
 const metadata = 'body-bytes-max';
-export const bodyBytesMax = 1024 * 1024;
+const bodyBytesMax = 1024 * 1024;
 
 /** For handlers whose bodies may be larger than others. */
 export const BodyBytesMax = (bytes: number): CustomDecorator => SetMetadata(metadata, bytes);

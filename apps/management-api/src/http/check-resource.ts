@@ -1,24 +1,25 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
-import type { Resource } from '../database/lock-row';
+import type { ResourceEntity } from '../entities/resource.entity';
 import { readRow } from '../database/read-row';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 import { actorOf, type ApiRequest } from './request';
 
 const metadata = 'resource';
 
 /** The handler's path names a row of this entity. */
-export const OfResource = (entity: Resource): CustomDecorator => SetMetadata(metadata, entity);
+export const OfResource = (entity: ResourceEntity): CustomDecorator =>
+  SetMetadata(metadata, entity);
 
-export const resourceOf = (handler: object): Resource | undefined =>
-  Reflect.getMetadata(metadata, handler) as Resource | undefined;
+export const resourceOf = (handler: object): ResourceEntity | undefined =>
+  Reflect.getMetadata(metadata, handler) as ResourceEntity | undefined;
 
 /** Fourth, before the body is read: is it there. Unknown, foreign and malformed ids answer alike. */
 export async function checkResource(
   { dataSource }: ManagementContext,
   request: ApiRequest,
-  entity: Resource,
+  entity: ResourceEntity,
 ): Promise<object> {
   const { id } = request.params;
   if (!isUuid(id)) throw new Problem('not_found');

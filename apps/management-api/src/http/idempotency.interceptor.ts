@@ -3,8 +3,6 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
-  type OnModuleDestroy,
-  type OnModuleInit,
 } from '@nestjs/common';
 import type { Response } from 'express';
 import { from, lastValueFrom, of, type Observable } from 'rxjs';
@@ -18,35 +16,22 @@ import {
   claimCall,
   keyedHash,
   release,
-  replaceOutcome,
   storeProblem,
-  underClaim,
   type CallName,
   type Claim,
 } from '../changes/idempotency';
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
 
-export const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
+const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
 /** Of these nothing came, so that the same call may come to something later. */
 const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
-const housekeepingMs = 10 * 60_000;
 
 /** A POST with an idempotency key is done once: to repeat it is to ask what came of it. */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, OnModuleDestroy {
-  #housekeeping: NodeJS.Timeout | undefined;
-
+export class IdempotencyInterceptor implements NestInterceptor {
   constructor(@Context() private readonly ctx: ManagementContext) {}
-
-  onModuleInit(): void {
-    this.#housekeeping = setInterval(() => void this.#deleteOld(), housekeepingMs).unref();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.#housekeeping);
-  }
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = requestOf(context);
@@ -61,7 +46,8 @@ export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, On
       response.status(claimed.status);
       return of(claimed.body);
     }
-    return from(underClaim(claimed, () => this.#run(claimed, next)));
+    request.claim = claimed;
+    return from(this.#run(claimed, next));
   }
 
   #keyOf(request: ApiRequest): string | undefined {
@@ -91,16 +77,9 @@ export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, On
       await this.#fail(claim, problemOf(thrown));
       throw thrown;
     }
-    await this.#succeed(claim, result);
+    // The change has stored its outcome. A POST that changed nothing may be done again.
+    if (!claim.isStored) await this.#afterwards(claim, (sql) => release(sql, claim));
     return result;
-  }
-
-  /** The outcome is stored beside the change. A POST that changed nothing may well be done again. */
-  async #succeed(claim: Claim, result: unknown): Promise<void> {
-    if (!claim.stored) await this.#afterwards(claim, (sql) => release(sql, claim));
-    else if (claim.stored.result !== result) {
-      await this.#afterwards(claim, (sql) => replaceOutcome(sql, this.ctx.sealer, claim, result));
-    }
   }
 
   async #fail(claim: Claim, problem: Problem): Promise<void> {
@@ -125,17 +104,6 @@ export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, On
     work: (sql: Sql) => Promise<Result>,
   ): Promise<Result> {
     return inTenant(this.ctx.dataSource, tenantId, (manager) => work(asSql(manager)));
-  }
-
-  async #deleteOld(): Promise<void> {
-    try {
-      await this.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
-    } catch (error) {
-      this.ctx.logger.warn(
-        { error: describeError(error) },
-        'old idempotency keys were not deleted',
-      );
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@glovebox/testing';
 import { asSql, inTenant } from '../database/in-tenant';
-import { claimCall, storeOutcome, underClaim, type Claim } from '../changes/idempotency';
+import { claimCall, storeOutcome, type Claim } from '../changes/idempotency';
 import { rule, useTestApi, type TestProcess } from '../spec-api';
 
 const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
@@ -14,6 +14,7 @@ beforeAll(async () => {
 const header = 'SVC-IDEMPOTENCY-KEY';
 const replay = 'svc-idempotent-replay';
 const newKey = (): string => `order/${randomUUID()}`;
+const formula = { name: 'F', code: 'module.exports = () => ({})' };
 const proxy = () => ({ name: `P ${randomUUID()}`, destination_url: 'https://example.com' });
 
 const stored = async (name: string): Promise<number> => {
@@ -119,6 +120,33 @@ describe('the same key and body', () => {
   });
 });
 
+it.each<[path: string, body: () => Promise<unknown>]>([
+  ['/reactor-formulas', () => Promise.resolve(formula)],
+  [
+    '/reactors',
+    async () => ({
+      name: 'R',
+      configuration: {},
+      formula: { id: (await api.made('/reactor-formulas', formula)).id },
+    }),
+  ],
+  ['/proxies', () => Promise.resolve(proxy())],
+  ['/tenants/self/webhook-secret/rotate', () => Promise.resolve('')],
+  ['/tokens', () => Promise.resolve({ data: 'x', mask: 'y' })],
+  [
+    '/tokenize',
+    () => Promise.resolve({ a: 'x', b: { type: 'card_number', data: '4242424242424242' } }),
+  ],
+])('%s stores the answer that it sends', async (path, bodyOf) => {
+  const [key, body] = [newKey(), await bodyOf()];
+  const { private_key, management_key } = api.tenant;
+  const apiKey = path.startsWith('/token') ? private_key : management_key;
+  const call = () => api.post(path, body, apiKey).set(header, key);
+  const [first, second] = [await call(), await call()];
+  expect([second.status, second.text]).toEqual([first.status, first.text]);
+  expect([first.headers[replay], second.headers[replay]]).toEqual([undefined, 'true']);
+});
+
 describe('another call', () => {
   it('422 when the body is another one', async () => {
     const key = newKey();
@@ -139,7 +167,6 @@ describe('another call', () => {
   it('201: the same key stands for itself on another path, and for another application', async () => {
     const [key, body] = [newKey(), proxy()];
     await api.post('/proxies', body).set(header, key);
-    const formula = { name: 'F', code: 'module.exports = () => ({})' };
     const elsewhere = await api.post('/reactor-formulas', formula).set(header, key);
     expect([elsewhere.status, elsewhere.headers[replay]]).toEqual([201, undefined]);
     const colleague = await api.keyWith('management', ['proxy:create']);
@@ -163,7 +190,6 @@ describe('another call', () => {
 
   it('GET, PUT, PATCH and DELETE take no notice of it', async () => {
     const key = newKey();
-    const formula = { name: 'F', code: 'module.exports = () => ({})' };
     const { id } = (await api.post('/reactor-formulas', formula)).body as { id: string };
     const path = `/reactor-formulas/${id}`;
     for (const name of ['A', 'B']) {
@@ -233,7 +259,7 @@ describe('a claim', () => {
     );
   const store = (held: Claim) =>
     inTenant(api.ctx.dataSource, held.tenantId, (manager) =>
-      underClaim(held, () => storeOutcome(asSql(manager), api.ctx.sealer, { id: 'x' })),
+      storeOutcome(asSql(manager), api.ctx.sealer, held, { id: 'x' }),
     );
 
   it('holds for 30 s; then another takes over, and the first can store nothing', async () => {
@@ -261,7 +287,7 @@ describe('a claim', () => {
     await age(name, 61);
     expect(await claim(name)).toHaveProperty('owner');
     await age(name, 24 * 60 * 60 + 1);
-    await api.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
+    await api.admin.query('SELECT delete_old_idempotency_keys(1000)');
     const rows = await api.admin.query(
       'SELECT key_hash FROM idempotency_keys WHERE key_hash IN ($1, $2)',
       [name.keyHash, fresh.keyHash],

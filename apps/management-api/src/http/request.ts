@@ -1,6 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
+import type { Author } from '../changes/change';
+import type { Claim } from '../changes/idempotency';
 
 /** A request, with what the steps before the handler have found out about it. */
 export interface ApiRequest extends Request {
@@ -8,6 +10,8 @@ export interface ApiRequest extends Request {
   /** Set by checkKey, as is the hash of the key, by which the caller is looked up again. */
   keyHash?: string;
   principal?: Principal;
+  /** Set by the IdempotencyInterceptor for a call with an idempotency key. */
+  claim?: Claim;
   /** Set by checkResource: the row that the path names. */
   resource?: object;
 }
@@ -23,6 +27,19 @@ export function actorOf({ principal, traceId }: ApiRequest): Actor {
 /** Who calls, and under which trace id. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext) =>
   actorOf(requestOf(context)),
+);
+
+/** The author of a change: the caller, with the claim of the call. */
+export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
+  const request = requestOf(context);
+  const { principal, traceId } = actorOf(request);
+  const { tenantId, applicationId } = principal;
+  return { tenantId, actorId: applicationId, traceId, claim: request.claim };
+});
+
+/** The claim of the call, for a handler whose outcome its service stores itself. */
+export const Claimed = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => requestOf(context).claim,
 );
 
 /** The row that `@OfResource` has loaded. */

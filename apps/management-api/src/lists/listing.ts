@@ -1,8 +1,10 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
+import type { ResourceEntity } from '../entities/resource.entity';
 import { requestOf } from '../http/request';
-import { isUuid, nameMax } from '../validation/fields';
+import { nameMax } from '../validation/limits';
+import { isUuid } from '../validation/uuid';
 
 export interface PageQuery {
   readonly page: number;
@@ -26,8 +28,8 @@ export interface Page<Item> {
   readonly data: readonly Item[];
 }
 
-export const pageSizeMax = 100;
-export const listIdsMax = 1_000;
+const pageSizeMax = 100;
+const listIdsMax = 1_000;
 /** So much is said of parameters that are not known. */
 const shownNames = 20;
 const shownCharacters = 64;
@@ -75,7 +77,7 @@ export function readPage(
 }
 
 /** A parameter that is a whole number from 1, given once. */
-export function readWhole(
+function readWhole(
   query: URLSearchParams,
   name: string,
   { fallback, max }: { fallback: number; max: number },
@@ -93,13 +95,11 @@ export function readWhole(
   return fallback;
 }
 
-type Resource = new () => { id: string; tenantId: string; createdAt: Date };
-
 /**
  * One page of a tenant's rows, the newest first. Counting and leafing go through the index alone,
  * however far; only then are the rows of the page read.
  */
-export async function listRows<Entity extends Resource>(
+export async function listRows<Entity extends ResourceEntity>(
   manager: EntityManager,
   entity: Entity,
   tenantId: string,
@@ -121,7 +121,7 @@ export async function listRows<Entity extends Resource>(
 /** The two statements behind a page. */
 export function listStatements(
   manager: EntityManager,
-  entity: Resource,
+  entity: ResourceEntity,
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},

@@ -3,9 +3,9 @@ import { invalid } from '@glovebox/problems';
 import { isInstant } from '@glovebox/wire';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../lists/listing';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 
-/** Which lines of the audit log; both dates included. */
+/** Selects lines of the audit log. Both dates are inclusive. */
 export interface LogQuery extends PageQuery {
   readonly entityType: string | undefined;
   readonly entityId: string | undefined;
@@ -46,7 +46,7 @@ export const LogListing = createParamDecorator((_: unknown, context: ExecutionCo
 
 const filters = new Set(['entity_type', 'entity_id', 'operation', 'start_date', 'end_date']);
 
-/** As long as the longest id: that of a token. */
+/** The length of the longest id, that of a token. */
 const textMax = 400;
 
 export function readLogQuery(query: URLSearchParams): LogQuery {
@@ -76,7 +76,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
   const result = {
     ...readPage(query, errors, (name) => filters.has(name)),
     entityType: readText('entity_type'),
-    // As it was recorded: a UUID in lower case, an id of the caller's own as it is.
+    // The log has UUIDs in lower case, and other ids of tokens as they are.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,
     operation: readText('operation'),
     startDate: readDate('start_date'),

@@ -17,8 +17,8 @@ import {
 import { requestSteps, responseSteps, stepSchemas } from './transform-steps';
 
 /**
- * What answers look like, by hand: an interface leaves nothing behind to read at run time. Every
- * answer that a spec gets from the API is held against these (conform.ts), a member more or less fails.
+ * Schemas of answers are written by hand: an interface leaves nothing to read at run time. Every
+ * answer that a spec gets is checked against them (conform.ts), without missing or extra members.
  */
 const example = {
   id: '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10',
@@ -37,7 +37,7 @@ interface Members {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** As list, get and update answer it. */
+/** Schema of the answers of list, get and update. */
 const shown = ({ always, sometimes, ...rest }: Members): Schema => ({
   ...object(
     { ...always, created_at: instant, modified_at: instant },
@@ -46,7 +46,7 @@ const shown = ({ always, sometimes, ...rest }: Members): Schema => ({
   example: { ...rest.example, ...created, ...modified },
 });
 
-/** As a create answers it: of a change nothing is known yet. */
+/** Schema of the answer of a create, which has no `modified_by` and `modified_at`. */
 const made = ({ always, sometimes, ...rest }: Members): Schema => ({
   ...object({ ...always, created_at: instant }, { ...sometimes, created_by: uuid }),
   example: { ...rest.example, ...created },
@@ -80,7 +80,7 @@ const application: Members = {
   },
 };
 
-const key: Schema = { type: 'string', description: 'The API key. Shown this once.' };
+const key: Schema = { type: 'string', description: 'The API key. It is shown only once.' };
 
 const withKey = (members: Members): Members => ({
   ...members,
@@ -90,7 +90,7 @@ const withKey = (members: Members): Members => ({
 
 const applicationKey: Members = {
   always: { id: uuid },
-  sometimes: { last_used_at: { ...instant, description: 'To the minute.' } },
+  sometimes: { last_used_at: { ...instant, description: 'Accurate to the minute.' } },
   example: { id: example.id },
 };
 
@@ -100,7 +100,7 @@ const configurationEntry = object(
   { description: text },
 );
 
-/** A formula as reactors show it. */
+/** A formula within a reactor, without its code. */
 const formulaSummary: Members = {
   always: {
     id: uuid,
@@ -159,7 +159,7 @@ const transform = object({ code: text }, { runtime: oneOf(['node16', 'node20']) 
 const proxy: Members = {
   always: {
     id: uuid,
-    key: { type: 'string', description: 'What calls of /proxy name the proxy by.' },
+    key: { type: 'string', description: 'Calls of /proxy name the proxy by this key.' },
     name: text,
     destination_url: text,
     tenant_id: uuid,
@@ -190,7 +190,7 @@ const proxy: Members = {
   },
 };
 
-/** Made by the operator, who has no id. */
+/** The operator creates tenants and has no id. */
 const tenant: Members = {
   always: { id: uuid, name: text, settings: mapOf(text) },
   example: { id: example.tenant, name: 'Shop', settings: {} },
@@ -204,9 +204,12 @@ const token: Members = {
       description:
         'The data where a rule reveals it, the mask where a permission or rule masks it.',
     },
-    mask: { ...json, description: 'As it was asked for; without it that of the type is shown.' },
+    mask: {
+      ...json,
+      description: 'The mask as it was given. Without one, the mask of the type applies.',
+    },
     metadata: mapOf(text),
-    fingerprint: { ...text, description: 'The same for the same type and data.' },
+    fingerprint: { ...text, description: 'Equal for tokens of the same type and data.' },
     fingerprint_expression: text,
     search_indexes: listOf(text),
     expires_at: instant,
@@ -291,7 +294,7 @@ export const answers: Schemas = {
   },
   ReactorResponse: {
     ...object({}, { tokens: json, raw: json }),
-    description: 'What the code returned: tokens made of its `tokenize`, and its `raw`.',
+    description: 'The result of the code: `tokens` made of its `tokenize`, and its `raw`.',
     example: { raw: { approved: true } },
   },
   AsyncRequest: {
@@ -303,8 +306,7 @@ export const answers: Schemas = {
       { title: text, status: whole, code: text },
       { detail: text, errors: mapOf(listOf(text)) },
     ),
-    description:
-      'Every error. `code` is stable; `errors` names members and what is wrong with each.',
+    description: 'The body of every error. `code` is stable; `errors` lists messages by member.',
     example: {
       title: 'One or more validation errors occurred.',
       status: 400,
@@ -314,6 +316,7 @@ export const answers: Schemas = {
   },
   ProxyError: {
     ...object({ proxy_error: ref('Problem') }),
-    description: 'The proxy itself failed; an answer of the destination never looks like this.',
+    description:
+      'The proxy itself failed. Answers of the destination carry `SVC-PROXY-DESTINATION-STATUS`.',
   },
 };

@@ -12,7 +12,7 @@ beforeAll(async () => {
   client = generateClient(document, baseUrl, api.tenant.management_key);
 });
 
-it('a client made of the document alone creates, lists, gets, replaces, patches and deletes', async () => {
+it('a client generated from the document alone creates, lists, gets, replaces, patches and deletes', async () => {
   const name = `generated ${Date.now()}`;
   const body = { name, code: 'module.exports = () => ({})' };
   const created = await client.createReactorFormula({ body });
@@ -33,7 +33,7 @@ it('a client made of the document alone creates, lists, gets, replaces, patches 
   expect(gone).toMatchObject({ status: 404, body: { code: 'not_found' } });
 });
 
-it('every example of a create works as it stands', async () => {
+it('every example of a create works unchanged', async () => {
   const { document } = client;
   const formula = await client.createReactorFormula(exampleOf(document, '/reactor-formulas'));
   expect(formula.status).toBe(201);
@@ -47,7 +47,7 @@ it('every example of a create works as it stands', async () => {
 });
 
 describe('/docs', () => {
-  it('is one page, without a key, a script or anything from elsewhere', async () => {
+  it('is one page that asks for no key, runs no script and loads nothing else', async () => {
     for (const path of ['/docs', '/docs/']) {
       const page = await fetch(`${baseUrl}${path}`);
       expect(page.status).toBe(200);
@@ -71,7 +71,7 @@ describe('/docs', () => {
     expect(await answer.json()).toMatchObject({ openapi: '3.0.3' });
   });
 
-  it('404 beside it', async () => {
+  it('answers 404 for other paths and methods', async () => {
     expect((await fetch(`${baseUrl}/docs/other`)).status).toBe(404);
     expect((await fetch(`${baseUrl}/docs`, { method: 'POST' })).status).toBe(404);
   });
@@ -106,7 +106,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> };
 }
 
-/** A function for each operation, of nothing but what the document says. */
+/** Makes a function for each operation from the document alone. */
 function generateClient(document: OpenApiDocument, url: string, apiKey: string): Client {
   const scheme = document.components.securitySchemes?.apiKey as unknown as { name: string };
   const calls = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,7 +1,9 @@
+import { Length } from 'class-validator';
 import type { Response } from 'supertest';
 import { controllers } from '../app.module';
 import { Conformance } from './conform';
 import { openApiDocument } from './document';
+import { RequestSchemas } from './request-schemas';
 import type { Schema } from './schema';
 
 const document = openApiDocument(controllers);
@@ -16,8 +18,8 @@ const check =
     conformance.check({ req: { method, path: where }, status, body, text } as unknown as Response);
   };
 
-describe('an answer that a spec gets', () => {
-  it('may be what is declared, under any spelling of the path', () => {
+describe('the check of answers', () => {
+  it('accepts a declared answer under any spelling of the path', () => {
     for (const where of [path, `${path}/`, `${path}?x=1`, path.toUpperCase()]) {
       expect(check(200, formula, where)).not.toThrow();
     }
@@ -34,11 +36,11 @@ describe('an answer that a spec gets', () => {
     [200, { ...formula, configuration: [{}] }, "must have required property 'name'"],
     [404, { title: 'Not found.', status: 404 }, "must have required property 'code'"],
     [418, {}, 'is not declared'],
-  ])('fails: %d %#', (status, body, message) => {
+  ])('refuses an undeclared answer: %d %#', (status, body, message) => {
     expect(check(status, JSON.parse(JSON.stringify(body)))).toThrow(message);
   });
 
-  it('fails where a body stands that is not declared', () => {
+  it('refuses a body where none is declared', () => {
     expect(check(204, {}, path, 'DELETE')).toThrow('declares no body');
   });
 });
@@ -46,7 +48,7 @@ describe('an answer that a spec gets', () => {
 describe('the schema of a body', () => {
   const schemas = document.components.schemas ?? {};
 
-  it('has the limits that its fields check', () => {
+  it('has the limits of the decorators', () => {
     expect(schemas.FormulaInput).toMatchObject({
       required: ['name', 'code'],
       properties: {
@@ -58,10 +60,19 @@ describe('the schema of a body', () => {
     });
   });
 
-  it('of a PATCH requires nothing, and takes null for what may be missing', () => {
+  it('requires nothing for a PATCH, and accepts null for optional members', () => {
     const { FormulaInputPatch: patch = {} } = schemas;
     expect(patch).not.toHaveProperty('required');
     expect(conformance.faults(patch, { icon: null, configuration: null })).toBeUndefined();
     expect(conformance.faults(patch, { name: null })).toBe('/name must be string');
+  });
+
+  it('cannot be read off a rule without a keyword', () => {
+    class Input {
+      @Length(1, 2)
+      name!: string;
+    }
+    const add = () => new RequestSchemas().add(Input);
+    expect(add).toThrow('Input: no keyword of a schema for the rule isLength');
   });
 });

@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Response } from 'supertest';
-import { isUuid } from '../validation/fields';
+import { isUuid } from '../validation/uuid';
 import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 
-/** Holds answers against the document: each is declared, and has every member and no other. */
+/** Checks answers against the document: each is declared, with all its members and no other. */
 export class Conformance {
   readonly #validators = new Map<string, ValidateFunction>();
   readonly #ajv = new Ajv({ strict: false, allErrors: true });
@@ -17,7 +17,7 @@ export class Conformance {
     this.#ajv.addSchema({ $id: 'document', components: this.#document.components });
   }
 
-  /** Throws if the API has answered what it does not declare. */
+  /** Throws if the document does not declare the answer. */
   check(answer: Response): void {
     const { method, path } = (answer as unknown as { req: { method: string; path: string } }).req;
     const operation = this.#operation(method.toLowerCase(), path);
@@ -37,7 +37,7 @@ export class Conformance {
     if (wrong) throw new Error(`${name} is not as src/openapi/answers.ts declares it: ${wrong}`);
   }
 
-  /** What is wrong with a value; undefined if nothing is. No value is named. */
+  /** Returns the faults of a value, or undefined. It quotes no value. */
   faults(schema: Schema, value: unknown): string | undefined {
     const key = JSON.stringify(schema);
     const validator = this.#validators.get(key) ?? this.#ajv.compile(inDocument(schema) as Schema);
@@ -77,7 +77,7 @@ export class Conformance {
   }
 }
 
-/** Clients must bear new members; the specs must not. */
+/** Forbids members that are not declared: clients must ignore them, specs must not. */
 function closed(value: unknown): unknown {
   return mapped(value, (members) =>
     members.type === 'object' && members.properties && !('additionalProperties' in members)
@@ -86,7 +86,7 @@ function closed(value: unknown): unknown {
   );
 }
 
-/** A reference within the document, from a schema that stands for itself. */
+/** Makes the references of a schema point into the document. */
 function inDocument(value: unknown): unknown {
   return mapped(value, (members) =>
     typeof members.$ref === 'string' && members.$ref.startsWith('#')

@@ -26,11 +26,11 @@ const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-it('has an operation for every route, and no text for a route that is gone', () => {
+it('the document has an operation for every route, and no text for a route that is gone', () => {
   expect(Object.keys(operations).sort()).toEqual(routes.map(nameOf).sort());
 });
 
-it('has the operations of the gateway', () => {
+it('the document has the operations of the gateway', () => {
   const names = documented.map(({ name }) => name);
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   expect(names).toEqual(
@@ -41,13 +41,13 @@ it('has the operations of the gateway', () => {
   );
 });
 
-it('gives each operation an id of its own', () => {
+it('the document gives each operation an id of its own', () => {
   const ids = documented.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
 });
 
-it('says what goes in and what comes out, wherever there is a body', () => {
+it('the document describes every body of a request and of an answer', () => {
   const silent = routes.filter((route) => {
     const { operation } = documented.find(({ name }) => name === nameOf(route)) ?? {};
     const takes = route.body !== undefined || ['PUT', 'PATCH'].includes(route.method);
@@ -58,7 +58,7 @@ it('says what goes in and what comes out, wherever there is a body', () => {
   expect(silent.map(nameOf)).toEqual([]);
 });
 
-it('refers to nothing that is not there', () => {
+it('the document has no dangling reference', () => {
   const references = JSON.stringify(document).match(/#\/components\/[^"]+/g) ?? [];
   const missing = references.filter((reference) => {
     const [, , kind = '', name = ''] = reference.split('/');
@@ -67,7 +67,7 @@ it('refers to nothing that is not there', () => {
   expect(missing).toEqual([]);
 });
 
-it('defines nothing that nobody refers to', () => {
+it('the document has no unused component', () => {
   const text = JSON.stringify(document);
   const unused = ['schemas', 'parameters'].flatMap((kind) =>
     Object.keys(document.components[kind] ?? {}).filter(
@@ -77,7 +77,7 @@ it('defines nothing that nobody refers to', () => {
   expect(unused).toEqual([]);
 });
 
-it('shows examples that its own schemas take', () => {
+it('the examples of the document match its schemas', () => {
   const conformance = new Conformance(document);
   const schemas = Object.entries(document.components.schemas ?? {});
   const answers = schemas.filter(([, { example }]) => example !== undefined);
@@ -93,14 +93,14 @@ it('shows examples that its own schemas take', () => {
   }
 });
 
-it('shows bodies that the API takes', async () => {
+it('the API accepts the bodies that the document shows', async () => {
   for (const route of routes) {
     const example = operations[nameOf(route)]?.body;
     if (route.body && example !== undefined) toDto(route.body, example);
   }
 });
 
-it('is what docs/openapi.json says', () => {
+it('docs/openapi.json is the current document', () => {
   const file = join(__dirname, '../../../../docs/openapi.json');
   const committed: unknown = JSON.parse(readFileSync(file, 'utf8'));
   try {

@@ -2,7 +2,8 @@ import type { Type } from '@nestjs/common';
 import { problemCatalogue } from '@glovebox/problems';
 import { answers } from './answers';
 import { gatewayPaths, invocationSchema } from './gateway-operations';
-import { operations, type OperationText } from './operations';
+import type { OperationText } from './operation-text';
+import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
 import { routesOf, type Route } from './routes';
 import { ref, text, uuid, type Schema, type Schemas } from './schema';
@@ -17,30 +18,36 @@ export interface OpenApiDocument {
   readonly components: Readonly<Record<string, Schemas>>;
 }
 
-const description = `Reactors, proxies and the tokens that they use.
+const description = `Manages reactors, proxies and the tokens that they use.
 
-Every call names an API key in \`SVC-API-KEY\`. Trailing slashes make no difference. Members of a body
-that are not listed here are ignored; optional members that are null in a POST or PUT count as absent.
-Ids are UUIDs, in either case; tokens may have ids of your own.
+Every call names an API key in \`SVC-API-KEY\`. Trailing slashes make no difference. Members of a
+body that are not listed here are ignored. Optional members that are null in a POST or PUT count as
+absent. Ids are UUIDs, in either case. Tokens may have ids of your own.
 
-A POST with \`SVC-IDEMPOTENCY-KEY\` is done once: sent again within 24 hours, with the same body, it is
-answered as before, with \`SVC-IDEMPOTENT-REPLAY: true\`. While the first runs the second gets 409; with
-another body 422. Answers 400, 401, 403, 404, 413, 415, 429 and 503 are not kept, nor are those that
-carry a new API key.`;
+A POST with \`SVC-IDEMPOTENCY-KEY\` is executed once. Sent again within 24 hours with the same body,
+it gets the same answer, with \`SVC-IDEMPOTENT-REPLAY: true\`. While the first call runs, the second
+gets 409; with another body, 422. Answers 400, 401, 403, 404, 413, 415, 429 and 503 are not stored,
+nor are those that carry a new API key.`;
 
 const tags = [
-  { name: 'Reactors', description: 'Formulas with their configuration, to be run on demand.' },
-  { name: 'Reactor formulas', description: 'Code, and what it wants to be given.' },
-  { name: 'Proxies', description: 'Destinations, with transforms on the way there and back.' },
-  { name: 'Invocation', description: 'Runs and calls, served by the gateway.' },
-  { name: 'Tokens', description: 'What stands in for the data.' },
-  { name: 'Applications', description: 'Who calls, with keys and permissions.' },
-  { name: 'Permissions', description: 'All that an application may be given.' },
-  { name: 'Tenants', description: 'The own tenant.' },
-  { name: 'Logs', description: 'Who did what, and which data was used.' },
+  { name: 'Reactors', description: 'Formulas with their configuration, run on demand.' },
+  {
+    name: 'Reactor formulas',
+    description: 'Code, with the configuration and parameters that it needs.',
+  },
+  { name: 'Proxies', description: 'Destinations, with transforms of requests and responses.' },
+  {
+    name: 'Invocation',
+    description: 'Runs of reactors and calls through proxies, served by the gateway.',
+  },
+  { name: 'Tokens', description: 'Stored data, and the ids that stand for it.' },
+  { name: 'Applications', description: 'Callers, with their keys and permissions.' },
+  { name: 'Permissions', description: 'All permissions that an application may hold.' },
+  { name: 'Tenants', description: 'The tenant of the caller.' },
+  { name: 'Logs', description: 'The audit log: changes, and each use of data.' },
 ];
 
-/** The whole description of the API: from the controllers and classes, and the texts of this folder. */
+/** Builds the document from the controllers, their DTO classes and the texts of this folder. */
 export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
   const requests = new RequestSchemas();
   const paths: Record<string, Record<string, Schema>> = {};
@@ -68,7 +75,7 @@ export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
   };
 }
 
-/** By method and path; as the texts are listed. */
+/** The key of an operation in `operations`. */
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
   `${method} ${path}`;
 
@@ -119,7 +126,7 @@ function requestBody(route: Route, words: OperationText, requests: RequestSchema
   const patched = words.patches && requests.addPatch(words.patches);
   const schema = words.takes ?? patched ?? (route.body && requests.add(route.body));
   if (!schema) {
-    // A POST that needs no body may have one, and its media type is looked at all the same.
+    // A POST that needs no body may have one, and its media type is checked all the same.
     const nothing = { content: { [type]: { schema: { type: 'object' } } } };
     return route.method === 'POST' ? nothing : undefined;
   }
@@ -153,14 +160,14 @@ function success({ method, status }: Route, { summary, answer }: OperationText):
   };
 }
 
-/** A success that is not the usual one. */
+/** The other success of an operation that has two. */
 function otherwise(route: Route, words: OperationText): Record<string, Schema> {
   if (!words.otherwise) return {};
   const { status, description, answer } = words.otherwise;
   return { [status]: { ...success({ ...route, status }, { ...words, answer }), description } };
 }
 
-/** What every operation of its kind can meet, and what this one can. */
+/** Statuses of errors of every such operation, and those of this one. */
 function errorsOf(route: Route, { errors = [] }: OperationText): number[] {
   return [
     ...new Set([
@@ -179,7 +186,7 @@ function problems(statuses: readonly number[]): Record<string, Schema> {
   );
 }
 
-/** One answer for each status of the catalogue, which names the codes that it may have. */
+/** One response for each status of the catalogue. It lists the codes of that status. */
 function problemResponses(): Schemas {
   const entries = Object.entries(problemCatalogue);
   const statuses = [...new Set(entries.map(([, { status }]) => status))];
@@ -219,19 +226,19 @@ const header = (name: string, description: string, schema: Schema = text): Schem
 
 const parameters: Schemas = {
   id: { name: 'id', in: 'path', required: true, schema: uuid },
-  traceId: header('SVC-TRACE-ID', 'Comes back in the answer and stands in the log.', {
+  traceId: header('SVC-TRACE-ID', 'Returned in the answer and written to the log.', {
     ...text,
     pattern: '^[\\w.:-]{1,64}$',
   }),
   idempotencyKey: header(
     'SVC-IDEMPOTENCY-KEY',
-    'Sent again with the same key and body, the call is not done again.',
+    'A call with a key and body that were sent before is not executed again.',
     { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   ),
-  proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy; here or in the query.'),
+  proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy. It may be in the query instead.'),
   proxyUrl: header(
     'SVC-PROXY-URL',
-    'A destination in place of a proxy, where the tenant has set `enable_ephemeral_proxy`.',
+    'A destination in place of a proxy, for tenants that have set `enable_ephemeral_proxy`.',
     { ...text, format: 'uri', maxLength: 2_000 },
   ),
   proxyKeyInQuery: {

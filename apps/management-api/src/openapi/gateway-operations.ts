@@ -2,7 +2,7 @@ import { json, object, ref, text, type Schema } from './schema';
 
 type Responses = Readonly<Record<string, Schema>>;
 
-/** What the gateway serves itself. By hand: it is an app of its own. */
+/** Operations of the gateway, written by hand: it has no controllers to read. */
 export function gatewayPaths(
   problems: (statuses: readonly number[]) => Responses,
 ): Readonly<Record<string, Readonly<Record<string, Schema>>>> {
@@ -17,7 +17,7 @@ const pathSuffix: Schema = {
   name: 'path',
   in: 'path',
   required: true,
-  description: 'Any path, slashes included: it is appended to the destination.',
+  description: 'Any path, slashes included. It is appended to the destination.',
   schema: text,
 };
 
@@ -28,7 +28,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
     summary: 'Run a reactor',
     description:
       'Needs the permission `token:use`, also for the container of each token in `args`. With ' +
-      '`callback_url` the answer is 202, and the result comes as a webhook.',
+      '`callback_url` the answer is 202, and a webhook delivers the result.',
     parameters: [
       { $ref: '#/components/parameters/id' },
       { $ref: '#/components/parameters/traceId' },
@@ -42,8 +42,8 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
       },
     },
     responses: {
-      200: answerWith('The code has answered.', ref('ReactorResponse')),
-      202: answerWith('Accepted: it will run.', ref('AsyncRequest')),
+      200: answerWith('The result of the code.', ref('ReactorResponse')),
+      202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
       ...problems([400, 401, 403, 404, 413, 415, 422, 429, 500, 503, 504]),
     },
   };
@@ -70,14 +70,14 @@ function proxy(method: string, suffix: string): Schema {
     tags: ['Invocation'],
     summary: `Forward a ${method.toUpperCase()} through a proxy`,
     description:
-      'Expressions in path, query, headers and body are replaced before the call goes on. A proxy ' +
-      'with `require_auth` wants an API key with `token:use`. An answer of the destination comes ' +
-      'as it is, whatever its status, with `SVC-PROXY-DESTINATION-STATUS`.',
+      'Expressions in path, query, headers and body are replaced before the call is forwarded. A ' +
+      'proxy with `require_auth` needs an API key with `token:use`. Answers of the destination ' +
+      'are passed on, whatever their status, with `SVC-PROXY-DESTINATION-STATUS`.',
     security: [{ apiKey: [] }, {}],
     ...(hasBody ? { requestBody: { content: { '*/*': { schema: {} } } } } : {}),
     responses: {
       default: {
-        description: 'What the destination answered; or, where the proxy failed, `proxy_error`.',
+        description: 'The answer of the destination, or `proxy_error` if the proxy itself failed.',
         headers: {
           'SVC-TRACE-ID': { schema: text },
           'SVC-PROXY-DESTINATION-STATUS': { schema: { type: 'integer' } },
@@ -100,13 +100,13 @@ export const invocationSchema: Schema = object(
   {},
   {
     args: { type: 'object', additionalProperties: json },
-    callback_url: { ...text, description: 'http or https. The run is then asynchronous.' },
+    callback_url: { ...text, description: 'http or https. It makes the run asynchronous.' },
     timeout_ms: {
       type: 'integer',
       minimum: 10_000,
       maximum: 210_000,
       default: 10_000,
-      description: 'Only with `callback_url`.',
+      description: 'Only allowed with `callback_url`.',
     },
   },
 );

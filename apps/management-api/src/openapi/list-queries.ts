@@ -2,19 +2,26 @@ import { text, uuid, whole } from './schema';
 
 /** Query parameters of every list. */
 export const page = {
-  page: { description: 'Which page, from 1.', schema: { ...whole, minimum: 1, default: 1 } },
+  page: {
+    description: 'Number of the page, from 1.',
+    schema: { ...whole, minimum: 1, default: 1 },
+  },
   size: {
-    description: 'Entries of a page.',
+    description: 'Entries on a page.',
     schema: { ...whole, minimum: 1, maximum: 100, default: 20 },
   },
 };
 
-/** Of lists of what has a UUID and a name. */
+/** Query parameters of lists whose entries have a UUID and a name. */
 export const byIdAndName = {
   ...page,
-  id: { description: 'Only these. Repeat it for several.', schema: uuid, many: true },
+  id: {
+    description: 'Only entries with this id. Repeat it for several.',
+    schema: uuid,
+    many: true,
+  },
   name: {
-    description: 'Only those of this name, in any case; `*` stands for anything.',
+    description: 'Only entries with this name, in any case. `*` stands for any characters.',
     schema: { ...text, maxLength: 200 },
   },
 };

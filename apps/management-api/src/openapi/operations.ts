@@ -1,38 +1,12 @@
 import { applicationTypes } from '@glovebox/access';
-import type { Dto } from '../validation/fields';
 import { CreateReactor } from '../reactors/reactors.dto';
 import { FormulaInput } from '../reactor-formulas/reactor-formulas.dto';
 import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
-import { instant, listOf, oneOf, ref, text, type Schema } from './schema';
+import type { OperationText } from './operation-text';
+import { instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
-
-/** What the code does not say of an operation by itself. */
-export interface OperationText {
-  readonly id: string;
-  readonly summary: string;
-  readonly description?: string;
-  /** The schema of its success; none where the answer has no body. */
-  readonly answer?: string | Schema;
-  /** A success of another kind: its status, why it is that, and its schema. */
-  readonly otherwise?: {
-    readonly status: number;
-    readonly description: string;
-    readonly answer: string;
-  };
-  /** A PATCH: the document that it patches. */
-  readonly patches?: Dto;
-  /** A body that no class describes. */
-  readonly takes?: Schema;
-  readonly query?: Readonly<
-    Record<string, { description: string; schema: Schema; many?: boolean }>
-  >;
-  /** An example of the body. */
-  readonly body?: unknown;
-  /** Statuses of errors beside those that every operation of its kind has. */
-  readonly errors?: readonly number[];
-}
 
 const application = {
   name: 'Checkout',
@@ -54,12 +28,12 @@ const formula = {
 };
 const id = 'b1d7f0e4-7c39-4f0a-8a55-7d0c9b0a3e42';
 
-/** By method and path, as the routes of the application have them. */
+/** Descriptions by method and path of the routes. */
 export const operations: Readonly<Record<string, OperationText>> = {
   'POST /applications': {
     id: 'createApplication',
     summary: 'Create an application and its first key',
-    description: 'The answer is the only place where the key is ever shown.',
+    description: 'Only this answer shows the key.',
     answer: 'CreatedApplication',
     body: application,
   },
@@ -69,13 +43,13 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'ApplicationPage',
     query: {
       ...byIdAndName,
-      type: { description: 'Only those of this type.', schema: oneOf(applicationTypes) },
+      type: { description: 'Only applications of this type.', schema: oneOf(applicationTypes) },
     },
   },
   'GET /applications/key': {
     id: 'getOwnApplication',
-    summary: 'Get the application whose key the call carries',
-    description: 'Any valid key may.',
+    summary: 'Get the application of the caller',
+    description: 'Any valid key is enough.',
     answer: 'Application',
   },
   'GET /applications/{id}': {
@@ -100,17 +74,18 @@ export const operations: Readonly<Record<string, OperationText>> = {
   'DELETE /applications/{id}': {
     id: 'deleteApplication',
     summary: 'Delete an application and its keys',
-    description: 'Reactors and proxies that use it go on; what they do in its name is refused.',
+    description:
+      'Reactors and proxies that use it keep running. What they do in its name is refused.',
   },
   'POST /applications/{id}/regenerate': {
     id: 'regenerateApplicationKey',
-    summary: 'Make a new key; all others stop',
+    summary: 'Create a new key and revoke all others',
     answer: 'RegeneratedApplication',
   },
   'POST /applications/{id}/keys': {
     id: 'createApplicationKey',
-    summary: 'Make one more key',
-    description: 'The answer is the only place where it is ever shown.',
+    summary: 'Create another key',
+    description: 'Only this answer shows it.',
     answer: 'CreatedApplicationKey',
   },
   'GET /applications/{id}/keys': {
@@ -125,7 +100,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
   },
   'DELETE /applications/{id}/keys/{key_id}': {
     id: 'deleteApplicationKey',
-    summary: 'Delete a key: it stops',
+    summary: 'Revoke a key',
   },
 
   'POST /reactor-formulas': {
@@ -189,7 +164,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
   'PATCH /reactors/{id}': {
     id: 'patchReactor',
     summary: 'Change members of a reactor',
-    description: '`configuration` is merged key by key; `application: null` takes it off.',
+    description: '`configuration` is merged key by key; `application: null` removes it.',
     patches: CreateReactor,
     body: { application: null, configuration: { API_KEY: 'new secret' } },
     errors: [409],
@@ -220,12 +195,12 @@ export const operations: Readonly<Record<string, OperationText>> = {
   'PATCH /proxies/{id}': {
     id: 'patchProxy',
     summary: 'Change members of a proxy',
-    description: '`configuration` is merged key by key; `application: null` takes it off.',
+    description: '`configuration` is merged key by key; `application: null` removes it.',
     patches: ProxyInput,
     body: { application: null, configuration: { API_KEY: null } },
     errors: [409, 422],
   },
-  'DELETE /proxies/{id}': { id: 'deleteProxy', summary: 'Delete a proxy: its key stops' },
+  'DELETE /proxies/{id}': { id: 'deleteProxy', summary: 'Delete a proxy and revoke its key' },
 
   'GET /permissions': {
     id: 'listPermissions',
@@ -233,10 +208,14 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: listOf(ref('Permission')),
   },
 
-  'GET /tenants/self': { id: 'getTenant', summary: 'Get the own tenant', answer: 'Tenant' },
+  'GET /tenants/self': {
+    id: 'getTenant',
+    summary: 'Get the tenant of the caller',
+    answer: 'Tenant',
+  },
   'PUT /tenants/self': {
     id: 'updateTenant',
-    summary: 'Replace name and settings of the own tenant',
+    summary: 'Replace name and settings of the tenant',
     answer: 'Tenant',
     body: { name: 'Shop', settings: { enable_ephemeral_proxy: 'true' } },
     errors: [409],
@@ -247,20 +226,20 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'LogPage',
     query: {
       ...page,
-      entity_type: { description: 'Only lines about this kind of thing.', schema: text },
-      entity_id: { description: 'Only lines about this thing.', schema: text },
-      operation: { description: 'Only this operation.', schema: text },
+      entity_type: { description: 'Only lines about this kind of entity.', schema: text },
+      entity_id: { description: 'Only lines about this entity.', schema: text },
+      operation: { description: 'Only lines of this operation.', schema: text },
       start_date: { description: 'Not before this time.', schema: instant },
       end_date: { description: 'Not after this time.', schema: instant },
     },
   },
   'DELETE /tenants/self': {
     id: 'deleteTenant',
-    summary: 'Delete the own tenant and all that is its own',
+    summary: 'Delete the tenant and everything in it',
   },
   'POST /tenants/self/webhook-secret/rotate': {
     id: 'rotateWebhookSecret',
-    summary: 'Make a new secret; the old one signs along for 24 hours',
+    summary: 'Create a new secret. For 24 hours, the old one signs as well',
     answer: 'WebhookSecret',
   },
   'GET /tenants/self/webhook-secret': {

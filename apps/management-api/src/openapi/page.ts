@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 
-/** The document for reading: one page, nothing fetched, no script. */
+/** Renders the document as one page that fetches nothing and runs no script. */
 export function pageOf(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -50,7 +50,7 @@ td,th{border-top:1px solid #ddd;padding:.25rem .5rem;text-align:left;vertical-al
 .method{display:inline-block;min-width:4.5rem;font-weight:600}nav a{margin-right:.75rem}
 @media(prefers-color-scheme:dark){body{background:#111;color:#ddd}a{color:#8cf}pre{background:#222}}`;
 
-/** Lets the page have its own style, and nothing else. */
+/** Allows the page its own style and nothing else. */
 export const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256')
   .update(style)
   .digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;

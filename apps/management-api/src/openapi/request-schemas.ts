@@ -1,19 +1,62 @@
-import { fieldsOf, type Dto } from '../validation/fields';
-import { ref, type Schema } from './schema';
+import type { StringMapRule } from '../validation/decorators';
+import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
+import { mapMembersMax, mapValueMax } from '../validation/limits';
+import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
+import { requestSteps, responseSteps } from './transform-steps';
 
-/** The schemas of bodies, read off the classes that they become. */
+/** The keywords of each rule, in the order in which a schema lists them. */
+const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
+  isString: () => text,
+  isUuid: () => uuid,
+  isInstant: () => instant,
+  isBoolean: () => flag,
+  isInt: () => whole,
+  isIn: (values: readonly string[]) => oneOf(values),
+  isArray: () => ({ type: 'array' }),
+  isStringMap: mapSchema,
+  isNotEmpty: () => ({ minLength: 1 }),
+  textLength: (minLength: number, maxLength: number) =>
+    minLength === 0 ? { maxLength } : { minLength, maxLength },
+  matches: ({ source }: RegExp) => ({ pattern: source }),
+  min: (minimum: number) => ({ minimum }),
+  max: (maximum: number) => ({ maximum }),
+  arrayMinSize: (minItems: number) => ({ minItems }),
+  arrayMaxSize: (maxItems: number) => ({ maxItems }),
+  // The schema comes from the class of the member.
+  isObject: () => ({}),
+  // No keyword expresses these.
+  notContains: () => ({}),
+  isAnyJson: () => ({}),
+};
+
+function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {
+  const limited = bytesMax === undefined ? { ...text, maxLength: mapValueMax } : text;
+  const any = { anyOf: [text, { type: 'number' }, flag] };
+  return {
+    type: 'object',
+    maxProperties: mapMembersMax,
+    additionalProperties: scalars ? any : limited,
+  };
+}
+
+/** Members that the validator takes as any JSON, because other code reads them. */
+const readElsewhere: Readonly<Record<string, Schemas>> = {
+  ProxyInput: { request_transforms: requestSteps, response_transforms: responseSteps },
+};
+
+/** Reads the schemas of bodies off the decorators of their DTO classes. */
 export class RequestSchemas {
   readonly all: Record<string, Schema> = {};
 
-  /** The whole document, as POST and PUT take it. */
+  /** Adds the schema of a whole document, for POST and PUT. */
   add(dto: Dto): Schema {
     if (!Object.hasOwn(this.all, dto.name)) {
-      const fields = fieldsOf(dto);
-      const required = fields.filter(({ optional }) => !optional).map(({ name }) => name);
+      const members = membersOf(dto);
+      const required = members.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
       this.all[dto.name] = {
         type: 'object',
         properties: Object.fromEntries(
-          fields.map(({ name, schema, nested }) => [name, this.#member(schema, nested)]),
+          members.map((member) => [member.name, this.#member(dto, member)]),
         ),
         ...(required.length === 0 ? {} : { required }),
       };
@@ -21,35 +64,52 @@ export class RequestSchemas {
     return ref(dto.name);
   }
 
-  /** Any part of it: null takes away what may be missing. */
+  /** Adds the schema of a merge patch. */
   addPatch(dto: Dto): Schema {
     const name = `${dto.name}Patch`;
-    const description = 'RFC 7386: what is left out stays as it is, null removes.';
+    const description = 'RFC 7386: members that are left out stay as they are, null removes.';
     this.all[name] = { ...this.#patch(dto), description };
     return ref(name);
   }
 
   #patch(dto: Dto): Schema {
-    const members = fieldsOf(dto).map(({ name, schema, nested, optional }) => {
-      const isList = schema.type === 'array';
-      // In place: in OpenAPI 3.0 a reference cannot be made nullable.
-      const member =
-        nested && !isList ? this.#patch(nested()) : withNulls(this.#member(schema, nested));
-      // A schema of any JSON takes null as it is.
-      const isAny = member.type === undefined;
-      return [name, optional && !isAny ? { ...member, nullable: true } : member] as const;
+    const members = membersOf(dto).map((member) => {
+      const { name, type, rules, isOptional } = member;
+      // Not a reference: OpenAPI 3.0 cannot make one nullable.
+      const inPlace = type && !rules.has('isArray');
+      const schema = inPlace ? this.#patch(type) : withNulls(this.#member(dto, member));
+      // The schema of any JSON accepts null already.
+      const isAny = schema.type === undefined;
+      return [name, isOptional && !isAny ? { ...schema, nullable: true } : schema] as const;
     });
     return { type: 'object', properties: Object.fromEntries(members) };
   }
 
-  #member(schema: Schema, nested: (() => Dto) | undefined): Schema {
-    if (!nested) return schema;
-    const one = this.add(nested());
-    return schema.type === 'array' ? { ...schema, items: one } : one;
+  #member(dto: Dto, { name, type, rules }: DtoMember): Schema {
+    const elsewhere = readElsewhere[dto.name]?.[name];
+    if (elsewhere) return elsewhere;
+    const isOfEntries = ([, { each }]: readonly [string, Rule]): boolean => each;
+    const own = schemaOf(
+      dto,
+      [...rules].filter((rule) => !isOfEntries(rule)),
+    );
+    if (!rules.has('isArray')) return type ? this.add(type) : own;
+    const items = type ? this.add(type) : schemaOf(dto, [...rules].filter(isOfEntries));
+    return { ...own, items };
   }
 }
 
-/** A map is patched name by name, and null takes a name away. */
+function schemaOf(dto: Dto, rules: readonly (readonly [string, Rule])[]): Schema {
+  const unknown = rules.find(([name]) => !Object.hasOwn(keywords, name));
+  if (unknown) throw new Error(`${dto.name}: no keyword of a schema for the rule ${unknown[0]}`);
+  const found = Object.entries(keywords).flatMap(([name, keyword]) => {
+    const rule = rules.find(([one]) => one === name)?.[1];
+    return rule ? [keyword(...(rule.args as never[]))] : [];
+  });
+  return Object.assign({}, ...found) as Schema;
+}
+
+/** A map is patched name by name, and null removes a name. */
 function withNulls(schema: Schema): Schema {
   const values = schema.additionalProperties as Schema | undefined;
   if (!values) return schema;

@@ -7,16 +7,16 @@ import {
 } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { permissionOf } from '../http/check-permission';
-import { fieldsOf, type Dto } from '../validation/fields';
+import { membersOf, type Dto } from '../validation/dto-members';
 
-/** An operation as the controllers declare it. */
+/** An operation, as a controller declares it. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` for what varies. */
+  /** Contains `{name}` for each parameter. */
   readonly path: string;
   readonly status: number;
   readonly permission: string | undefined;
-  /** The class that its body becomes. */
+  /** The DTO class of the body. */
   readonly body: Dto | undefined;
 }
 
@@ -58,7 +58,7 @@ function bodyOf(controller: Type, name: string): Dto | undefined {
     key.startsWith(`${RouteParamtypes.BODY}:`),
   );
   const type = body && types?.[body[1].index];
-  return type && fieldsOf(type).length > 0 ? type : undefined;
+  return type && membersOf(type).length > 0 ? type : undefined;
 }
 
 function metadata(key: string, target: object | undefined): unknown {

@@ -4,7 +4,7 @@ export type Schemas = Readonly<Record<string, Schema>>;
 
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object: members that are always there, and such as may be left out. */
+/** An object with required members (`always`) and optional ones. */
 export const object = (always: Schemas, sometimes: Schemas = {}): Schema => ({
   type: 'object',
   properties: { ...always, ...sometimes },
@@ -20,5 +20,5 @@ export const uuid: Schema = { type: 'string', format: 'uuid' };
 export const instant: Schema = { type: 'string', format: 'date-time' };
 export const flag: Schema = { type: 'boolean' };
 export const whole: Schema = { type: 'integer' };
-/** Any JSON, null too. */
+/** Any JSON, null included. */
 export const json: Schema = {};

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import type { OpenApiDocument } from './document';
 import { pageOf, pagePolicy } from './page';
 
-/** Beside the controllers, so that no key is asked for. */
+/** Serves page and document beside the controllers, so that neither asks for a key. */
 export function serveDocs(app: NestExpressApplication, document: OpenApiDocument): void {
   const page = pageOf(document);
   const http: HttpServer = app.getHttpAdapter();

@@ -1,7 +1,7 @@
 import { tokenTypes } from '@glovebox/vault';
 import { TokenChange } from '../tokens/tokens.dto';
 import { page } from './list-queries';
-import type { OperationText } from './operations';
+import type { OperationText } from './operation-text';
 import { json, oneOf, text } from './schema';
 
 export const tokenOperations: Readonly<Record<string, OperationText>> = {
@@ -9,12 +9,12 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'createToken',
     summary: 'Create a token',
     description:
-      'With `deduplicate_token`, a token with the same fingerprint that the caller may read is ' +
-      'answered in place of a new one.',
+      'With `deduplicate_token`, the answer is an existing token with the same fingerprint, if ' +
+      'the caller may read one.',
     answer: 'CreatedToken',
     otherwise: {
       status: 200,
-      description: 'A token with the same fingerprint is there already',
+      description: 'A token with the same fingerprint exists',
       answer: 'Token',
     },
     body: {
@@ -28,19 +28,23 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'listTokens',
     summary: 'List the tokens that a permission or rule covers, the newest first',
     description:
-      'The tokens of a page hold at most 10 MiB and 200,000 values: 413 asks for a smaller `size`.',
+      'The tokens of a page hold at most 10 MiB and 200,000 values. On 413, use a smaller `size`.',
     answer: 'TokenPage',
     errors: [413],
     query: {
       ...page,
-      id: { description: 'Only these. Repeat it for several.', schema: text, many: true },
+      id: {
+        description: 'Only tokens with this id. Repeat it for several.',
+        schema: text,
+        many: true,
+      },
       type: {
-        description: 'Only those of this type. Repeat it for several.',
+        description: 'Only tokens of this type. Repeat it for several.',
         schema: oneOf(tokenTypes),
         many: true,
       },
       'metadata.NAME': {
-        description: 'Only those whose metadata has this value under NAME.',
+        description: 'Only tokens whose metadata has this value under NAME.',
         schema: text,
       },
     },
@@ -50,9 +54,9 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Search the tokens that a permission or rule covers, the newest first',
     description:
       '`field:value` joined by AND, OR, NOT and parentheses; values with spaces or signs in ' +
-      'quotes. Fields: `data` (what `search_indexes` made of it), `id`, `type`, `fingerprint`, ' +
-      '`container` (with `*` at the end: all below), `metadata.NAME`. At most 20 terms. Pages are ' +
-      'limited as those of a list.',
+      'quotes. Fields: `data` (the values of `search_indexes`), `id`, `type`, `fingerprint`, ' +
+      '`container` (with `*` at the end: all below), `metadata.NAME`. At most 20 terms. Pages ' +
+      'have the limits of a list.',
     answer: 'TokenPage',
     body: { query: 'data:4242 AND (type:card OR container:/pci/*)', page: 1, size: 20 },
   },
@@ -61,9 +65,9 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     id: 'patchToken',
     summary: 'Change members of a token',
     description:
-      'Mask, fingerprint and indexes are made anew; new expressions over data that stays take a ' +
-      'rule that reveals under this permission. To move a token, the permission is needed on both ' +
-      'containers, and the new one may not show the caller more.',
+      'Mask, fingerprint and indexes are computed again. New expressions over unchanged data ' +
+      'need a rule that reveals under this permission. A move to another container needs the ' +
+      'permission on both containers, and the new one may not show the caller more.',
     patches: TokenChange,
     answer: 'Token',
     body: { metadata: { order: null, customer: '12' }, expires_at: '2030-01-31T12:00:00Z' },
@@ -71,21 +75,22 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
   'DELETE /tokens/{id}': { id: 'deleteToken', summary: 'Delete a token' },
   'POST /tokenize': {
     id: 'tokenize',
-    summary: 'Create tokens of what a document holds, all or none',
+    summary: 'Create tokens from a document, all or none',
     description:
-      'At most 1,000, of a document of at most 100,000 values. Strings, numbers and booleans become ids of tokens, objects with `data` and ' +
-      'a known `type` become tokens; null and the shape of everything else stay.',
+      'At most 1,000 tokens, from a document of at most 100,000 values. Strings, numbers and ' +
+      'booleans become ids of tokens. Objects with `data` and a known `type` become tokens. null ' +
+      'and the shape of everything else stay.',
     takes: json,
     answer: json,
     body: { name: 'Ada', card: { type: 'card', data: { number: '4242424242424242' } } },
   },
   'POST /detokenize': {
     id: 'detokenize',
-    summary: 'Fill in the expressions of a document, all or none',
+    summary: 'Replace the expressions of a document, all or none',
     description:
-      'At most 1,000 expressions with 100 tokens of 10 MiB and 200,000 values together, in 10 MiB of ' +
-      'JSON, which may expand to as much. What ' +
-      'takes the place of an expression is the data or the mask, as the permission or rule says.',
+      'At most 1,000 expressions and 100 tokens, which hold at most 10 MiB and 200,000 values ' +
+      'together. The document has at most 10 MiB of JSON, before and after. The permission or ' +
+      'rule decides whether data or mask replaces an expression.',
     takes: json,
     answer: json,
     body: { to: '{{ name }}', last4: '{{ card | json: "$.number" | last4 }}' },

@@ -7,7 +7,7 @@ import {
 } from '@glovebox/access';
 import { AnyCaller } from '../http/check-permission';
 
-export interface PermissionResponse {
+interface PermissionResponse {
   type: Permission;
   description: string;
   application_types: ApplicationType[];

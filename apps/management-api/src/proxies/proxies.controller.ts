@@ -1,8 +1,9 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import { FreeMembers } from '../http/body.interceptor';
+import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Loaded } from '../http/request';
+import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
@@ -17,8 +18,8 @@ export class ProxiesController {
   @Post()
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:create')
-  create(@Caller() actor: Actor, @Body() input: ProxyInput): Promise<ProxyResponse> {
-    return this.proxies.create(actor, input);
+  create(@ChangedBy() author: Author, @Body() input: ProxyInput): Promise<ProxyResponse> {
+    return this.proxies.create(author, input);
   }
 
   @Get()
@@ -39,11 +40,11 @@ export class ProxiesController {
   @RequirePermission('proxy:update')
   @OfResource(Proxy)
   update(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Proxy,
     @Body() input: ProxyInput,
   ): Promise<ProxyResponse> {
-    return this.proxies.update(actor, id, input);
+    return this.proxies.update(author, id, input);
   }
 
   @Patch(':id')
@@ -51,15 +52,19 @@ export class ProxiesController {
   @HttpCode(204)
   @RequirePermission('proxy:update')
   @OfResource(Proxy)
-  patch(@Caller() actor: Actor, @Loaded() { id }: Proxy, @Body() patch: MergePatch): Promise<void> {
-    return this.proxies.patch(actor, id, patch);
+  patch(
+    @ChangedBy() author: Author,
+    @Loaded() { id }: Proxy,
+    @Body() patch: MergePatch,
+  ): Promise<void> {
+    return this.proxies.patch(author, id, patch);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequirePermission('proxy:delete')
   @OfResource(Proxy)
-  remove(@Caller() actor: Actor, @Loaded() { id }: Proxy): Promise<void> {
-    return this.proxies.remove(actor, id);
+  remove(@ChangedBy() author: Author, @Loaded() { id }: Proxy): Promise<void> {
+    return this.proxies.remove(author, id);
   }
 }

@@ -1,11 +1,25 @@
+import { applyDecorators } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import {
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import type { TlsDefinition, TransformStep } from '@glovebox/definitions';
 import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ApplicationReference } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
 import { Code, RuntimeName } from '../code/code-members';
-import { requestSteps, responseSteps } from '../openapi/transform-steps';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
-import { Flag, Json, Nested, OneOf, StringMap, Text, Whole, nameMax } from '../validation/fields';
+import { IsAnyJson, IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
+import { nameMax } from '../validation/limits';
 import type { Proxy, TransformEntry } from '../entities/proxy.entity';
 import type { Steps } from './transform-steps';
 
@@ -17,15 +31,16 @@ export class TransformInput {
   runtime?: Runtime;
 }
 
-/** Of a certificate with the intermediate ones behind it, and of its key. */
-export const pemMax = 50_000;
-export const authorityPemMax = 200_000;
-export const destinationUrlMax = 2_000;
+/** Characters of a certificate with its intermediate ones, and of its key. */
+const pemMax = 50_000;
+const authorityPemMax = 200_000;
+const destinationUrlMax = 2_000;
 
-const Pem = (): PropertyDecorator => Text({ max: pemMax });
+const Pem = (): PropertyDecorator =>
+  applyDecorators(IsString(), TextLength(1, pemMax), WithoutNul());
 
-export class ClientCertificateInput {
-  /** With the intermediate ones behind it, where there are any. */
+class ClientCertificateInput {
+  /** Intermediate certificates may follow it. */
   @Pem()
   certificate!: string;
 
@@ -35,48 +50,77 @@ export class ClientCertificateInput {
 
 /** The document of a create and of a full update. */
 export class ProxyInput {
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  // Paths are appended to it.
-  @Text({ max: destinationUrlMax, pattern: /^[^#]*$/, must: 'must not contain a fragment' })
+  @IsString()
+  @TextLength(1, destinationUrlMax)
+  @WithoutNul()
+  // Calls append their path.
+  @Matches(/^[^#]*$/, { message: 'must not contain a fragment' })
   destination_url!: string;
 
-  @Nested(() => TransformInput, { optional: true })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => TransformInput)
   request_transform?: TransformInput;
 
-  @Nested(() => TransformInput, { optional: true })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => TransformInput)
   response_transform?: TransformInput;
 
-  /** The shape alone: of each kind of step `toSteps` says what it may be. */
-  @Json({ optional: true, schema: requestSteps })
+  /** `toSteps` reads it: the members of a step depend on its type and location. */
+  @IsOptional()
+  @IsAnyJson()
   request_transforms?: unknown;
 
-  @Json({ optional: true, schema: responseSteps })
+  @IsOptional()
+  @IsAnyJson()
   response_transforms?: unknown;
 
-  @Nested(() => ApplicationReference, { optional: true })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ApplicationReference)
   application?: ApplicationReference;
 
-  @StringMap({ scalars: true, bytesMax: configurationBytesMax, optional: true })
+  @IsOptional()
+  @IsStringMap({ scalars: true, bytesMax: configurationBytesMax })
   configuration?: Record<string, string | number | boolean>;
 
-  @Flag({ optional: true })
+  @IsOptional()
+  @IsBoolean()
   require_auth?: boolean;
 
-  @Flag({ optional: true })
+  @IsOptional()
+  @IsBoolean()
   detokenize?: boolean;
 
-  @OneOf(['warm', 'run'], { optional: true })
+  @IsOptional()
+  @IsIn(['warm', 'run'])
   isolation?: Isolation;
 
-  @Whole({ min: 1_000, max: 210_000, optional: true })
+  @IsOptional()
+  @IsInt()
+  @Min(1_000)
+  @Max(210_000)
   timeout_ms?: number;
 
-  @Nested(() => ClientCertificateInput, { optional: true })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ClientCertificateInput)
   client_certificate?: ClientCertificateInput;
 
-  @Text({ max: authorityPemMax, optional: true })
+  @IsOptional()
+  @IsString()
+  @TextLength(1, authorityPemMax)
+  @WithoutNul()
   certificate_authority?: string;
 }
 
@@ -101,7 +145,7 @@ export interface ProxyResponse extends Stamps {
   certificate_authority?: string;
 }
 
-/** What is sealed in the row. */
+/** The sealed columns of a row, opened. */
 export interface OpenedColumns {
   readonly key: string;
   readonly configuration: Configuration | null;
@@ -114,17 +158,25 @@ interface TransformResponse {
   runtime?: Runtime;
 }
 
-/** A document that a PUT would take to leave the proxy as it is: it ignores what is not its own. */
-export function toProxyInput(row: Proxy, opened: OpenedColumns) {
-  const {
-    application_id: id,
-    client_certificate: client,
-    ...members
-  } = toProxyResponse(row, opened, 'read');
+/** The document that a PUT would take to leave the proxy as it is. */
+export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedColumns) {
   return {
-    ...members,
-    application: id === undefined ? undefined : { id },
-    client_certificate: client && { ...client, private_key: opened.tls?.privateKey },
+    name: row.name,
+    destination_url: row.destinationUrl,
+    request_transform: row.requestTransform,
+    response_transform: row.responseTransform,
+    request_transforms: steps.requestSteps,
+    response_transforms: steps.responseSteps,
+    application: row.applicationId === null ? null : { id: row.applicationId },
+    configuration,
+    require_auth: row.requireAuth,
+    detokenize: row.detokenize,
+    isolation: row.isolation,
+    timeout_ms: row.timeoutMs,
+    client_certificate: tls?.certificate
+      ? { certificate: tls.certificate, private_key: tls.privateKey }
+      : null,
+    certificate_authority: tls?.authority,
   };
 }
 

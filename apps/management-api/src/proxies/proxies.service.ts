@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, generateProxyKey } from '@glovebox/access';
@@ -7,7 +6,7 @@ import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { usableApplication } from '../applications/usable-application';
-import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
@@ -15,7 +14,7 @@ import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
-import { modifiedNow } from '../changes/created-and-modified';
+import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import {
   ProxyInput,
@@ -33,23 +32,18 @@ import { openSteps, sealSteps, tokenizes, toSteps } from './transform-steps';
 export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: ProxyInput): Promise<ProxyResponse> {
+  async create(author: Author, input: ProxyInput): Promise<ProxyResponse> {
     this.#check(input);
-    const author = authorOf(actor);
     const { sealer, keyHash } = this.ctx;
     return change(this.ctx, author, 'create', async (manager) => {
-      const identity = { id: randomUUID(), tenantId: author.tenantId };
+      const row = newRow(author);
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, identity, input);
+      const { columns, secrets } = await this.#decide(manager, row, input);
       const proxy = manager.create(Proxy, {
-        ...identity,
+        ...row,
         ...columns,
-        key: await sealer.seal(placeOf(identity, 'key'), key),
+        key: await sealer.seal(placeOf(row, 'key'), key),
         keyHash: keyHash(key),
-        createdBy: author.actorId,
-        createdAt: new Date(),
-        modifiedBy: null,
-        modifiedAt: null,
       });
       await manager.insert(Proxy, proxy);
       return {
@@ -71,9 +65,8 @@ export class ProxiesService {
     return toProxyResponse(proxy, await this.#open(proxy), 'read');
   }
 
-  async update(actor: Actor, id: string, input: ProxyInput): Promise<ProxyResponse> {
+  async update(author: Author, id: string, input: ProxyInput): Promise<ProxyResponse> {
     this.#check(input);
-    const author = authorOf(actor);
     const row = { entity: Proxy, id };
     return changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
       const { key } = await this.#open(proxy);
@@ -81,8 +74,7 @@ export class ProxiesService {
     });
   }
 
-  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
-    const author = authorOf(actor);
+  async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
       const opened = await this.#open(proxy);
@@ -94,9 +86,9 @@ export class ProxiesService {
     });
   }
 
-  async remove(actor: Actor, id: string): Promise<void> {
+  async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Proxy, id };
-    await changeRow(this.ctx, authorOf(actor), 'delete', row, async (manager, proxy) => {
+    await changeRow(this.ctx, author, 'delete', row, async (manager, proxy) => {
       await manager.remove(proxy);
       return { result: undefined, deletions: [{ kind: 'proxy', id }] };
     });

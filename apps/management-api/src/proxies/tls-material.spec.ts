@@ -19,7 +19,7 @@ const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id
 const inForce = (id: string) => api.inForce('proxy', id)?.tls;
 
 describe('TLS material of a proxy', () => {
-  it('is shown without the private key, by every operation, and handed to the data plane', async () => {
+  it('reaches the data plane, and no operation shows its private key', async () => {
     const created = await made();
     const shown = {
       client_certificate: { certificate: cert },
@@ -47,7 +47,7 @@ describe('TLS material of a proxy', () => {
     expect(rows[0]?.tls.toString('latin1')).not.toMatch(/PRIVATE|CERTIFICATE/);
   });
 
-  it('stays under a PATCH of something else, and is removed by null and by a PUT without', async () => {
+  it('survives a PATCH of another member; null and a PUT without it remove it', async () => {
     const { id } = await made();
     expect((await api.patch(`/proxies/${id}`, { name: 'New' })).status).toBe(204);
     expect(inForce(id)).toEqual(stored);
@@ -76,7 +76,7 @@ describe('TLS material of a proxy', () => {
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
   });
 
-  it('400: an authority that is none; a PATCH that leaves the key of another certificate', async () => {
+  it('needs a real authority, and a PATCH of a certificate needs its own key', async () => {
     const refused = await api.post('/proxies', { ...bare, certificate_authority: 'x' });
     expect(refused.body).toMatchObject({
       status: 400,

@@ -4,12 +4,12 @@ import type { TlsDefinition } from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
-export interface TlsInput {
+interface TlsInput {
   readonly client_certificate?: { readonly certificate: string; readonly private_key: string };
   readonly certificate_authority?: string;
 }
 
-/** What a document says about TLS, or what is wrong with it: it would fail every call. */
+/** Reads the TLS members of a document. Throws for material that would fail every call. */
 export function toTls(input: TlsInput): TlsDefinition | null {
   const { client_certificate: client, certificate_authority: authority } = input;
   if (!client && authority === undefined) return null;
@@ -44,12 +44,12 @@ function checkClient(certificate: string, privateKey: string): void {
   try {
     createSecureContext({ cert: certificate, key: privateKey });
   } catch {
-    // A key that is too short for our OpenSSL, for one.
+    // For example, our OpenSSL refuses keys that are too short.
     throw invalid({ 'client_certificate.certificate': ['cannot be used for TLS'] });
   }
 }
 
-/** All of them, or none if one cannot be read. */
+/** Returns all certificates, or none if one of them cannot be read. */
 function certificatesIn(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   try {

@@ -67,7 +67,7 @@ const made = (input: object = full()): Promise<Proxy> => api.made<Proxy>('/proxi
 
 const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id}`)).body as Proxy;
 
-/** What the next call of it would meet. */
+/** Returns the steps that the next call would run. */
 const inForce = (id: string) => {
   const proxy = api.inForce('proxy', id);
   return proxy && { request: proxy.requestSteps, response: proxy.responseSteps };
@@ -99,7 +99,7 @@ describe('the steps of a proxy', () => {
     expect(row?.row).not.toContain('canary-5b1c');
   });
 
-  it('hold their declared members alone, and the type of a token that names none', async () => {
+  it('keep their declared members alone, and give a token without a type the default', async () => {
     const extra = { ...mask, note: 'x', options: { ...mask.options, constructor: 'x' } };
     const token = { id: 'mine', data: 'x', metadata: null };
     const { id } = await made({
@@ -113,14 +113,14 @@ describe('the steps of a proxy', () => {
     });
   });
 
-  it('are left out of answers where there are none, and an empty list is none', async () => {
+  it('are left out of answers if there are none, and an empty list counts as none', async () => {
     const created = await made({ ...bare, request_transforms: [], response_transforms: null });
     expect(created).not.toHaveProperty('request_transforms');
     expect(created).not.toHaveProperty('response_transforms');
     expect(inForce(created.id)).toEqual({ request: [], response: [] });
   });
 
-  it('go with a PUT that leaves them out', async () => {
+  it('are removed by a PUT that leaves them out', async () => {
     const { id } = await made();
     const put = await api.put(`/proxies/${id}`, bare);
     expect(put.status).toBe(200);
@@ -148,14 +148,14 @@ describe('the steps of a proxy', () => {
     expect(await read(id)).not.toHaveProperty('request_transforms');
   });
 
-  it('may ask for a token that expires at a time that has passed: it is its calls that fail', async () => {
+  it('may create tokens that expired in the past: only the calls fail', async () => {
     const token = { type: 'token', expires_at: '2020-01-01T00:00:00Z' };
     const step = { type: 'tokenize', options: { path: '$.a', token } };
     const { id } = await made({ ...full(), response_transforms: [step] });
     expect((await api.patch(`/proxies/${id}`, { name: 'New' })).status).toBe(204);
   });
 
-  it('that tokenize need an application, which a PATCH cannot take away alone', async () => {
+  it('need an application if they tokenize, and a PATCH cannot remove it alone', async () => {
     const errors = { 'application.id': ['is required by a step that tokenizes'] };
     for (const side of ['request_transforms', 'response_transforms']) {
       const refused = await api.post('/proxies', { ...bare, [side]: [tokenize] });
@@ -170,7 +170,7 @@ describe('the steps of a proxy', () => {
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
   });
 
-  it('keep names that mean something to JavaScript, through a change of something else', async () => {
+  it('keep members named __proto__ or constructor through another change', async () => {
     const value = '{"__proto__":{"a":1},"constructor":2,"toJSON":3}';
     const step = `{"type":"append","options":{"location":"body","path":"$.__proto__","value":${value}}}`;
     const input = JSON.stringify({ ...bare, request_transforms: [] }).replace('[]', `[${step}]`);
@@ -198,8 +198,8 @@ const token = (members: object) =>
 
 describe('POST /proxies refuses', () => {
   it.each([
-    ['steps that are no list', { type: 'mask' }, ['must be a list of objects']],
-    ['steps that are no objects', ['mask'], ['must be a list of objects']],
+    ['steps that are not a list', { type: 'mask' }, ['must be a list of objects']],
+    ['steps that are not objects', ['mask'], ['must be a list of objects']],
     ['more than 20 steps', Array(21).fill(header), ['must have at most 20 entries']],
   ])('%s', async (_, request_transforms, messages) => {
     const refused = await api.post('/proxies', { ...bare, request_transforms });
@@ -230,7 +230,7 @@ describe('POST /proxies refuses', () => {
     ],
     ['a path that is missing', withOptions('mask', { expression: 'x' }), 'options.path'],
     [
-      'a path that is no text',
+      'a path that is not a string',
       withOptions('mask', { path: ['$'], expression: 'x' }),
       'options.path',
     ],
@@ -257,7 +257,11 @@ describe('POST /proxies refuses', () => {
     ['a token that is missing', withOptions('tokenize', { path: '$' }), 'options.token'],
     ['a token of an unknown type', token({ type: 'gold' }), 'options.token.type'],
     ['two containers', token({ containers: ['/a/', '/b/'] }), 'options.token.containers'],
-    ['metadata that are no texts', token({ metadata: { a: 1 } }), 'options.token.metadata'],
+    [
+      'metadata with a value that is not a string',
+      token({ metadata: { a: 1 } }),
+      'options.token.metadata',
+    ],
     ['a mask of a token that is broken', token({ mask: '{{ a' + ' }}' }), 'options.token.mask'],
     [
       'a fingerprint without an expression',
@@ -265,7 +269,7 @@ describe('POST /proxies refuses', () => {
       'options.token.fingerprint_expression',
     ],
     [
-      'a search index that is no text',
+      'a search index that is not a string',
       token({ search_indexes: [1] }),
       'options.token.search_indexes',
     ],
@@ -275,11 +279,11 @@ describe('POST /proxies refuses', () => {
       'options.token.search_indexes',
     ],
     [
-      'deduplication that is no flag',
+      'deduplication that is not a boolean',
       token({ deduplicate_token: 'yes' }),
       'options.token.deduplicate_token',
     ],
-    ['an expiry that is no time', token({ expires_at: 'soon' }), 'options.token.expires_at'],
+    ['an expiry that is not a time', token({ expires_at: 'soon' }), 'options.token.expires_at'],
     ['a token that is too large', token({ mask: long(10_240) }), 'options.token'],
     ['an unknown location', append({ location: 'path', name: 'a' }), 'options.location'],
     ['a header without a name', append({ location: 'header' }), 'options.name'],
@@ -302,7 +306,7 @@ describe('POST /proxies refuses', () => {
       'options.value',
     ],
     [
-      'a value of a query that is no text',
+      'a value of a query that is not a string',
       append({ location: 'query', name: 'a', value: 1 }),
       'options.value',
     ],
@@ -327,9 +331,9 @@ describe('POST /proxies refuses', () => {
       'options.value',
     ],
     ['an append to an item', append({ location: 'body', path: '$.a[0]' }), 'options.path'],
-    ['an append below all', append({ location: 'body', path: '$..a' }), 'options.path'],
+    ['an append below every level', append({ location: 'body', path: '$..a' }), 'options.path'],
     [
-      'to remove the whole body',
+      'the removal of the whole body',
       withOptions('remove', { location: 'body', path: '$' }),
       'options.path',
     ],
@@ -361,7 +365,7 @@ describe('POST /proxies refuses', () => {
     });
   });
 
-  it('what only requests have, for answers, and says all that is wrong at once', async () => {
+  it('steps of requests among those of answers, and reports all faults at once', async () => {
     const response_transforms = [
       detokenize,
       append({ location: 'query', name: 'a' }),

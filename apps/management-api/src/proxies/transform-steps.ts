@@ -2,14 +2,18 @@ import type { ProxyDefinition, StepToken, TransformStep } from '@glovebox/defini
 import { memberPath, parseJsonPath, placeTemplate } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
-import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
+import {
+  isJsonObject,
+  isReservedHeader,
+  type JsonObject,
+  type ServiceHeaders,
+} from '@glovebox/wire';
 import { faultsWithoutData } from '@glovebox/vault';
-import { isMembers, type Members } from '../validation/fields';
 
-/** The steps of a proxy, as its definition has them. */
+/** The steps of a proxy, in the form of its definition. */
 export type Steps = Pick<ProxyDefinition, 'requestSteps' | 'responseSteps'>;
 
-export interface StepsInput {
+interface StepsInput {
   readonly request_transforms?: unknown;
   readonly response_transforms?: unknown;
 }
@@ -21,10 +25,10 @@ export const stepPathMax = 200;
 export const stepExpressionMax = 4_096;
 export const stepNameMax = 200;
 export const stepValueMax = 1_000;
-/** For a value that goes into the body, and for a token. */
-export const stepJsonBytesMax = 10 * 1024;
+/** Bytes of a value for the body, and of a token. */
+const stepJsonBytesMax = 10 * 1024;
 
-/** The steps of a document, each with its declared members alone; or all that is wrong with them. */
+/** Reads the steps of a document, each with its declared members alone, or throws all faults. */
 export function toSteps(input: StepsInput, ours: ServiceHeaders): Steps {
   const errors: Record<string, readonly string[]> = {};
   const read = (member: StepsMember): TransformStep[] =>
@@ -48,7 +52,7 @@ interface Reading {
 
 function readSteps(list: unknown, reading: Reading): TransformStep[] {
   const { member, errors } = reading;
-  if (!Array.isArray(list) || !list.every(isMembers))
+  if (!Array.isArray(list) || !list.every(isJsonObject))
     errors[member] = ['must be a list of objects'];
   else if (list.length > stepsMax) errors[member] = [`must have at most ${stepsMax} entries`];
   else
@@ -56,18 +60,18 @@ function readSteps(list: unknown, reading: Reading): TransformStep[] {
   return [];
 }
 
-function readStep({ type, options }: Members, step: Step): TransformStep | undefined {
+function readStep({ type, options }: JsonObject, step: Step): TransformStep | undefined {
   if (typeof type !== 'string' || !Object.hasOwn(readers, type)) {
     return step.fault('type', `must be ${Object.keys(readers).join(', ')}`);
   }
   if (type === 'detokenize' && !step.isOfRequest) {
     return step.fault('type', 'is for request_transforms alone');
   }
-  if (!isMembers(options)) return step.fault('options', 'must be an object');
+  if (!isJsonObject(options)) return step.fault('options', 'must be an object');
   return readers[type as TransformStep['type']](options, step);
 }
 
-type Read = (options: Members, step: Step) => TransformStep | undefined;
+type Read = (options: JsonObject, step: Step) => TransformStep | undefined;
 
 const readers: Readonly<Record<TransformStep['type'], Read>> = {
   mask(options, step) {
@@ -127,7 +131,7 @@ const readers: Readonly<Record<TransformStep['type'], Read>> = {
 
 const locations = ['header', 'query', 'body'] as const;
 
-/** One step that is being read: what is wrong is noted with the way to it. */
+/** A step that is being read. It notes faults under the path of their member. */
 class Step {
   constructor(
     private readonly at: string,
@@ -142,7 +146,7 @@ class Step {
     this.reading.errors[`${this.at}.${member}`] = [message];
   }
 
-  text(options: Members, name: string, max: number, { min = 1 } = {}): string | undefined {
+  text(options: JsonObject, name: string, max: number, { min = 1 } = {}): string | undefined {
     const value = options[name];
     const member = `options.${name}`;
     if (value === undefined || value === null) return this.fault(member, 'is required');
@@ -153,27 +157,27 @@ class Step {
     return value;
   }
 
-  path(options: Members): string | undefined {
+  path(options: JsonObject): string | undefined {
     const path = this.text(options, 'path', stepPathMax);
     if (path === undefined || parseJsonPath(path)) return path;
     return this.fault('options.path', 'must be a JSONPath such as $.card.number');
   }
 
-  /** Any JSON, null too. */
-  json(options: Members, name: string): unknown {
+  /** Returns any JSON, null included. */
+  json(options: JsonObject, name: string): unknown {
     const value = Object.hasOwn(options, name) ? options[name] : undefined;
     if (value === undefined) return this.fault(`options.${name}`, 'is required');
     if (Buffer.byteLength(JSON.stringify(value)) <= stepJsonBytesMax) return value;
     return this.fault(`options.${name}`, `must be at most ${stepJsonBytesMax} bytes of JSON`);
   }
 
-  location({ location }: Members): (typeof locations)[number] | undefined {
+  location({ location }: JsonObject): (typeof locations)[number] | undefined {
     const known = locations.filter((one) => one !== 'query' || this.isOfRequest);
     const found = known.find((one) => one === location);
     return found ?? this.fault('options.location', `must be ${known.join(', ')}`);
   }
 
-  nameIn(location: 'header' | 'query', options: Members): string | undefined {
+  nameIn(location: 'header' | 'query', options: JsonObject): string | undefined {
     const name = this.text(options, 'name', stepNameMax);
     if (name === undefined) return undefined;
     const { ours } = this.reading;
@@ -218,9 +222,9 @@ const tokenMembers = [
   'expires_at',
 ] as const;
 
-/** Takes what `POST /tokens` takes, without id and data. */
+/** Accepts the members of `POST /tokens`, without id and data. */
 function readToken(value: unknown, step: Step): StepToken | undefined {
-  if (!isMembers(value)) return step.fault('options.token', 'must be an object');
+  if (!isJsonObject(value)) return step.fault('options.token', 'must be an object');
   const type = value.type ?? 'token';
   const given = tokenMembers.filter((name) => Object.hasOwn(value, name) && value[name] !== null);
   const token = { type, ...Object.fromEntries(given.map((name) => [name, value[name]])) };

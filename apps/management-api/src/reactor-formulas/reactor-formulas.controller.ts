@@ -1,7 +1,8 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
+import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Loaded } from '../http/request';
+import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
@@ -15,8 +16,8 @@ export class ReactorFormulasController {
 
   @Post()
   @RequirePermission('reactor:create')
-  create(@Caller() actor: Actor, @Body() input: FormulaInput): Promise<FormulaResponse> {
-    return this.formulas.create(actor, input);
+  create(@ChangedBy() author: Author, @Body() input: FormulaInput): Promise<FormulaResponse> {
+    return this.formulas.create(author, input);
   }
 
   @Get()
@@ -36,11 +37,11 @@ export class ReactorFormulasController {
   @RequirePermission('reactor:update')
   @OfResource(ReactorFormula)
   update(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: ReactorFormula,
     @Body() input: FormulaInput,
   ): Promise<FormulaResponse> {
-    return this.formulas.update(actor, id, input);
+    return this.formulas.update(author, id, input);
   }
 
   @Patch(':id')
@@ -48,18 +49,18 @@ export class ReactorFormulasController {
   @RequirePermission('reactor:update')
   @OfResource(ReactorFormula)
   patch(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: ReactorFormula,
     @Body() patch: MergePatch,
   ): Promise<void> {
-    return this.formulas.patch(actor, id, patch);
+    return this.formulas.patch(author, id, patch);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(ReactorFormula)
-  remove(@Caller() actor: Actor, @Loaded() { id }: ReactorFormula): Promise<void> {
-    return this.formulas.remove(actor, id);
+  remove(@ChangedBy() author: Author, @Loaded() { id }: ReactorFormula): Promise<void> {
+    return this.formulas.remove(author, id);
   }
 }

@@ -1,70 +1,109 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  ValidateNested,
+} from 'class-validator';
 import type { ParameterType } from '@glovebox/definitions';
 import type { Runtime } from '@glovebox/sandbox';
 import { Code, RuntimeName } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
-import { Flag, NestedList, OneOf, Text, descriptionMax, nameMax } from '../validation/fields';
+import { TextLength, WithoutNul } from '../validation/decorators';
+import { descriptionMax, nameMax } from '../validation/limits';
 import type { ReactorFormula } from '../entities/reactor-formula.entity';
 
-/** Of configuration entries, and of request parameters. */
-export const parametersMax = 25;
+/** Entries of `configuration`, and of `request_parameters`. */
+const parametersMax = 25;
 export const parameterNameMax = 200;
-/** An address, or a small picture as a data URL. */
-export const iconMax = 50_000;
+/** Characters of an icon: an address, or a small picture as a data URL. */
+const iconMax = 50_000;
 
 class ConfigurationInput {
-  @Text({
-    max: parameterNameMax,
-    pattern: /^[\w-]+$/,
-    must: 'must be made of letters, digits, _ and -',
-  })
+  @IsString()
+  @TextLength(1, parameterNameMax)
+  @WithoutNul()
+  @Matches(/^[\w-]+$/, { message: 'must be made of letters, digits, _ and -' })
   name!: string;
 
-  @Text({ min: 0, max: descriptionMax, optional: true })
+  @IsOptional()
+  @IsString()
+  @TextLength(0, descriptionMax)
+  @WithoutNul()
   description?: string;
 
-  @OneOf(['string', 'boolean', 'number'])
+  @IsIn(['string', 'boolean', 'number'])
   type!: 'string' | 'boolean' | 'number';
 }
 
 class ParameterInput {
-  @Text({
-    max: parameterNameMax,
-    pattern: /^[\w-]+(?:\.[\w-]+)*$/,
-    must: 'must be made of letters, digits, _ and -, with dots between levels',
+  @IsString()
+  @TextLength(1, parameterNameMax)
+  @WithoutNul()
+  @Matches(/^[\w-]+(?:\.[\w-]+)*$/, {
+    message: 'must be made of letters, digits, _ and -, with dots between levels',
   })
   name!: string;
 
-  @Text({ min: 0, max: descriptionMax, optional: true })
+  @IsOptional()
+  @IsString()
+  @TextLength(0, descriptionMax)
+  @WithoutNul()
   description?: string;
 
-  @OneOf(['string', 'boolean', 'number', 'object'])
+  @IsIn(['string', 'boolean', 'number', 'object'])
   type!: ParameterType;
 
-  @Flag({ optional: true })
+  @IsOptional()
+  @IsBoolean()
   optional?: boolean;
 }
 
 /** The document of a create and of a full update. */
 export class FormulaInput {
-  @OneOf(['private'], { optional: true })
+  @IsOptional()
+  @IsIn(['private'])
   type?: 'private';
 
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  @Text({ min: 0, max: descriptionMax, optional: true })
+  @IsOptional()
+  @IsString()
+  @TextLength(0, descriptionMax)
+  @WithoutNul()
   description?: string;
 
-  @Text({ min: 0, max: iconMax, optional: true })
+  @IsOptional()
+  @IsString()
+  @TextLength(0, iconMax)
+  @WithoutNul()
   icon?: string;
 
   @Code()
   code!: string;
 
-  @NestedList(() => ConfigurationInput, { max: parametersMax, optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(parametersMax)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => ConfigurationInput)
   configuration?: ConfigurationInput[];
 
-  @NestedList(() => ParameterInput, { max: parametersMax, optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(parametersMax)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => ParameterInput)
   request_parameters?: ParameterInput[];
 
   @RuntimeName()
@@ -89,9 +128,16 @@ const descriptionOf = ({ description }: { description?: string }): { description
 
 /** The document that a PUT would take to leave the formula as it is. */
 export function toFormulaInput(row: ReactorFormula): Record<string, unknown> {
-  const { type, name, description, icon, code, configuration, request_parameters, runtime } =
-    toFormulaResponse(row, 'read');
-  return { type, name, description, icon, code, configuration, request_parameters, runtime };
+  return {
+    type: row.type,
+    name: row.name,
+    description: row.description,
+    icon: row.icon,
+    code: row.code,
+    configuration: row.configuration,
+    request_parameters: row.requestParameters,
+    runtime: row.runtime,
+  };
 }
 
 export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaResponse {

@@ -1,16 +1,15 @@
 import type { Actor } from '@glovebox/access';
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
-import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
 import { Reactor } from '../entities/reactor.entity';
-import { modifiedNow } from '../changes/created-and-modified';
+import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
@@ -26,19 +25,10 @@ import {
 export class ReactorFormulasService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: FormulaInput): Promise<FormulaResponse> {
+  async create(author: Author, input: FormulaInput): Promise<FormulaResponse> {
     this.#check(input);
-    const author = authorOf(actor);
     return change(this.ctx, author, 'create', async (manager) => {
-      const formula = manager.create(ReactorFormula, {
-        id: randomUUID(),
-        tenantId: author.tenantId,
-        ...columnsOf(input),
-        createdBy: author.actorId,
-        createdAt: new Date(),
-        modifiedBy: null,
-        modifiedAt: null,
-      });
+      const formula = manager.create(ReactorFormula, { ...newRow(author), ...columnsOf(input) });
       await manager.insert(ReactorFormula, formula);
       return {
         result: toFormulaResponse(formula, 'created'),
@@ -56,16 +46,14 @@ export class ReactorFormulasService {
     });
   }
 
-  update(actor: Actor, id: string, input: FormulaInput): Promise<FormulaResponse> {
-    const author = authorOf(actor);
+  update(author: Author, id: string, input: FormulaInput): Promise<FormulaResponse> {
     const row = { entity: ReactorFormula, id };
     return changeRow(this.ctx, author, 'update', row, (manager, formula) =>
       this.#replace(manager, author, formula, input),
     );
   }
 
-  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
-    const author = authorOf(actor);
+  async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
       const input = patched(FormulaInput, toFormulaInput(formula), patch);
@@ -73,8 +61,7 @@ export class ReactorFormulasService {
     });
   }
 
-  async remove(actor: Actor, id: string): Promise<void> {
-    const author = authorOf(actor);
+  async remove(author: Author, id: string): Promise<void> {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, formula) => {
       // The lock on the formula also keeps out reactors that are about to refer to it.

@@ -1,7 +1,8 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
+import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Loaded } from '../http/request';
+import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery, type Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
@@ -15,8 +16,8 @@ export class ReactorsController {
 
   @Post()
   @RequirePermission('reactor:create')
-  create(@Caller() actor: Actor, @Body() input: CreateReactor): Promise<ReactorResponse> {
-    return this.reactors.create(actor, input);
+  create(@ChangedBy() author: Author, @Body() input: CreateReactor): Promise<ReactorResponse> {
+    return this.reactors.create(author, input);
   }
 
   @Get()
@@ -36,11 +37,11 @@ export class ReactorsController {
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
   update(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Reactor,
     @Body() input: UpdateReactor,
   ): Promise<ReactorResponse> {
-    return this.reactors.update(actor, id, input);
+    return this.reactors.update(author, id, input);
   }
 
   @Patch(':id')
@@ -48,18 +49,18 @@ export class ReactorsController {
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
   patch(
-    @Caller() actor: Actor,
+    @ChangedBy() author: Author,
     @Loaded() { id }: Reactor,
     @Body() patch: MergePatch,
   ): Promise<void> {
-    return this.reactors.patch(actor, id, patch);
+    return this.reactors.patch(author, id, patch);
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(Reactor)
-  remove(@Caller() actor: Actor, @Loaded() { id }: Reactor): Promise<void> {
-    return this.reactors.remove(actor, id);
+  remove(@ChangedBy() author: Author, @Loaded() { id }: Reactor): Promise<void> {
+    return this.reactors.remove(author, id);
   }
 }

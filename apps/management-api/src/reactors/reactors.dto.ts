@@ -1,3 +1,5 @@
+import { Type } from 'class-transformer';
+import { IsIn, IsObject, IsOptional, IsString, IsUUID, ValidateNested } from 'class-validator';
 import type { Isolation } from '@glovebox/sandbox';
 import {
   ApplicationReference,
@@ -13,37 +15,49 @@ import {
   type FormulaResponse,
 } from '../reactor-formulas/reactor-formulas.dto';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
-import { Nested, OneOf, StringMap, Text, Uuid, nameMax } from '../validation/fields';
+import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
+import { nameMax } from '../validation/limits';
 import type { Reactor } from '../entities/reactor.entity';
 
 class FormulaReference {
-  @Uuid()
+  @IsUUID('loose')
   id!: string;
 }
 
 class ReactorInput {
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  @StringMap({ scalars: true, nameMax: parameterNameMax, bytesMax: configurationBytesMax })
+  @IsStringMap({ scalars: true, nameMax: parameterNameMax, bytesMax: configurationBytesMax })
   configuration!: Record<string, string | number | boolean>;
 
-  @Nested(() => ApplicationReference, { optional: true })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ApplicationReference)
   application?: ApplicationReference;
 
-  @OneOf(['warm', 'run'], { optional: true })
+  @IsOptional()
+  @IsIn(['warm', 'run'])
   isolation?: Isolation;
 }
 
-/** The whole document: what a create takes, and what a PATCH patches. */
+/** The whole document, as a create takes it and a PATCH patches it. */
 export class CreateReactor extends ReactorInput {
-  @Nested(() => FormulaReference)
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FormulaReference)
   formula!: FormulaReference;
 }
 
 export class UpdateReactor extends ReactorInput {
-  /** Never another than it is. */
-  @Nested(() => FormulaReference, { optional: true })
+  /** Must name the current formula. */
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FormulaReference)
   formula?: FormulaReference;
 }
 

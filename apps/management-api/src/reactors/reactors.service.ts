@@ -1,12 +1,11 @@
 import type { Actor } from '@glovebox/access';
-import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { usableApplication } from '../applications/usable-application';
-import { authorOf, change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import {
   configurationErrors,
@@ -19,7 +18,7 @@ import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
-import { modifiedNow } from '../changes/created-and-modified';
+import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
 import { Reactor } from '../entities/reactor.entity';
 import {
@@ -34,23 +33,11 @@ import {
 export class ReactorsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async create(actor: Actor, input: CreateReactor): Promise<ReactorResponse> {
-    const author = authorOf(actor);
+  async create(author: Author, input: CreateReactor): Promise<ReactorResponse> {
     return change(this.ctx, author, 'create', async (manager) => {
-      const identity = {
-        id: randomUUID(),
-        tenantId: author.tenantId,
-        formulaId: input.formula.id.toLowerCase(),
-      };
-      const { columns, ...parts } = await this.#decide(manager, identity, input);
-      const reactor = manager.create(Reactor, {
-        ...identity,
-        ...columns,
-        createdBy: author.actorId,
-        createdAt: new Date(),
-        modifiedBy: null,
-        modifiedAt: null,
-      });
+      const row = { ...newRow(author), formulaId: input.formula.id.toLowerCase() };
+      const { columns, ...parts } = await this.#decide(manager, row, input);
+      const reactor = manager.create(Reactor, { ...row, ...columns });
       await manager.insert(Reactor, reactor);
       return {
         result: toReactorResponse(reactor, parts, 'created'),
@@ -82,16 +69,14 @@ export class ReactorsService {
     return shown;
   }
 
-  update(actor: Actor, id: string, input: UpdateReactor): Promise<ReactorResponse> {
-    const author = authorOf(actor);
+  update(author: Author, id: string, input: UpdateReactor): Promise<ReactorResponse> {
     const row = { entity: Reactor, id };
     return changeRow(this.ctx, author, 'update', row, (manager, reactor) =>
       this.#replace(manager, author, reactor, input),
     );
   }
 
-  async patch(actor: Actor, id: string, patch: MergePatch): Promise<void> {
-    const author = authorOf(actor);
+  async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, reactor) => {
       const document = toReactorInput(reactor, await this.#configurationOf(reactor));
@@ -102,9 +87,9 @@ export class ReactorsService {
     });
   }
 
-  async remove(actor: Actor, id: string): Promise<void> {
+  async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Reactor, id };
-    await changeRow(this.ctx, authorOf(actor), 'delete', row, async (manager, reactor) => {
+    await changeRow(this.ctx, author, 'delete', row, async (manager, reactor) => {
       await manager.remove(reactor);
       return { result: undefined, deletions: [{ kind: 'reactor', id }] };
     });

@@ -4,7 +4,7 @@ import { sealedInRedis } from '@glovebox/definitions';
 import type { RotationContext } from './context';
 
 /** What a master key still has to open. */
-export interface KeyUse {
+interface KeyUse {
   readonly version: number;
   readonly inRing: boolean;
   readonly dataKeys: number;

@@ -9,7 +9,7 @@ export const rotationHelp = `Rotates the master key.
 DATABASE_URL as glovebox_rotation, REDIS_URL, KEY_RING. Every process must have been started with the
 new key before. May be interrupted, repeated, and run twice at once.`;
 
-export interface RotationOptions {
+interface RotationOptions {
   readonly help: boolean;
   readonly status: boolean;
   readonly to: number | undefined;

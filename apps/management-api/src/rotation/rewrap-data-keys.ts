@@ -7,7 +7,7 @@ import {
 } from '@glovebox/database';
 import { rewrapDataKey, UnknownMasterKey, type KeyRing, type WrappedDataKey } from '@glovebox/seal';
 
-export interface Rewrapped {
+interface Rewrapped {
   readonly rewrapped: number;
   /** Keys that no master key opens: they stay as they are. */
   readonly damaged: number;

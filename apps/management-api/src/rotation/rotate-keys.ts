@@ -6,7 +6,7 @@ import type { RotationContext } from './context';
 import { describeStatus, isUnused, keyStatus, type KeyStatus } from './key-status';
 import { rewrapDataKeys } from './rewrap-data-keys';
 
-export interface Rotation {
+interface Rotation {
   readonly status: KeyStatus;
   readonly rewrapped: number;
   readonly resealed: number;

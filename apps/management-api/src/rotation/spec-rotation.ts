@@ -16,7 +16,7 @@ export function ringOf(...versions: number[]): string {
     .join(',');
 }
 
-export interface Stores {
+interface Stores {
   readonly database: { readonly managementUrl: string; readonly rotationUrl: string };
   readonly redis: { readonly url: string };
 }

@@ -10,12 +10,12 @@ export const bufferedBytesMax = 256 * 1024 * 1024;
 /** A larger body is parsed, checked and stored in its turn. */
 export const smallBodyBytesMax = 64 * 1024;
 /** One of a tenant, and one of all others in turn. */
-export const largeBodiesMax = 2;
-export const largeBodyWaitMs = 10_000;
+const largeBodiesMax = 2;
+const largeBodyWaitMs = 10_000;
 /** Of one tenant. */
-export const waitingBodiesMax = 50;
-export const bodyIdleMs = 30_000;
-export const bodyWholeMs = 300_000;
+const waitingBodiesMax = 50;
+const bodyIdleMs = 30_000;
+const bodyWholeMs = 300_000;
 
 /** Everything that the bodies of all tenants share in this process. */
 export interface BodyShares {

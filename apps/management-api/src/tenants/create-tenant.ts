@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mayHold, permissions, type Permission } from '@glovebox/access';
 import { issueApplication } from '../applications/issue-application';
-import { change, type Author } from '../changes/change';
+import { change } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { Tenant } from '../entities/tenant.entity';
 import { newWebhookSecret, sealWebhookSecrets } from './webhook-secrets';
@@ -30,7 +30,7 @@ export async function createTenant(
   options: { name: string; demo: boolean },
 ): Promise<NewTenant> {
   const id = randomUUID();
-  const author: Author = { tenantId: id, actorId: null, traceId: randomUUID() };
+  const author = { tenantId: id, actorId: null, traceId: randomUUID(), claim: undefined };
   const webhookSecrets = [newWebhookSecret()];
   const sealedSecrets = await sealWebhookSecrets(ctx.sealer, id, webhookSecrets);
   const definition = toTenantDefinition({ id, settings: {} }, webhookSecrets);

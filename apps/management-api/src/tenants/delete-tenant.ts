@@ -10,9 +10,9 @@ const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as co
 
 /**
  * All of a tenant at once: its resources, what the data plane knows of them, and the keys that its
- * data is sealed with. Whatever is sealed stays behind as noise for TenantRemains to clear away, so
- * that the transaction does not grow with the vault but with the definitions alone, which every
- * process holds in memory anyway.
+ * data is sealed with. Sealed rows stay behind as noise, which the housekeeping of the workers deletes.
+ * The transaction therefore does not grow with the vault. It grows with the definitions alone, which
+ * every process holds in memory anyway.
  *
  * - Nothing of the tenant is written meanwhile: the row lock comes first, and each change takes a
  *   share of it first (`change()`). Changes under way are waited for, later ones find no tenant.

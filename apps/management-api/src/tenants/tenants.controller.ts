@@ -1,7 +1,8 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller } from '../http/request';
+import { Caller, ChangedBy } from '../http/request';
 import { UpdateTenant, type TenantResponse, type WebhookSecretResponse } from './tenants.dto';
 import { TenantsService } from './tenants.service';
 
@@ -17,27 +18,27 @@ export class TenantsController {
 
   @Put()
   @RequirePermission('tenant:update')
-  update(@Caller() actor: Actor, @Body() input: UpdateTenant): Promise<TenantResponse> {
-    return this.tenants.update(actor, input);
+  update(@ChangedBy() author: Author, @Body() input: UpdateTenant): Promise<TenantResponse> {
+    return this.tenants.update(author, input);
   }
 
   @Delete()
   @HttpCode(204)
   @RequirePermission('tenant:delete')
-  remove(@Caller() actor: Actor): Promise<void> {
-    return this.tenants.remove(actor);
+  remove(@ChangedBy() author: Author): Promise<void> {
+    return this.tenants.remove(author);
   }
 
   @Get('webhook-secret')
   @RequirePermission('tenant:update')
-  showWebhookSecret(@Caller() actor: Actor): Promise<WebhookSecretResponse> {
-    return this.tenants.showWebhookSecret(actor);
+  showWebhookSecret(@ChangedBy() author: Author): Promise<WebhookSecretResponse> {
+    return this.tenants.showWebhookSecret(author);
   }
 
   @Post('webhook-secret/rotate')
   @HttpCode(200)
   @RequirePermission('tenant:update')
-  rotateWebhookSecret(@Caller() actor: Actor): Promise<WebhookSecretResponse> {
-    return this.tenants.rotateWebhookSecret(actor);
+  rotateWebhookSecret(@ChangedBy() author: Author): Promise<WebhookSecretResponse> {
+    return this.tenants.rotateWebhookSecret(author);
   }
 }

@@ -1,12 +1,17 @@
+import { IsOptional, IsString } from 'class-validator';
 import { toStamps, type Stamps } from '../changes/created-and-modified';
-import { StringMap, Text, nameMax } from '../validation/fields';
+import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
+import { nameMax } from '../validation/limits';
 import type { Tenant } from '../entities/tenant.entity';
 
 export class UpdateTenant {
-  @Text({ max: nameMax })
+  @IsString()
+  @TextLength(1, nameMax)
+  @WithoutNul()
   name!: string;
 
-  @StringMap({ optional: true })
+  @IsOptional()
+  @IsStringMap()
   settings?: Record<string, string>;
 }
 
@@ -20,7 +25,7 @@ export interface WebhookSecretResponse {
   secret: string;
 }
 
-/** The operator made it, who is no application. */
+/** A tenant has no `created_by`: the operator who creates it is no application. */
 export function toTenantResponse(row: Tenant): TenantResponse {
   return {
     id: row.id,

@@ -3,13 +3,12 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
-import { authorOf, change } from '../changes/change';
+import { change, type Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../changes/created-and-modified';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from '../entities/tenant.entity';
-import { TenantRemains } from './tenant-remains';
 import { toTenantDefinition } from './tenant-definition';
 import {
   toTenantResponse,
@@ -21,10 +20,7 @@ import { openWebhookSecrets, rotated, sealWebhookSecrets } from './webhook-secre
 
 @Injectable()
 export class TenantsService {
-  constructor(
-    @Context() private readonly ctx: ManagementContext,
-    private readonly remains: TenantRemains,
-  ) {}
+  constructor(@Context() private readonly ctx: ManagementContext) {}
 
   get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
     return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) =>
@@ -32,8 +28,7 @@ export class TenantsService {
     );
   }
 
-  update(actor: Actor, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
-    const author = authorOf(actor);
+  update(author: Author, { name, settings = {} }: UpdateTenant): Promise<TenantResponse> {
     return change(this.ctx, author, 'update', async (manager) => {
       const tenant = await lockTenant(manager, author.tenantId);
       Object.assign(tenant, { name, settings }, modifiedNow(author));
@@ -46,14 +41,12 @@ export class TenantsService {
     });
   }
 
-  async remove(actor: Actor): Promise<void> {
-    await deleteTenant(this.ctx, authorOf(actor));
-    this.remains.sweep();
+  remove(author: Author): Promise<void> {
+    return deleteTenant(this.ctx, author);
   }
 
   /** The secret that signs from now on. Showing it is a use of it, and recorded. */
-  async showWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
-    const author = authorOf(actor);
+  async showWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { tenantId } = author;
     const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const found = await findTenant(manager, tenantId);
@@ -71,8 +64,7 @@ export class TenantsService {
     return { secret: newest.secret };
   }
 
-  rotateWebhookSecret(actor: Actor): Promise<WebhookSecretResponse> {
-    const author = authorOf(actor);
+  rotateWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { sealer } = this.ctx;
     return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
       const tenant = await lockTenant(manager, author.tenantId);

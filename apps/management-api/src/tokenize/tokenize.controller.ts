@@ -1,8 +1,9 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
+import type { Claim } from '../changes/idempotency';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller } from '../http/request';
+import { Caller, Claimed } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 
 /** As much as expressions may expand to. */
@@ -18,8 +19,12 @@ export class TokenizeController {
   @RequirePermission('token:create')
   @BodyBytesMax(documentBytesMax)
   @FreeBody()
-  tokenize(@Caller() actor: Actor, @Body() document: unknown): Promise<string> {
-    return this.tokens.tokenize(actor, document);
+  tokenize(
+    @Caller() actor: Actor,
+    @Body() document: unknown,
+    @Claimed() claim: Claim | undefined,
+  ): Promise<string> {
+    return this.tokens.tokenize(actor, document, claim);
   }
 
   @Post('detokenize')

@@ -12,9 +12,10 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Response } from 'express';
+import type { Claim } from '../changes/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller } from '../http/request';
+import { Caller, Claimed } from '../http/request';
 import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
@@ -36,9 +37,10 @@ export class TokensController {
   async create(
     @Caller() actor: Actor,
     @Body() input: CreateToken,
+    @Claimed() claim: Claim | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TokenAnswer> {
-    const { answer, isNew } = await this.tokens.create(actor, input);
+    const { answer, isNew } = await this.tokens.create(actor, input, claim);
     if (!isNew) response.status(200);
     return answer;
   }

@@ -1,53 +1,98 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Max,
+  Min,
+} from 'class-validator';
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { requestOf } from '../http/request';
 import { readPage, type PageQuery } from '../lists/listing';
-import { Flag, Instant, Json, StringMap, Text, TextList, Whole } from '../validation/fields';
+import {
+  IsAnyJson,
+  IsInstant,
+  IsStringMap,
+  TextLength,
+  WithoutNul,
+} from '../validation/decorators';
+import { listEntriesMax } from '../validation/limits';
 
-/** What a change may change. The shape alone: what a token may be is for the vault to say. */
+/** The members that a PATCH may change. Only their shape is checked here, the rest by the vault. */
 export class TokenChange {
-  @Json()
+  @IsAnyJson()
   data!: unknown;
 
-  @Json({ optional: true })
+  @IsOptional()
+  @IsAnyJson()
   mask?: unknown;
 
-  @TextList({ optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(listEntriesMax)
+  @IsString({ each: true })
   containers?: string[];
 
-  @StringMap({ optional: true })
+  @IsOptional()
+  @IsStringMap()
   metadata?: Record<string, string>;
 
-  @TextList({ optional: true })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(listEntriesMax)
+  @IsString({ each: true })
   search_indexes?: string[];
 
-  @Text({ optional: true })
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @WithoutNul()
   fingerprint_expression?: string;
 
-  @Instant({ optional: true })
+  @IsOptional()
+  @IsInstant()
   expires_at?: string;
 }
 
 export class CreateToken extends TokenChange {
-  @Text({ optional: true })
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @WithoutNul()
   id?: string;
 
-  @Text({ optional: true })
+  @IsOptional()
+  @IsString()
+  @IsNotEmpty()
+  @WithoutNul()
   type?: string;
 
-  @Flag({ optional: true })
+  @IsOptional()
+  @IsBoolean()
   deduplicate_token?: boolean;
 }
 
 export class SearchTokens {
-  @Text({ max: 4_096 })
+  @IsString()
+  @TextLength(1, 4_096)
+  @WithoutNul()
   query!: string;
 
-  @Whole({ min: 1, max: Number.MAX_SAFE_INTEGER, optional: true })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
   page?: number;
 
-  @Whole({ min: 1, max: 100, optional: true })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100)
   size?: number;
 }
 

@@ -12,7 +12,7 @@ import {
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome } from '../changes/idempotency';
+import { storeOutcome, type Claim } from '../changes/idempotency';
 import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
@@ -27,6 +27,7 @@ export class TokensService {
   create(
     actor: Actor,
     input: CreateToken,
+    claim: Claim | undefined,
   ): Promise<{ readonly answer: TokenAnswer; readonly isNew: boolean }> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
@@ -34,7 +35,8 @@ export class TokensService {
       const answer = toWire(token.view);
       // An older token is looked up for each answer: a caller that may see it now may not later.
       if (token.isNew) {
-        await storeOutcome(sql, sealer, answer, { sights: sightsOf(actor.principal, [token]) });
+        const sights = sightsOf(actor.principal, [token]);
+        await storeOutcome(sql, sealer, claim, answer, { sights });
       }
       return { answer, isNew: token.isNew };
     });
@@ -79,13 +81,13 @@ export class TokensService {
   }
 
   /** As JSON text: Nest would send a document that is a string as that string. */
-  tokenize(actor: Actor, document: unknown): Promise<string> {
+  tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
       const tokenized = await vault.tokenize(sql, actor, document);
       const answer = JSON.stringify(tokenized.document);
       const { lasting, sights } = tokenized;
-      await storeOutcome(sql, sealer, answer, { kept: JSON.stringify(lasting), sights });
+      await storeOutcome(sql, sealer, claim, answer, { kept: JSON.stringify(lasting), sights });
       return answer;
     });
   }

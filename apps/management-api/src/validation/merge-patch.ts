@@ -1,26 +1,26 @@
 import { invalid } from '@glovebox/problems';
-import { mergePatch } from '@glovebox/wire';
-import { isMembers, type Dto, type Members } from './fields';
+import { isJsonObject, mergePatch, type JsonObject } from '@glovebox/wire';
 import { toDto } from './body.pipe';
+import type { Dto } from './dto-members';
 
-/** The body of a PATCH: RFC 7386, applied to what PUT would take. */
+/** The body of a PATCH (RFC 7386). It is applied to the document that a PUT takes. */
 export type MergePatch = unknown;
 
 /**
- * What a PUT of the patched document would be: so a PATCH can do exactly what a PUT can, null on a
- * required member is refused like its absence, and each rule is written once. Undefined for `{}`,
- * which changes nothing and is always fine, whatever has become of the rules since the last write.
+ * Validates the patched document as a PUT of it. A PATCH can do exactly what a PUT can, null on a
+ * required member is refused like its absence, and each rule is written once. Returns undefined for
+ * `{}`, which changes nothing: it is accepted even if the rules have changed since the last write.
  */
 export function patched<Type extends Dto>(
   Type: Type,
-  document: Members,
+  document: JsonObject,
   patch: MergePatch,
 ): InstanceType<Type> | undefined {
-  if (!isMembers(patch)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   if (Object.keys(patch).length === 0) return undefined;
   return toDto(Type, mergePatch(document, patch));
 }
 
 export function touches(patch: MergePatch, member: string): boolean {
-  return isMembers(patch) && Object.hasOwn(patch, member);
+  return isJsonObject(patch) && Object.hasOwn(patch, member);
 }

@@ -3,7 +3,10 @@ import type { DialTarget } from '../dial';
 import { createEgress, type EgressParts } from '../egress';
 import { parseEgressPolicy, type EgressSettings } from '../policy';
 
-/** An egress with nothing allowed but what is said. Whoever does not say otherwise is one tenant. */
+/**
+ * Makes an egress that allows only the given addresses. Without an owner, all calls are one
+ * tenant's.
+ */
 export function egressOf(settings: Partial<EgressSettings>, parts: Partial<EgressParts> = {}) {
   const policy = parseEgressPolicy({
     allow: [],

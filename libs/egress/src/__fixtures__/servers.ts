@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls';
 export interface Listening {
   readonly port: number;
   readonly connections: Socket[];
-  /** What each TLS connection named by SNI; `false` for none. */
+  /** The SNI name of each TLS connection; `false` for none. */
   readonly serverNames: Array<string | false>;
   close(): Promise<void>;
 }

@@ -1,20 +1,23 @@
 import { Problem } from '@glovebox/problems';
 import type { TakeTurn } from './time-slices';
 
-/** From the first brace to the last, as it stands in the request. */
+/** Counted from the first brace to the last, as the expression stands in the request. */
 export const expressionBytesMax = 4_096;
 const expressionsMax = 1_000;
 const tokensMax = 100;
 export const expandedBytesMax = 10 * 1024 * 1024;
-/** What all filters of a request may read and write: a short chain over a large value, repeated. */
+/**
+ * Characters that all filters of a request may read and write. Bounds a short chain that is
+ * repeated over a large value.
+ */
 const filteredCharactersMax = 32 * 1024 * 1024;
-/** In one expression: each takes its time however short the text is. */
+/** Filters in one expression. Each takes its time, however short the text is. */
 export const filtersMax = 32;
-/** No filter makes a text longer than this; most of them are not interrupted. */
+/** The longest text that a filter may make. Most filters are not interrupted. */
 export const textLengthMax = 2 * 1024 * 1024;
 export const paddingMax = 4_096;
 
-/** Counts the expressions and tokens of a whole request, before anything is looked up. */
+/** Counts the expressions and tokens of a whole request, before any token is looked up. */
 export class Tally {
   readonly #tokenIds = new Set<string>();
   #expressions = 0;
@@ -39,14 +42,17 @@ export class Tally {
   }
 }
 
-/** Where a request is one of many: what they have in common to work and to keep things in. */
+/** Memory and turns that a request shares with others. */
 interface Common {
-  /** Throws where there is no room for so many bytes more. */
+  /** Throws when there is no room for so many more bytes. */
   readonly keep?: (bytes: number) => void;
   readonly takeTurn?: TakeTurn;
 }
 
-/** What the expressions of a whole request may still expand to, and their filters work through. */
+/**
+ * The bytes that a whole request may still expand to, and the characters that its filters may still
+ * process.
+ */
 export class Budget {
   #bytes = expandedBytesMax;
   #characters = filteredCharactersMax;

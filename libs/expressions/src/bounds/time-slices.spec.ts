@@ -4,7 +4,7 @@ import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
 import { bodyTemplate } from '../expand/expand-stream';
 import { valueTemplate } from '../expand/value-template';
 
-/** How often the process has looked at its sockets while the work went on. */
+/** Counts how often the process has looked at its sockets during the work. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {
   let looks = 0;
   let isDone = false;

@@ -1,15 +1,15 @@
-/** Work that may stand still wherever it yields. */
+/** Work that may pause wherever it yields. */
 export type Work<Result> = Generator<undefined, Result, undefined>;
 
-/** Waits until long work may begin; gives back what ends it. */
+/** Waits until long work may begin, and returns the function that ends the turn. */
 export type TakeTurn = () => Promise<() => void>;
 
-/** Most work is done by then, and nobody has waited for anything. */
+/** Most work is done within this time, and nobody has waited for it. */
 const freeMs = 2;
-/** How long others wait for one slice; what lies between two yields is done as a whole. */
+/** The longest that others wait for one slice. Work between two yields is not interrupted. */
 const sliceMs = 5;
 
-/** All of it at once: for work that is small by its own limits. */
+/** Does all the work at once. For work that is small by its own limits. */
 export function atOnce<Result>(work: Work<Result>): Result {
   for (;;) {
     const step = work.next();
@@ -17,7 +17,7 @@ export function atOnce<Result>(work: Work<Result>): Result {
   }
 }
 
-/** Long work holds a turn, and stands still after each slice: other calls are served meanwhile. */
+/** Does the work in slices, between which other calls are served. Long work holds a turn. */
 export async function inSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn): Promise<Result> {
   let until = performance.now() + freeMs;
   let endTurn: (() => void) | undefined;
@@ -38,8 +38,9 @@ export async function inSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn):
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves when the process has looked at its sockets, and for one who waits at a time. Timers and
- * immediates alone would not do: a hundred of them run one after the other, before any socket is read.
+ * Resolves when the process has looked at its sockets, for one waiter at a time. Timers and
+ * immediates alone would not do: a hundred of them run one after the other before any socket is
+ * read.
  */
 export function nextSlice(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
-/** How much of a way is named: the steps nearest to its end. */
+/** The number of steps that are named, counted from the end of a path. */
 const namedStepsMax = 8;
 
-/** Not what could itself be data, such as a name of many digits or an address. */
+/** Excludes names that could be data, such as one of many digits or an address. */
 const tellableName = /^(?!.*\d{4})[A-Za-z_][\w-]{0,39}$/;
 
 interface Step {
@@ -9,7 +9,7 @@ interface Step {
   readonly name: string | undefined;
 }
 
-/** The way through a document to where it is being read. */
+/** The path to the part of a document that is being read. */
 export class DocumentPath {
   readonly #steps: Step[] = [];
 
@@ -21,7 +21,7 @@ export class DocumentPath {
     this.#steps.pop();
   }
 
-  /** `a.0.b`; `#2` is the third member of an object where its name is better not repeated. */
+  /** `a.0.b`. `#2` is the third member of an object, where its name must not be repeated. */
   get text(): string {
     const steps = this.#steps.slice(-namedStepsMax).map(({ at, name }) => {
       if (name === undefined) return String(at);

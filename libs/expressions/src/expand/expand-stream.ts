@@ -18,12 +18,12 @@ export interface StreamOptions {
   resolve(tokenIds: readonly string[]): Promise<Values>;
 }
 
-/** How much is read before the expressions in it are resolved together. */
+/** Bytes that are read before their expressions are resolved together. */
 const batchBytesMax = 64 * 1024;
 
 /**
- * The bytes of a body with its expressions replaced, as they come. What is in memory is one batch,
- * the values for it, and the 4 KB that an expression may still need.
+ * Replaces the expressions of a body as its bytes come. Memory holds one batch, the values for it,
+ * and the 4 KB that an expression may still need.
  */
 export async function* expandStream(
   source: AsyncIterable<Buffer>,
@@ -49,7 +49,7 @@ export async function* expandStream(
   if (batch.length > 0) yield await expand(batch, medium, options);
 }
 
-/** A body that is there as a whole: all that it asks for is known before anything is looked up. */
+/** Reads a whole body. All its tokens are known before any is looked up. */
 export function* bodyTemplate(
   body: Buffer,
   context: BodyContext,
@@ -70,13 +70,16 @@ export function* bodyTemplate(
 interface Medium {
   readonly scanner: Scanner;
   readonly write: Write;
-  /** How the scanned text stands for bytes. */
+  /** The encoding of the scanned text. */
   readonly encoding: 'utf8' | 'latin1';
   /** Null at the end. */
   decode(bytes: Buffer | null): string;
 }
 
-/** JSON is UTF-8. Text and forms need not be: they are read byte by byte and go on as they are. */
+/**
+ * JSON is UTF-8. Text and forms need not be: they are read byte by byte, and other bytes stay as
+ * they are.
+ */
 function mediumOf({ context, tally }: Pick<StreamOptions, 'context' | 'tally'>): Medium {
   if (context === 'json') {
     return {

@@ -4,7 +4,7 @@ import type { Hole, Piece } from '../scan/template-pieces';
 import type { Work } from '../bounds/time-slices';
 import { toText } from '../filters/value-filters';
 
-/** Values by token id; what a template needs is in it, or the caller is wrong. */
+/** Values by token id. The caller must provide all that a template needs. */
 export type Values = ReadonlyMap<string, unknown>;
 
 export function evaluate(expression: Expression, values: Values, budget: Budget): Work<unknown> {
@@ -14,10 +14,10 @@ export function evaluate(expression: Expression, values: Values, budget: Budget)
   return expression.evaluate(values.get(expression.tokenId), budget);
 }
 
-/** How a context writes a value so that it cannot leave its place. */
+/** Writes a value in its context so that it cannot leave its place. */
 export type Write = (value: unknown, isWholeValue: boolean) => string;
 
-/** Inside the quotes that are there, or with its own in their place. */
+/** Writes inside the existing quotes, or with quotes of its own in their place. */
 export const writeJson: Write = (value, isWholeValue) => {
   const isObject = typeof value === 'object' && value !== null;
   const json = JSON.stringify(isWholeValue && isObject ? value : toText(value));
@@ -29,7 +29,7 @@ export const writeText: Write = (value) => toText(value).toWellFormed();
 
 export const writeEncoded: Write = (value) => encodeURIComponent(writeText(value, false));
 
-/** The text of each piece, in their order. */
+/** Returns the text of each piece, in order. */
 export function* renderEach(
   pieces: readonly Piece[],
   values: Values,

@@ -3,10 +3,10 @@ import type { Piece } from '../scan/template-pieces';
 import type { Values } from './render';
 import { atOnce, inSlices, type Work } from '../bounds/time-slices';
 
-/** A text or value with holes in it: which tokens it asks for, and what it is once they are known. */
+/** A text or value with holes: the tokens it needs, and the result once their values are known. */
 export interface Template<Result> {
   readonly tokenIds: readonly string[];
-  /** A request of several templates gives each the same budget. */
+  /** Give all templates of a request the same budget. */
   render(values: Values, budget?: Budget): Result;
   /** For values of any size: the process does other work in between. */
   renderInSlices(values: Values, budget?: Budget): Promise<Result>;

@@ -6,20 +6,22 @@ import { renderEach, writeEncoded, writeText } from './render';
 import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 
-/** What follows the `?`. */
+/** Reads a query without its `?`. */
 export function queryTemplate(text: string, tally = new Tally()): Template<string> {
   return fromPieces(spansOf(text, formSyntax, tally));
 }
 
 /**
- * A path without its query. A value keeps to its segment, since its slashes are encoded; but one that
- * is `..` makes a segment that climbs: the result must be checked like any path of a caller.
+ * Reads a path without its query. A value keeps to its segment, since its slashes are encoded. But
+ * `..` is a segment that climbs, so the result must be checked like any path of a caller.
  */
 export function pathTemplate(text: string, tally = new Tally()): Template<string> {
   return fromPieces(spansOf(text, pathSyntax, tally));
 }
 
-/** Name, value, name, value, as Node.js reads them: one character a byte. Names are not expanded. */
+/**
+ * Reads name, value, name, value as Node.js does: one character per byte. Names are not expanded.
+ */
 export function headerTemplate(
   rawHeaders: readonly string[],
   tally = new Tally(),

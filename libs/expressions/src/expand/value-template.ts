@@ -8,19 +8,20 @@ import { toText } from '../filters/value-filters';
 import { DocumentPath } from './document-path';
 
 /**
- * Parsed JSON, such as the arguments of a reactor: a string that is exactly one expression becomes
- * the value with its type, in longer text a value becomes text. Names of members are never expanded.
+ * Reads parsed JSON, such as the arguments of a reactor. A string that is exactly one expression
+ * becomes the value with its type. In longer text a value becomes text. Member names are never
+ * expanded.
  */
 export function valueTemplate(value: unknown, tally = new Tally()): Template<unknown> {
   return templateOf(value, plainSyntax, tally);
 }
 
-/** A document over data at hand, such as a mask: `{{ data.number | last4 }}`. */
+/** A document over given data, such as a mask: `{{ data.number | last4 }}`. */
 export interface DataTemplate {
   render(data: unknown, budget?: Budget): unknown;
 }
 
-/** As `valueTemplate`, but each expression begins with `data`, or with a path below it. */
+/** Does the same as `valueTemplate`, but each expression begins with `data` or a path below it. */
 export function dataTemplate(document: unknown, tally = new Tally()): DataTemplate {
   const template = templateOf(document, { ...plainSyntax, head: 'data' }, tally);
   return { render: (data, budget) => template.render(new Map([['data', data]]), budget) };
@@ -38,7 +39,7 @@ export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate 
   const build = textBuilder(text, { path: new DocumentPath(), scan });
   return {
     *make(document, value, budget) {
-      // Made for each of many places, plain text adds up as well.
+      // The text is made for each of many places, so plain text counts as well.
       budget.spend(text);
       if (!build) return text;
       const roots = new Map([
@@ -71,7 +72,7 @@ interface Scan {
   readonly scan: (text: string) => readonly Piece[];
 }
 
-/** Undefined if there is no expression in the value: a million of such values cost no memory. */
+/** Undefined when the value holds no expression: a million of such values cost no memory. */
 function builderOf(value: unknown, scan: Scan): Build | undefined {
   if (typeof value === 'string') return textBuilder(value, scan);
   if (Array.isArray(value)) return arrayBuilder(value, scan);
@@ -126,7 +127,7 @@ function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): B
   });
   if (changes.length === 0) return undefined;
   return function* (values, budget) {
-    // A spread defines members, and so each that is assigned is there: also one called __proto__.
+    // A spread defines members. Assigning to a defined member also works for one called __proto__.
     const copy: Record<string, unknown> = { ...object };
     for (const [name, build] of changes) copy[name] = yield* build(values, budget);
     return copy;

@@ -1,11 +1,11 @@
-/** Where the n-th character begins. Characters are code points: no cut divides a surrogate pair. */
+/** Index of the n-th character. Characters are code points: no cut divides a surrogate pair. */
 export function fromStart(text: string, characters: number): number {
   let at = 0;
   for (let i = 0; i < characters && at < text.length; i += 1) at += isPair(text, at) ? 2 : 1;
   return at;
 }
 
-/** Where the last n characters begin. */
+/** Index of the last n characters. */
 export function fromEnd(text: string, characters: number): number {
   let at = text.length;
   for (let i = 0; i < characters && at > 0; i += 1) at -= isPair(text, at - 2) ? 2 : 1;

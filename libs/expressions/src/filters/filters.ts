@@ -20,7 +20,7 @@ type ChangeInSlices = (value: unknown, budget: Budget) => Work<unknown>;
 
 interface Filter {
   readonly argumentsMax: number;
-  /** Undefined if these are not its arguments. */
+  /** Undefined when the arguments are wrong. */
   readonly make: (...args: readonly Argument[]) => Change | undefined;
 }
 
@@ -56,7 +56,9 @@ const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
 
 export const filterNames: readonly string[] = [...filters.keys()];
 
-/** The filter with its arguments; undefined if there is no such filter or they are not its own. */
+/**
+ * The filter with its arguments. Undefined when there is no such filter or the arguments are wrong.
+ */
 export function makeChange(name: string, args: readonly Argument[]): ChangeInSlices | undefined {
   const filter = filters.get(name);
   if (!filter || args.length > filter.argumentsMax) return undefined;
@@ -72,7 +74,7 @@ function* bounded(change: Change, value: unknown, budget: Budget): Work<unknown>
   return sizeOf(result) > textLengthMax ? undefined : result;
 }
 
-/** No value is: JSON has nothing that could be taken for it. */
+/** No JSON value has these properties. */
 function isWork(made: unknown): made is Work<unknown> {
   return typeof made === 'object' && made !== null && Symbol.iterator in made && 'throw' in made;
 }

@@ -10,7 +10,7 @@ type Selector =
 
 interface Step {
   readonly selector: Selector;
-  /** `..`: of the value and of all that is below it. */
+  /** `..`: applies to the value and to everything below it. */
   readonly isRecursive: boolean;
 }
 
@@ -26,8 +26,8 @@ export function parseJsonPath(text: string): JsonPath | undefined {
 }
 
 /**
- * Steps as far as there are any; undefined if one of them is broken. A second `..` would go through
- * the values below each value below, and each further one multiply that again.
+ * Reads steps as far as there are any. Undefined if one of them is broken. A second `..` would
+ * visit the values below each value below, and each further one would multiply that again.
  */
 export function readSteps(reader: Reader): JsonPath | undefined {
   const steps: Step[] = [];
@@ -64,31 +64,31 @@ function readBracketed(reader: Reader): Selector | undefined {
 
 export type Container = Record<string, unknown> | unknown[];
 
-/** Has it values below it? */
+/** True for a value that has values below it. */
 export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null && !(value instanceof Opaque);
 }
 
-/** Where a value stands: in an object or a list, so many levels below the document. */
+/** The place of a value: in an object or a list, at a depth below the document. */
 export interface PlaceInDocument {
   readonly parent: Container;
   readonly key: string | number;
   readonly depth: number;
-  /** Where its parent stands; undefined for the document. */
+  /** The place of its parent; undefined for the document. */
   readonly up: PlaceInDocument | undefined;
 }
 
 interface Visit extends PlaceInDocument {
-  /** The step of the path that is next. */
+  /** The index of the next step of the path. */
   readonly at: number;
 }
 
 const visitsOfSlice = 4_096;
 
 /**
- * All places that a path leads to, in the order of the document, but none inside another; one more
- * than `max` where there are more. The document is the only item of `holder`; `look` is called for
- * each value on the way.
+ * Finds all places that a path leads to, in the order of the document, but none inside another.
+ * Returns one more than `max` when there are more. The document is the only item of `holder`.
+ * `look` is called for each value that is visited.
  */
 export function* placesAt(
   holder: [document: unknown],
@@ -122,7 +122,7 @@ export function* placesAt(
           });
         }
       };
-      // The last are the first to be visited: what is found here comes before what is below it.
+      // The last place added is the first to be visited: matches here come before those below.
       if (step.isRecursive) add(keysOf(value), at);
       add(selectedKeys(value, step.selector), at + 1);
     }
@@ -149,14 +149,14 @@ function selectedKeys(parent: Container, selector: Selector): readonly (string |
   return index in parent ? [index] : [];
 }
 
-/** The path to the object, and the name of its member, where a path ends in one. */
+/** Splits a path that ends in a member into the path to the object and the member's name. */
 export function memberPath(path: JsonPath): { parent: JsonPath; name: string } | undefined {
   const last = path.at(-1);
   if (last?.selector.kind !== 'member' || last.isRecursive) return undefined;
   return { parent: path.slice(0, -1), name: last.selector.name };
 }
 
-/** The one value that a path leads to; undefined if it leads to none or to several. */
+/** The one value that a path leads to. Undefined if it leads to none or to several. */
 export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
   const found: unknown[] = [];
   find(value, path, 0, found, budget);
@@ -191,10 +191,12 @@ function selected(value: unknown, selector: Selector, budget: Budget): readonly 
   return [value[selector.name]];
 }
 
-/** Of the budget, in characters: looking at a value takes about as long as reading as many. */
+/**
+ * Charged to the budget in characters: to visit a value takes about as long as to read this many.
+ */
 const visitCost = 16;
 
-/** Each visit is paid for: over a large value a thousand paths could otherwise go on and on. */
+/** Each visit is charged: a thousand paths over a large value could otherwise go on and on. */
 function childrenOf(value: unknown, budget: Budget): readonly unknown[] {
   budget.work(visitCost);
   if (!isContainer(value)) return [];

@@ -1,9 +1,9 @@
 /** A value in a document that is not JSON, such as a number with more digits than a double has. */
 export abstract class Opaque {
-  /** The value that filters see; throws a Problem where they may not see any. */
+  /** The value that filters see. Throws a Problem if they may not see any. */
   abstract plain(): unknown;
 
-  /** No part of it gets into any text unseen. */
+  /** JSON.stringify must not bypass `plain`. */
   toJSON(): unknown {
     return this.plain();
   }

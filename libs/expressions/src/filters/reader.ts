@@ -16,7 +16,7 @@ export class Reader {
   }
 }
 
-/** A text in single or double quotes; a backslash makes room for quotes and for itself. */
+/** A text in single or double quotes. A backslash escapes quotes and itself. */
 export const quoted = /'((?:[^'\\]|\\['"\\])*)'|"((?:[^"\\]|\\['"\\])*)"/y;
 
 export function unquote(match: RegExpExecArray): string {

@@ -6,7 +6,7 @@ import type { Work } from '../bounds/time-slices';
 
 type TextChange = (text: string, budget: Budget) => string | undefined | Work<string | undefined>;
 
-/** Strings as they are, numbers and booleans as their text; nothing else. */
+/** Strings as they are, numbers and booleans as text. Undefined for other values. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
@@ -27,7 +27,7 @@ function isCharacter(value: Argument): value is string {
   return typeof value === 'string' && lengthOf(value) === 1;
 }
 
-/** The first and the last characters stay, each between them becomes `character`. */
+/** Keeps the first and the last characters and replaces each between them by `character`. */
 export function reveal(
   first?: Argument,
   last: Argument = 0,
@@ -81,10 +81,10 @@ export function slice(
   });
 }
 
-/** In characters of the budget: each takes longer than to read what it stands for. */
+/** Charged to the budget in characters: a replacement takes longer than to read its characters. */
 const replacementCost = 8;
 
-/** So many at a time, before others have their turn. */
+/** Replacements between two pauses for others. */
 const replacementsOfSlice = 8_192;
 
 export function replace(search?: Argument, replacement?: Argument): Change | undefined {
@@ -113,7 +113,7 @@ function* replaced(
     const count = parts.length / 2;
     budget.work(count * replacementCost);
     length += count * growth;
-    // A short text in place of each letter explodes.
+    // A short text in place of each letter would explode.
     if (length > textLengthMax && growth > 0) return undefined;
     made += parts.join('');
     yield;

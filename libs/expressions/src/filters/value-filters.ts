@@ -23,13 +23,13 @@ export function toBoolean(value: unknown): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }
 
-/** Without a copy: the value may have a hundred thousand members. */
+/** Makes no copy: the value may have a hundred thousand members. */
 function memberOf(value: unknown, name: string): unknown {
   if (!isContainer(value) || !Object.hasOwn(value, name)) return undefined;
   return plainOf((value as Readonly<Record<string, unknown>>)[name]);
 }
 
-/** Of a card: its month and year in the place of M, MM, YY and YYYY. */
+/** Writes the month and year of a card in place of M, MM, YY and YYYY. */
 export function cardExp(format: Argument = 'MM/YY'): Change | undefined {
   if (typeof format !== 'string' || !/[MY]/.test(format)) return undefined;
   return (card) => {
@@ -42,7 +42,7 @@ export function cardExp(format: Argument = 'MM/YY'): Change | undefined {
     });
   };
 }
-/** As a card may be stored: with numbers, or with the texts that forms give. */
+/** Cards are stored with numbers, or with the texts that forms give. */
 function wholeNumber(value: unknown, shape: RegExp): string | undefined {
   const text = typeof value === 'string' || Number.isInteger(value) ? String(value) : '';
   return shape.test(text) ? text : undefined;
@@ -51,7 +51,7 @@ function wholeNumber(value: unknown, shape: RegExp): string | undefined {
 /** 19 digits, with as many spaces and dashes between them. */
 const cardNumberLengthMax = 38;
 
-/** The first digits of a card, or of a card number: 6, as of every network, unless 8 are asked for. */
+/** The first digits of a card or of a card number: 6, as in every network, or 8 if asked for. */
 export function cardBin(digits: Argument = 6): Change | undefined {
   if (digits !== 6 && digits !== 8) return undefined;
   return (value) => {

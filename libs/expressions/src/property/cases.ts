@@ -95,7 +95,7 @@ function expression(
   return `${text}${space === '' ? '' : ' '}}}`;
 }
 
-/** Mostly as a client of the context would write it, sometimes not. */
+/** Writes mostly what a client of the context would write. */
 function written(context: Context, text: string, random: (below: number) => number): string {
   if (random(8) === 0) return text;
   switch (context) {

@@ -13,7 +13,7 @@ import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 import { hostileValues, makeCase, type Case } from './cases';
 import { refused, slowly } from './slow-reference';
 
-/** Holds templates, and for one case in four streams, against the reference. */
+/** Compares templates with the reference, and in one case out of four also streams. */
 export async function checkCases(seed: number, count: number): Promise<number> {
   const random = randomFrom(seed);
   let replaced = 0;
@@ -70,7 +70,7 @@ function filled<Result>({
   return render(lookUp(tokenIds));
 }
 
-/** As the vault does: one id that is not known refuses them all. */
+/** Refuses all ids if one is unknown, like the vault. */
 function lookUp(tokenIds: readonly string[]): ReadonlyMap<string, unknown> {
   if (tokenIds.every((id) => hostileValues.has(id))) return hostileValues;
   throw new Problem('unknown_token');
@@ -89,7 +89,7 @@ function asBytes(outcome: unknown): unknown {
   return typeof outcome === 'string' ? Buffer.from(outcome).toString('latin1') : outcome;
 }
 
-/** The bytes, one character each; undefined where nothing is streamed. */
+/** The bytes, one character each. Undefined for contexts that are not streamed. */
 async function inChunks(
   { context, text }: Case,
   random: (below: number) => number,

@@ -1,12 +1,12 @@
 import { isTokenId, normalTokenId } from '../scan/token-id';
 
 /**
- * What templates must do, written a second time, character by character and without a thought for
- * speed, for the filters that `cases.ts` uses. It shares nothing but the shape of an id.
+ * A second implementation of templates, character by character and without regard for speed, for
+ * the filters that `cases.ts` uses. It shares nothing but the shape of an id.
  */
 export type Context = 'json' | 'text' | 'form' | 'path' | 'value' | 'header';
 
-/** The outcome of a request that is refused, for whatever reason. */
+/** The outcome of a refused request, for whatever reason. */
 export const refused = Symbol('refused');
 
 class Refusal extends Error {}
@@ -48,7 +48,7 @@ function expand(context: Context, text: string, values: ReadonlyMap<string, unkn
 
 type Marks = (text: string, at: number, brace: '{' | '}') => number;
 
-/** How many characters the brace at a place takes; 0 if there is none. */
+/** The length of the brace at an index; 0 if there is none. */
 const plain: Marks = (text, at, brace) => (text[at] === brace ? 1 : 0);
 
 const encoded: Marks = (text, at, brace) => {
@@ -208,7 +208,7 @@ function valueOf(inner: string, values: ReadonlyMap<string, unknown>): unknown {
   );
 }
 
-/** An id may hold quotes: they mean something only behind the first `|`. */
+/** Ids may hold quotes. Quotes have a meaning only behind the first `|`. */
 function splitOutsideQuotes(inner: string): string[] {
   const parts = [''];
   let quote = '';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Finder } from './template-pieces';
 import { plainSyntax, type Syntax } from './span-scanner';
 
-/** Percent-encoded text: braces count as they are and as %7B and %7D. */
+/** Percent-encoded text: braces may be written as they are or as %7B and %7D. */
 export const pathSyntax: Syntax = {
   ...plainSyntax,
   opens: (text) => marks(text, /(?:\{|%7b){2}/gi),
@@ -12,14 +12,14 @@ export const pathSyntax: Syntax = {
   danglingEnd: /%[0-9a-f]?$/i,
 };
 
-/** Fields of a form or a query; an expression stands within one of them. */
+/** Fields of a form or a query. An expression stands within one of them. */
 export const formSyntax: Syntax = {
   ...pathSyntax,
   boundary: '&',
   decode: (inner) => percentDecoded(inner.replaceAll('+', ' ')),
 };
 
-/** For text that has one character for each byte. */
+/** For text with one character per byte. */
 export function overBytes(syntax: Syntax): Syntax {
   return {
     ...syntax,

@@ -7,24 +7,24 @@ import { quoted, Reader, unquote } from '../filters/reader';
 import type { Work } from '../bounds/time-slices';
 import { isTokenId, normalTokenId } from './token-id';
 
-/** What stands between `{{` and `}}`: whose value, and what is made of it. */
+/** The text between `{{` and `}}`: a token, and the filters that its value goes through. */
 export interface Expression {
-  /** Or the root of its path. */
+  /** The id of a token, or the root of a path. */
   readonly tokenId: string;
-  /** As it was read: equal sources have equal results. */
+  /** The text that was read. Equal sources have equal results. */
   readonly source: string;
   evaluate(value: unknown, budget: Budget): Work<unknown>;
 }
 
 /**
- * What an expression begins with: the id of a token, `data` or a path below it, or a path of the
- * document that is being changed, from its root `$` or from the place `@` that is changed.
+ * The beginning of an expression: the id of a token; `data` or a path below it; or a path in the
+ * document that is being changed, from its root `$` or from the changed place `@`.
  */
 export type Head = 'token' | 'data' | 'place';
 
 /**
- * The request is refused by place, never with an echo: what stands there may be confidential. A place
- * is a position, or one of a way through a document: `4 of a.b`.
+ * Refuses the request by place and never echoes the text, which may be confidential. A place is a
+ * position, or a position at a path through a document: `4 of a.b`.
  */
 export function malformed(place: string, why = 'is not valid'): Problem {
   return new Problem('invalid_expression', {
@@ -34,7 +34,7 @@ export function malformed(place: string, why = 'is not valid'): Problem {
 
 interface Step {
   readonly change: (value: unknown, budget: Budget) => Work<unknown>;
-  /** What is said of a value that it does not fit. */
+  /** The detail for a value that the step cannot take. */
   readonly fault: string;
 }
 
@@ -43,9 +43,11 @@ export function tooLong(place: string): Problem {
 }
 
 interface Found {
-  /** As it stands in the request, with its braces. */
+  /** The text with its braces, as it stands in the request. */
   readonly marked: string;
-  /** What a reader of the context sees between the braces; undefined if that is broken. */
+  /**
+   * The text between the braces, decoded as its context is read. Undefined if it cannot be decoded.
+   */
   readonly inner: string | undefined;
   readonly place: string;
   readonly head: Head;

@@ -3,14 +3,17 @@ import { expressionBytesMax, type Tally } from '../bounds/limits';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './template-pieces';
 
 /**
- * Expressions in a JSON document, string by string: braces that open in one string and close in
- * another enclose other people's data, not an expression. Nothing but strings is looked at.
+ * Finds expressions in a JSON document, string by string. Braces that open in one string and close
+ * in another enclose other people's data, not an expression. Only strings are looked at.
  */
 export class JsonScanner implements Scanner {
   #held = '';
   #heldAt = 0;
   #isInString = false;
-  /** Where an expression began that is too long already: closed it is refused, else plain text. */
+  /**
+   * The start of an expression that is too long already. It is refused if it closes, or else plain
+   * text.
+   */
   #overlongAt: number | undefined;
 
   constructor(private readonly tally: Tally) {}
@@ -25,7 +28,7 @@ export class JsonScanner implements Scanner {
     return pass.pieces;
   }
 
-  /** Goes from string to string and says up to where the text is settled. */
+  /** Goes from string to string. Returns the index up to which the text is settled. */
   #walk(pass: Pass): number {
     const { text, isLast } = pass;
     let quote = -1;
@@ -55,14 +58,17 @@ export class JsonScanner implements Scanner {
     }
   }
 
-  /** A string of which no more than the quote is settled is seen again from its quote on. */
+  /** A string of which only the quote is settled is scanned again from its quote on. */
   #settle(at: number, quote: number): number {
     if (quote < 0 || at !== quote + 1) return at;
     this.#isInString = false;
     return quote;
   }
 
-  /** The expressions of one string; where it must be seen again if one is cut by the chunk's end. */
+  /**
+   * Scans the expressions of one string. Returns where to scan it again if the chunk ends within
+   * one.
+   */
   #scanString(pass: Pass, string: JsonString): number | undefined {
     const { text, isLast } = pass;
     const end = string.close < 0 ? text.length : string.close;
@@ -128,7 +134,7 @@ export class JsonScanner implements Scanner {
   }
 }
 
-/** One chunk, with what was held back of those before it. */
+/** One chunk, with the text held back from those before it. */
 class Pass {
   readonly pieces: Piece[] = [];
   plainFrom = 0;
@@ -145,10 +151,10 @@ class Pass {
 }
 
 interface JsonString {
-  /** Its opening quote; -1 if that was in an earlier chunk. */
+  /** Its opening quote; -1 if it was in an earlier chunk. */
   readonly quote: number;
   readonly at: number;
-  /** Its closing quote; -1 if that has not come. */
+  /** Its closing quote; -1 if it has not come. */
   readonly close: number;
 }
 
@@ -159,14 +165,16 @@ function endOfString(text: string, from: number): number {
   return quote;
 }
 
-/** An odd number of backslashes before it. */
+/** True after an odd number of backslashes. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let start = at;
   while (start > from && text.charCodeAt(start - 1) === 0x5c) start -= 1;
   return (at - start) % 2 === 1;
 }
 
-/** Half an escape, and the first of two braces, are seen again with the chunk that completes them. */
+/**
+ * Half an escape and the first of two braces are scanned again with the chunk that completes them.
+ */
 function tailOf(text: string, from: number): number {
   const last = text.length - 1;
   if (last < from) return text.length;

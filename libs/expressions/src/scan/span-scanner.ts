@@ -2,18 +2,18 @@ import { malformed, readExpression, tooLong, type Head } from './expression';
 import { expressionBytesMax, type Tally } from '../bounds/limits';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './template-pieces';
 
-/** How expressions are written in a kind of text. */
+/** The way in which expressions are written in a kind of text. */
 export interface Syntax {
   readonly head: Head;
   opens(text: string): Finder;
   closes(text: string): Finder;
-  /** Braces with one of these between them belong to different fields and enclose nothing. */
+  /** Braces with this between them belong to different fields and enclose nothing. */
   readonly boundary: string | undefined;
-  /** How much of the end of a chunk must be seen again together with the next. */
+  /** Characters at the end of a chunk that are scanned again with the next. */
   readonly tailLength: number;
-  /** What a reader of the context sees in place of the inner text; undefined if it is broken. */
+  /** Decodes the inner text as the context is read. Undefined if it cannot be decoded. */
   decode(inner: string): string | undefined;
-  /** What would join with a value to something else, such as the `%` of half an escape. */
+  /** An end that would join with a value to something else, such as the `%` of half an escape. */
   readonly danglingEnd: RegExp | undefined;
 }
 
@@ -27,11 +27,14 @@ export const plainSyntax: Syntax = {
   danglingEnd: undefined,
 };
 
-/** Expressions in a text that has no other structure than, at most, fields side by side. */
+/** Finds expressions in a text that has no structure, or only fields side by side. */
 export class SpanScanner implements Scanner {
   #held = '';
   #heldAt = 0;
-  /** Where an expression began that is too long already: closed it is refused, else plain text. */
+  /**
+   * The start of an expression that is too long already. It is refused if it closes, or else plain
+   * text.
+   */
   #overlongAt: number | undefined;
 
   constructor(

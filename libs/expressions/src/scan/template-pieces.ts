@@ -3,7 +3,10 @@ import type { Expression } from './expression';
 /** An expression in its place. */
 export interface Hole {
   readonly expression: Expression;
-  /** It is all that its JSON string holds, and the string is a value and no name of a member. */
+  /**
+   * The expression is all that its JSON string holds, and the string is a value, not a member's
+   * name.
+   */
   readonly isWholeValue: boolean;
 }
 
@@ -12,7 +15,10 @@ export type Piece = string | Hole;
 
 /** Takes a text apart, at once or as it comes. */
 export interface Scanner {
-  /** The pieces that are certain; what the next chunk may change is held back until `isLast`. */
+  /**
+   * Returns the pieces that are certain. Text that the next chunk may change is held back until
+   * `isLast`.
+   */
   write(chunk: string, isLast: boolean): Piece[];
 }
 
@@ -21,7 +27,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Finds spans in one text, asked for from left to right: no part of it is searched twice. */
+/** Finds spans in one text from left to right. No part of it is searched twice. */
 export class Finder {
   #next: Span | null | undefined;
 

@@ -5,11 +5,11 @@ export interface Case {
   readonly isUpgrade: boolean;
   /** The answer, and perhaps more, in latin1. */
   readonly text: string;
-  /** Where the reads end. */
+  /** The ends of the reads. */
   readonly sizes: readonly number[];
 }
 
-/** An answer that is nearly one of HTTP/1.1; about every third is one. */
+/** Makes an answer that is nearly HTTP/1.1. About every third is valid. */
 export function makeCase(random: Random): Case {
   let text = answer(random);
   for (let n = random(3); n > 0; n -= 1) text = mutated(random, text);
@@ -84,7 +84,7 @@ function fields(random: Random): string {
   return lines;
 }
 
-/** The line that says where the body ends, and the body. */
+/** Makes the header that frames the body, and the body. */
 function framed(random: Random): [string, string] {
   const body = 'hello\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'.repeat(1 + random(3)).slice(random(30));
   switch (random(8)) {
@@ -144,7 +144,7 @@ function chunked(random: Random, body: string): string {
   return `${text}${one(random, ['0', '0', '000'])}${one(random, extensions)}\r\n${trailers}\r\n`;
 }
 
-/** Each has meant something else to somebody. */
+/** Each has meant something else to some parser. */
 const pieces = [
   '\r',
   '\n',

@@ -11,8 +11,8 @@ interface Counts {
 const atOnce = 64;
 
 /**
- * Holds our parser against llhttp. What we take as an answer, to its last byte, llhttp takes for the same
- * answer, and without that byte for none yet; and in what parts it comes makes no difference.
+ * Compares our parser with llhttp. An answer that we accept, to its last byte, is the same answer
+ * to llhttp, and is incomplete without that byte. The parts that it comes in make no difference.
  */
 export async function checkCases(seed: number, count: number): Promise<Counts> {
   const random = randomFrom(seed);
@@ -49,7 +49,7 @@ async function checkCase(one: Case, counts: Counts): Promise<string | undefined>
   if (unlike !== undefined) return `llhttp: ${unlike}`;
   // Node asks llhttp at the end of the head, without telling it that HEAD has no body.
   if (understood.keeps && !asked.isHead && !theirs?.keeps) return 'llhttp would close';
-  // One that the close ends is whole with every byte.
+  // An answer that ends with the connection is whole after every byte.
   if (!understood.keeps && parse(answer.slice(0, -1), asked).read === 'complete') return undefined;
   const early = await understoodByNode(one, answer.slice(0, -1));
   return early === undefined ? undefined : 'llhttp takes it for whole before its last byte';

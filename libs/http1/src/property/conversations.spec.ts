@@ -47,7 +47,7 @@ it(`300 conversations with a server of Node lose and mix up no byte (seed ${seed
   expect(reused).toBeGreaterThan(200);
 });
 
-/** Answers with the same bytes, framed in one of all ways. */
+/** Answers with the same bytes, framed in a random way. */
 async function echo(random: Random, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of req) parts.push(part as Buffer);

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { answerHeadBytesMax } from '../answer-fault';
 import type { Case } from './answers';
 
-/** An answer as another client reads it; undefined: it refuses the bytes, or waits for more. */
+/** An answer as another client reads it. Undefined: it refuses the bytes, or waits for more. */
 export interface Understood {
   readonly status: number;
   readonly headers: readonly string[];
@@ -23,7 +23,7 @@ class Wire extends Duplex {
   }
 }
 
-/** The client of Node, whose parser is llhttp, over a wire in memory. */
+/** Node's client, whose parser is llhttp, over a wire in memory. */
 export function understoodByNode(one: Case, text: string): Promise<Understood | undefined> {
   return new Promise((resolve) => {
     const wire = new Wire({ highWaterMark: 1024 * 1024 });
@@ -33,7 +33,7 @@ export function understoodByNode(one: Case, text: string): Promise<Understood | 
       maxHeaderSize: 2 * answerHeadBytesMax,
       headers: one.isUpgrade ? { Connection: 'Upgrade', Upgrade: 'websocket' } : {},
     });
-    // Without an agent it would not look whether it may.
+    // Without an agent the client would not check whether it may.
     outgoing.shouldKeepAlive = true;
     const informationals: number[] = [];
     let hasBegun = false;
@@ -45,7 +45,7 @@ export function understoodByNode(one: Case, text: string): Promise<Understood | 
         body,
         trailers: answer.rawTrailers,
         informationals,
-        // HTTP/1.0 is kept by a private understanding, which we do not share.
+        // HTTP/1.0 keeps connections by a private understanding, which we do not share.
         keeps: !isSwitched && outgoing.shouldKeepAlive && answer.httpVersionMinor === 1,
         isSwitched,
       });

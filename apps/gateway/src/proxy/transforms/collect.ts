@@ -5,10 +5,10 @@ import type { Destination } from '../../destinations/destination';
 import { Exchange, type Asking, type OutgoingRequest } from '../../destinations/exchange';
 import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
-/** The answer of a destination, whole. */
+/** The answer of a destination, read whole. */
 export interface CollectedAnswer {
   readonly status: number;
-  /** Name, value, name, value…, without those that no caller gets. */
+  /** Name, value, name, value…, without headers that no caller gets. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
@@ -50,7 +50,7 @@ class CollectedExchange extends Exchange<Collecting> {
     this.#status = status;
     this.#headers = this.headersOf(status, raw);
     if (status === 206 || status === 226 || valueOf(this.#headers, 'content-range') !== undefined) {
-      throw new Problem('destination_answer_invalid', { detail: 'The answer is a part of one.' });
+      throw new Problem('destination_answer_invalid', { detail: 'The answer is partial.' });
     }
     this.#clock = setTimeout(
       () => this.abort(new Problem('destination_timeout')),
@@ -58,7 +58,7 @@ class CollectedExchange extends Exchange<Collecting> {
     );
   }
 
-  /** The caller gets its head with what becomes of the body. */
+  /** The caller gets its head together with the transformed body. */
   headAlone(): void {
     this.limitBody();
   }

@@ -16,18 +16,18 @@ import type { Room } from '../../call/call-shares';
 import { withoutNames } from '../../connection/forwarded-headers';
 import { contextOfType, withoutParameters } from '../../connection/intake';
 
-/** Of a body under a transform, on its way in and out, packed or not. */
+/** The size of a body under a transform, on its way in and out, compressed or not. */
 export const transformedBytesMax = 10 * 1024 * 1024;
-/** From the first byte of a body under a transform to its last. */
+/** The time from the first byte of a body under a transform to its last. */
 export const transformedWithinMs = 30_000;
 
-/** How a body is to be read: as what, and how it was packed. */
+/** The context that a body is read in, and its content encoding. */
 export interface Reading {
   readonly context: BodyContext;
   readonly encoding: string;
 }
 
-/** What the headers, as name, value, name, value…, say of a body; a Problem for what nobody here reads. */
+/** Reads headers as name, value, name, value… Throws a Problem for a body of another kind. */
 export function readingOf(headers: readonly string[]): Reading {
   const type = valueOf(headers, 'content-type') ?? '';
   const context = contextOfType(withoutParameters(type));
@@ -48,7 +48,7 @@ export function valueOf(headers: readonly string[], name: string): string | unde
   return found;
 }
 
-/** Of a body that has been taken apart, length and packing are no longer what they were. */
+/** Length and encoding no longer hold for a body that has been taken apart. */
 export function withoutFraming(headers: readonly string[]): string[] {
   return withoutNames(
     headers,
@@ -59,8 +59,8 @@ export function withoutFraming(headers: readonly string[]): string[] {
 const ofBody = /^(?:content-digest|content-md5|digest|etag|repr-digest)$/i;
 
 /**
- * Without what was said of the body as it was received: of a changed one it is wrong, and a digest
- * tells what a mask hides.
+ * Drops headers about the body as it was received. They are wrong for a changed body, and a digest
+ * can reveal a masked value.
  */
 export function withoutDigests(headers: readonly string[], received: readonly string[]): string[] {
   const stale = new Set<string>();
@@ -73,12 +73,12 @@ export function withoutDigests(headers: readonly string[], received: readonly st
   return headers.filter((_, at) => !isStale(at - (at % 2)));
 }
 
-/** The caller's body, or 408 and 413. */
+/** Reads the caller's body, or throws 408 or 413. */
 export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise<Buffer> {
   return readBody(req, transformedBytesMax, { idleMs, wholeMs: transformedWithinMs, keep });
 }
 
-/** What to say of a body that is not what its headers say it is. */
+/** Makes the problem of a body that is not what its headers say. */
 export type Broken = (detail: string, cause?: unknown) => Problem;
 
 export async function textOfBody(
@@ -100,7 +100,7 @@ const unpackers: Readonly<Record<string, ((bytes: Buffer) => Unpacker) | null>> 
   gzip: gunzip,
   'x-gzip': gunzip,
   br: () => createBrotliDecompress(),
-  // Some leave the two bytes of zlib out.
+  // Some senders leave out the two bytes of zlib.
   deflate: (bytes) => (((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
 };
 

@@ -4,8 +4,8 @@ import { Problem } from '@glovebox/problems';
 import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/wire';
 
 /**
- * A number that a double would not write as it was read, such as `10.00` or an id of 64 bits. It goes
- * out byte for byte. Whoever reads it gets the number it stands for, unless digits would be lost.
+ * A number that a double would write differently, such as `10.00` or an id of 64 bits. It goes out
+ * byte for byte. Its reader gets the number it stands for, unless digits would be lost.
  */
 class ExactNumber extends Opaque {
   readonly #literal: string;
@@ -23,18 +23,18 @@ class ExactNumber extends Opaque {
     const number = exactNumber(this.literal);
     if (number !== undefined) return number;
     throw new Problem('invalid_json', {
-      detail: 'A step reads a number that cannot be kept exactly; it may be sent as a string.',
+      detail: 'A step reads a number that cannot be kept exactly. Send it as a string.',
     });
   }
 }
 
-/** No string of a message can be guessed to begin like this. */
+/** A prefix that nobody can guess for a string of a message. */
 const newMark = (): string => randomBytes(12).toString('base64url');
 
 /**
- * The value of a body, with all that `writeExactJson` needs to write what nobody touched as it was.
- * Names of members are free: a body is the business of those who exchange it. Duplicate members, a
- * body that is nested too deep and one of too many values are refused.
+ * The value of a body. `writeExactJson` writes its untouched parts as they were. Member names are
+ * not restricted: they are the business of the two sides. Duplicate members, too deep nesting and
+ * too many values are refused.
  */
 export function* readExactJson(body: Buffer | string): Work<unknown> {
   const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : yield* decodeUtf8(body);
@@ -49,7 +49,7 @@ export function* readExactJson(body: Buffer | string): Work<unknown> {
   return isMarked ? yield* unmarked(value, mark, { left: valuesAtOnce }) : value;
 }
 
-/** Between two points where others may be served. */
+/** Values between two points where other calls may be served. */
 const valuesAtOnce = 2_000;
 
 interface Count {
@@ -63,7 +63,7 @@ function isTurnOver(count: Count): boolean {
   return true;
 }
 
-/** In place. No deeper than bodies may be. */
+/** Works in place. The body is no deeper than bodies may be. */
 function* unmarked(value: unknown, mark: string, count: Count): Work<unknown> {
   if (typeof value === 'string') {
     return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
@@ -74,13 +74,13 @@ function* unmarked(value: unknown, mark: string, count: Count): Work<unknown> {
     if (isTurnOver(count)) yield;
     const member = members[name];
     const isLeaf = typeof member !== 'object' && typeof member !== 'string';
-    // Assigned to a member that is there already, `__proto__` is one like the others.
+    // Assigning to an existing member also works for one called `__proto__`.
     if (!isLeaf) members[name] = yield* unmarked(member, mark, count);
   }
   return value;
 }
 
-/** As JSON.stringify does, but for numbers, and a part at a time. */
+/** Writes what JSON.stringify does, except for numbers, and a part at a time. */
 export function* writeExactJson(value: unknown): Work<string> {
   const pieces: string[] = [];
   yield* write(value, pieces, { left: valuesAtOnce });

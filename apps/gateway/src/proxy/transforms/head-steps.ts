@@ -3,7 +3,7 @@ import { Problem } from '@glovebox/problems';
 import { isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { withoutNames } from '../../connection/forwarded-headers';
 
-/** The headers of an answer whose body nobody here takes apart, after its steps. */
+/** Applies the steps to the headers of an answer whose body is not taken apart. */
 export function headersAfter(
   steps: readonly TransformStep[],
   headers: string[],
@@ -20,7 +20,7 @@ export function headersAfter(
   return changed;
 }
 
-/** Name, value, name, value…, with one line more. */
+/** Adds a line to headers as name, value, name, value… */
 export function withHeader(
   headers: string[],
   name: string,
@@ -37,29 +37,31 @@ export function withHeader(
   return [...before, name, value];
 }
 
-/** Said twice, each reader takes another one. */
+/** Headers that readers would understand differently if they came twice. */
 const single = new Set(['authorization', 'content-type', 'location']);
 
-/** Without any line of that name, however it is spelled. */
+/** Removes every line of that name, however it is spelled. */
 export function withoutHeader(headers: string[], name: string, ours: ServiceHeaders): string[] {
   if (!mayChange(name, ours)) return headers;
   const removed = name.toLowerCase();
   return withoutNames(headers, (lower) => lower === removed);
 }
 
-/** The prefixes of our headers may have become more since the step was written. */
+/** Service header prefixes may have been added since the step was written. */
 function mayChange(name: string, ours: ServiceHeaders): boolean {
   const lower = name.toLowerCase();
   return !isReservedHeader(lower) && !ours.isOurs(lower);
 }
 
-/** The query without its question mark, with one field more. */
+/** Adds a field to a query without its question mark. */
 export function withField(query: string, name: string, value: string): string {
   const field = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   return query === '' ? field : `${query}&${field}`;
 }
 
-/** Without any field of that name, as a destination may decode it; the rest byte for byte. */
+/**
+ * Removes every field of that name, as a destination may decode it. The rest stays byte for byte.
+ */
 export function withoutField(query: string, name: string): string {
   const isNamed = (field: string): boolean => {
     const equals = field.indexOf('=');
@@ -71,7 +73,7 @@ export function withoutField(query: string, name: string): string {
   return kept.length === fields.length ? query : kept.join('&');
 }
 
-/** Escapes that are no UTF-8 stay as they are, one by one: others beside them are decoded. */
+/** Escapes that are not UTF-8 stay as they are, one by one. Others beside them are decoded. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text;
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {

@@ -17,16 +17,15 @@ export interface Transforming {
   readonly call: Call;
   readonly room: Room;
   readonly decision: Decision;
-  /** Values of tokens that the call has opened: no error shows them. */
+  /** Values of tokens that the call has opened. No error shows them. */
   readonly secrets: readonly unknown[];
 }
 
-/** What is around a body of the largest size, in the JSON that code returns. */
+/** Room around a body of the largest size, in the JSON that code returns. */
 const envelopeBytesMax = 1024 * 1024;
 
 /**
- * Runs one transform. `answer`: code threw what the caller shall get, in place of all that would
- * follow.
+ * Runs one transform. `isAnswer`: code threw the answer for the caller, and nothing else follows.
  */
 export async function runTransform(
   ctx: GatewayContext,
@@ -79,7 +78,9 @@ export async function runTransform(
   }
 }
 
-/** Whom code and steps of a proxy act as by now; a call may outlast what they may do. */
+/**
+ * The application that code and steps of a proxy act as now. A call may outlast its permissions.
+ */
 export async function applicationOf(
   { follower }: Pick<GatewayContext, 'follower'>,
   { id, tenantId, applicationId }: InvokedProxy,
@@ -88,7 +89,7 @@ export async function applicationOf(
   const proxy = id === null ? undefined : definitions.find('proxy', tenantId, id);
   if (!proxy || proxy.applicationId !== applicationId) {
     throw new Problem('invalid_api_key', {
-      detail: 'What the transform acted as, or its proxy, is no longer there.',
+      detail: 'The application of the transform or its proxy no longer exists.',
     });
   }
   const application =

@@ -7,13 +7,13 @@ import { tooLarge, type Reading } from './content';
 /** The text as it was received, up to this size, so that code can verify a signature over it. */
 const rawBodyBytesMax = 1024 * 1024;
 
-/** What code sees of a body: `body` undefined when there is none. */
+/** The body that code sees; `body` is undefined when there is none. */
 export interface SeenBody {
   readonly body?: unknown;
   readonly raw_body?: string;
 }
 
-/** `received`: the text before anything here changed it, where code may see that. */
+/** `received`: the text before any change here, if code may see that. */
 export function* seenBody(
   text: string,
   { context }: Reading,
@@ -32,7 +32,10 @@ export function* seenBody(
 const escapeCharacters = 6;
 const countedAtOnce = 256 * 1024;
 
-/** As JSON, a control character takes six: found before all of it is written for nothing. */
+/**
+ * A control character takes six characters as JSON. Counting first avoids writing all of it in
+ * vain.
+ */
 function* refuseUnwritable(text: string): Work<void> {
   if (text.length * escapeCharacters < frameBytesMax) return;
   let characters = text.length;
@@ -46,9 +49,9 @@ function* refuseUnwritable(text: string): Work<void> {
 const jsonOf = (text: string): Work<unknown> =>
   parseStrictJson(text.startsWith('\ufeff') ? text.slice(1) : text, { free: 'all', rounds: true });
 
-/** A name that comes again has a list. */
+/** A repeated name has a list. */
 function* formOf(text: string): Work<Record<string, string | string[]>> {
-  // Before anything is made of them.
+  // Counted before anything is made of the fields.
   let fields = 1;
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
     fields += 1;
@@ -69,7 +72,7 @@ function* formOf(text: string): Work<Record<string, string | string[]>> {
   return Object.fromEntries(members);
 }
 
-/** Headers, as name, value, name, value…, under lower-case names. */
+/** Headers as name, value, name, value… become an object with lower-case names. */
 export function seenHeaders(headers: readonly string[]): Record<string, string | string[]> {
   const seen = new Map<string, string | string[]>();
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -4,9 +4,9 @@ import { isJsonObject, isReservedHeader, type ServiceHeaders } from '@glovebox/w
 import { withoutParameters } from '../../connection/intake';
 import { tooLarge, transformedBytesMax, valueOf } from './content';
 
-/** A message as code made it, fit to be sent. */
+/** A message made by code, fit to be sent. */
 export interface Sendable {
-  /** Undefined: code did not say. */
+  /** Undefined when code gave none. */
   readonly status: number | undefined;
   /** Name, value, name, value… */
   readonly headers: string[];
@@ -21,7 +21,7 @@ export interface MadeAnswer extends Sendable {
 const returnedHeadersMax = 256;
 const returnedHeaderBytesMax = 64 * 1024;
 
-/** What code returned or threw as a message; `made` names the code in what is said of it. */
+/** Makes a message of the value that code returned or threw. `made` names the code in errors. */
 export function sendableOf(value: unknown, made: string, ours: ServiceHeaders): Sendable {
   const { status, headers, body } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const nonsense = (what: string): Problem =>
@@ -55,7 +55,7 @@ function linesOf(
     if (isReservedHeader(lower) || ours.isOurs(lower)) continue;
     for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
       if (one === undefined || one === null) continue;
-      if (typeof one === 'object') throw nonsense('headers of texts, or lists of them');
+      if (typeof one === 'object') throw nonsense('headers that are texts or lists of texts');
       const text = String(one);
       if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
         throw new Problem('invalid_request', {
@@ -75,7 +75,7 @@ function linesOf(
   return lines;
 }
 
-/** An object is sent as a form where its headers say so, else as JSON; a text as it is. */
+/** Sends an object as a form if its headers say so, or else as JSON. A text goes out as it is. */
 function bytesOf(body: unknown, headers: string[], nonsense: Nonsense): Buffer | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return Buffer.from(body, 'utf8');

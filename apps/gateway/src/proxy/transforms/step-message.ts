@@ -8,7 +8,7 @@ import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody, type AskedToken } from './steps';
 import { tokenizeSteps } from './tokenize-steps';
 
-/** A request or an answer; the body as it came, or as something has made it. */
+/** A request or an answer. The body is as it came, or already changed. */
 interface SteppedMessage<Body> {
   /** Name, value, name, value… */
   readonly headers: string[];
@@ -17,8 +17,8 @@ interface SteppedMessage<Body> {
 }
 
 /**
- * What the steps make of a message. Where one of them is about the body, a body that is not JSON ends
- * the call: let past, it could hold what the step would hide.
+ * Applies the steps to a message. A body that is not JSON ends the call if a step is about the
+ * body: it could hold the value that the step would hide.
  */
 export async function stepMessage<Body>(
   ctx: GatewayContext,
@@ -51,7 +51,7 @@ export async function stepMessage<Body>(
   return { headers: changed, query, body: Buffer.from(text) };
 }
 
-/** Undefined: there is no body. */
+/** Undefined when there is no body. */
 async function documentOf(
   { headers, body }: SteppedMessage<unknown>,
   { room }: Transforming,
@@ -60,14 +60,14 @@ async function documentOf(
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
   const reading = readingOf(headers);
   if (reading.context !== 'json') {
-    throw new Problem('unsupported_media_type', { detail: 'Steps change JSON alone.' });
+    throw new Problem('unsupported_media_type', { detail: 'Steps change JSON only.' });
   }
   const text = await textOfBody(body, reading, room.keep, broken);
   room.keep(text.length * documentCopies);
   return inSlices(readExactJson(text), room.takeTurn);
 }
 
-/** Parsed, and written anew. */
+/** Copies of the body: parsed, and written anew. */
 const documentCopies = 3;
 
 async function tokenize(

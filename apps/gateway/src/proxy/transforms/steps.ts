@@ -24,7 +24,7 @@ interface StepMessage {
   readonly headers: string[];
   /** Without its question mark. */
   readonly query: string;
-  /** From `readExactJson`; undefined where there is none. The steps take it apart. */
+  /** Read by `readExactJson`, or undefined if there is none. The steps change it in place. */
   readonly body: unknown;
 }
 
@@ -35,30 +35,30 @@ export interface AskedToken {
 
 export interface StepTools {
   readonly serviceHeaders: ServiceHeaders;
-  /** The message's own: what steps make of the body counts with all else that is made. */
+  /** The budget of the message, which bounds everything made for it. */
   readonly budget?: Budget;
   /**
-   * The ids of new tokens in the same order, all or none. Asked once, when no step can fail any more.
-   * A Problem names each of them by its position: `0.data.number`.
+   * Makes tokens and returns their ids in the same order, all or none. Called once, when no step
+   * can fail any more. A Problem names each token by its position: `0.data.number`.
    */
   tokenize(asked: readonly AskedToken[]): Promise<readonly string[]>;
 }
 
 /** Places that one step may change. */
 const matchesMax = 1_000;
-/** Made by all steps of a message together. */
+/** Tokens made by all steps of a message together. */
 const stepTokensMax = 1_000;
 /** Values that the paths of all steps of a message may look at. */
 const stepVisitsMax = 2_500_000;
 
-/** A body that is not JSON cannot be let past any of these. */
+/** True if a body that is not JSON must be refused. */
 export function needsBody(steps: readonly TransformStep[]): boolean {
   return steps.some(({ type, options }) =>
     type === 'append' || type === 'remove' ? options.location === 'body' : true,
   );
 }
 
-/** In the order of the list, all or none: what a step cannot do ends the call. */
+/** Applies steps in the order of the list, all or none: a step that fails ends the call. */
 export async function applySteps(
   steps: readonly TransformStep[],
   { headers, query, body }: StepMessage,
@@ -86,11 +86,13 @@ export async function applySteps(
 /** A body without the values in which expressions stay as they are. */
 export interface Spared {
   readonly text: string;
-  /** To be called with what has become of the text, parsed, before anything else changes it. */
+  /**
+   * Puts the values back into the parsed text. Call it before anything else changes the document.
+   */
   putBack(document: unknown): unknown;
 }
 
-/** Takes the body apart. In the place of each value stands null. */
+/** Takes the body apart and replaces each value by null. */
 export function* withoutValuesAt(steps: readonly TransformStep[], body: unknown): Work<Spared> {
   const holder: [unknown] = [body];
   const look = lookCounter();
@@ -114,13 +116,13 @@ export function* withoutValuesAt(steps: readonly TransformStep[], body: unknown)
   };
 }
 
-/** The place in another document of the same shape. */
+/** Finds the place in another document of the same shape. */
 function sameIn(holder: [unknown], { up, key }: PlaceInDocument): Slot {
   if (!up) return { parent: holder, key };
   const parent = valueOf(sameIn(holder, up));
   if (typeof parent !== 'object' || parent === null || !Object.hasOwn(parent, key)) {
     throw new Problem('invalid_expression', {
-      detail: 'An expression changes a name on the way to a value that a step spares.',
+      detail: 'An expression changes a name in the path to a value that a step leaves as it is.',
     });
   }
   return { parent: parent as Container, key };
@@ -133,7 +135,7 @@ interface Message {
   readonly tools: StepTools;
   readonly budget: Budget;
   readonly look: () => void;
-  /** That steps may add to the body. */
+  /** Values that steps may still add to the body. */
   valuesLeft: number;
   tokensLeft: number;
 }
@@ -142,7 +144,7 @@ type Change = (message: Message) => Work<void>;
 
 const known = new WeakMap<readonly TransformStep[], readonly Change[]>();
 
-/** Hot path: the steps of a definition are parsed once. */
+/** Hot path: parses the steps of a definition once. */
 function compiled(steps: readonly TransformStep[]): readonly Change[] {
   const before = known.get(steps);
   if (before) return before;
@@ -158,7 +160,7 @@ function changeOf({ type, options }: TransformStep): Change {
     case 'tokenize':
       return tokenizing(pathOf(options.path), options);
     case 'detokenize':
-      // Done before, when expressions were filled in.
+      // Done before, when expressions were replaced.
       return nothing;
     case 'append':
       if (options.location === 'body') return appending(pathOf(options.path), options.value);
@@ -187,7 +189,7 @@ function changingQuery(change: (query: string) => string): Change {
   };
 }
 
-/** All values are made of the body as it was before the step. There is nothing to hide in null. */
+/** Makes all values from the body as it was before the step. A null has nothing to hide. */
 function masking(path: JsonPath, expression: string): Change {
   const template = placeTemplate(expression);
   return function* (message) {
@@ -204,7 +206,7 @@ function masking(path: JsonPath, expression: string): Change {
   };
 }
 
-/** Stands where a token shall be. Its id is not known yet: nothing can be made of it. */
+/** Stands in for a token whose id is not known yet. Nothing can be made of it. */
 class Asked extends Opaque {
   constructor(
     readonly path: string,
@@ -215,7 +217,7 @@ class Asked extends Opaque {
 
   plain(): never {
     throw new Problem('invalid_expression', {
-      detail: 'A step reads a value that a step before it tokenizes.',
+      detail: 'A step reads a value that an earlier step tokenizes.',
     });
   }
 }
@@ -232,7 +234,7 @@ function tokenizing(
         throw tooMuch(`The steps of a message may make at most ${stepTokensMax} tokens.`);
       }
       message.tokensLeft -= 1;
-      // Token data is JSON without numbers that cannot be kept.
+      // Token data is JSON, so a number that cannot be kept exactly is refused here.
       const data: unknown = JSON.parse(JSON.stringify(value));
       put(place, new Asked(text, { token, data }));
       yield;
@@ -252,7 +254,7 @@ interface AskedPlace {
 
 const visitsOfSlice = 4_096;
 
-/** Those that no later step has taken away. */
+/** Finds the places that no later step has removed. */
 function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
   const found: AskedPlace[] = [];
   const waiting: Container[] = [holder];
@@ -278,7 +280,7 @@ async function fillTokensIn(places: readonly AskedPlace[], tools: StepTools): Pr
   places.forEach(({ slot }, at) => put(slot, ids[at]));
 }
 
-/** Names what is wrong with a token by the path of its step: positions say nothing to anybody. */
+/** Names the faults of a token by the path of its step: the caller does not know positions. */
 function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
   if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
   const errors = Object.entries(thrown.errors).map(([name, messages]) => {
@@ -289,7 +291,7 @@ function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
   return invalid(Object.fromEntries(errors));
 }
 
-/** A member for every object that the rest of the path leads to, an item where there is a list. */
+/** Adds a member to every object at the rest of the path, or an item where there is a list. */
 function appending(path: JsonPath, value: unknown): Change {
   const text = JSON.stringify(value);
   const member = memberPath(path);
@@ -330,7 +332,7 @@ function removing(path: JsonPath): Change {
   };
 }
 
-/** Where a body is not there, no path leads anywhere. */
+/** Without a body no path leads anywhere. */
 function* placesOf(
   holder: [unknown],
   path: JsonPath,
@@ -351,7 +353,7 @@ function pathOf(text: string): JsonPath {
   return path;
 }
 
-/** Assigned, a new member called __proto__ would be none. */
+/** Plain assignment of a new member called __proto__ would set the prototype instead. */
 function put({ parent, key }: Slot, value: unknown): void {
   Object.defineProperty(parent, key, {
     value,
@@ -361,7 +363,7 @@ function put({ parent, key }: Slot, value: unknown): void {
   });
 }
 
-/** Each place has its own: what a later step does to one must not be seen in another. */
+/** Copies for each place: a later change of one must not show in another. */
 function copied(value: unknown, depth: number, message: Message): unknown {
   message.valuesLeft -= 1;
   if (message.valuesLeft < 0) {
@@ -378,13 +380,15 @@ function copied(value: unknown, depth: number, message: Message): unknown {
   );
 }
 
-/** Counts what the paths of a message look at. */
+/** Counts the values that the paths of a message look at. */
 function lookCounter(): () => void {
   let left = stepVisitsMax;
   return () => {
     left -= 1;
     if (left < 0) {
-      throw tooMuch(`The steps of a message may look at ${stepVisitsMax} values of its body.`);
+      throw tooMuch(
+        `The steps of a message may look at no more than ${stepVisitsMax} values of its body.`,
+      );
     }
   };
 }

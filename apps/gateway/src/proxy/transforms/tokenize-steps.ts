@@ -14,7 +14,7 @@ export function tokenizeSteps(
     const { document } = await database
       .of(principal.tenantId)
       .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
-    // A token stands where each was asked for.
+    // The document holds one token per request for one, in the same order.
     return (document as readonly { readonly id: string }[]).map(({ id }) => id);
   };
 }

@@ -13,18 +13,21 @@ import { needsBody } from './steps';
 
 const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
 
-/** Asks for a whole answer in what can be unpacked here: of a part, nobody can say what it holds. */
+/**
+ * Asks for a whole answer in an encoding that can be decoded here. The content of a part is
+ * unknown.
+ */
 export function askForWhole(headers: readonly string[]): string[] {
   const kept = withoutNames(headers, (lower) => notAskedFor.has(lower));
   return [...kept, 'accept-encoding', 'gzip, deflate, br'];
 }
 
-/** Whether something here takes the body of the answer apart. */
+/** True if a transform takes the body of the answer apart. */
 export function readsAnswer({ responseTransform, responseSteps }: InvokedProxy): boolean {
   return responseTransform !== null || needsBody(responseSteps);
 }
 
-/** The answer of the destination as code and then steps make it. */
+/** Applies code and then steps to the answer of the destination. */
 export async function transformAnswer(
   ctx: GatewayContext,
   transforming: Transforming,
@@ -72,7 +75,7 @@ async function seenBodyOf(
   return room.takeApart(text.length, seenBody(text, reading, text));
 }
 
-/** What is wrong with an answer is not the fault of who asked for it. */
+/** The caller is not to blame for a fault in an answer. */
 async function ofDestination<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -90,7 +93,7 @@ async function ofDestination<Result>(work: () => Promise<Result>): Promise<Resul
 const invalidAnswer = (detail: string, cause?: unknown): Problem =>
   new Problem('destination_answer_invalid', { detail, cause });
 
-/** An answer that was made here, as the answer of the call. */
+/** Sends an answer that was made here. */
 export function sendMade(
   { status, headers, body }: MadeAnswer,
   { res, call }: Pick<Transforming, 'res' | 'call'>,
@@ -101,7 +104,7 @@ export function sendMade(
   if (call.destinationStatus !== undefined) {
     lines.push(destinationStatusHeader, String(call.destinationStatus));
   }
-  // Of the answer to a HEAD it would be that of another one.
+  // The length in an answer to HEAD would be that of another answer.
   if (!hasNoBody && res.req.method !== 'HEAD') {
     lines.push('content-length', String(body?.length ?? 0));
   }

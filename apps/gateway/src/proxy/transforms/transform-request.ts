@@ -15,12 +15,12 @@ import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
 import { needsBody, withoutValuesAt, type Spared } from './steps';
 
-/** A request with its expressions filled in. */
+/** A request with its expressions replaced. */
 export interface Prepared extends Outgoing {
-  /** Its body as it came, where something here takes it apart. */
+  /** Its body as it came, if a transform takes it apart. */
   readonly whole: Buffer | undefined;
   readonly spared: Spared | undefined;
-  /** Values of tokens that stand in it. */
+  /** Values of tokens in the request. */
   readonly secrets: readonly unknown[];
 }
 
@@ -28,7 +28,7 @@ export function changesRequest({ requestTransform, requestSteps }: InvokedProxy)
   return requestTransform !== null || requestSteps.length > 0;
 }
 
-/** Whether something here takes the body of a request apart. */
+/** True if a transform takes the body of a request apart. */
 export function readsRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {
   return requestTransform !== null || needsBody(requestSteps);
 }
@@ -43,17 +43,17 @@ export async function sparedBy(
   if (whole.length === 0) return undefined;
   if (!requestSteps.some(({ type }) => type === 'detokenize')) return undefined;
   const { context, encoding } = readingOf(headers);
-  // In all else no expression is looked for, or the steps refuse it.
+  // In other bodies no expression is replaced, or the steps refuse them.
   if (context !== 'json' || encoding !== 'identity') return undefined;
   room.keep(whole.length * sparedCopies);
   const document = await inSlices(readExactJson(whole), room.takeTurn);
   return inSlices(withoutValuesAt(requestSteps, document), room.takeTurn);
 }
 
-/** As text, parsed, and as the text that expressions are looked for in. */
+/** Copies of the body: as text, parsed, and as the text that is scanned for expressions. */
 const sparedCopies = 3;
 
-/** The request as steps and then code make it, or the answer that code gives in its place. */
+/** The request as steps and then code make it, or the answer that code gives instead. */
 export async function transformRequest(
   ctx: GatewayContext,
   transforming: Transforming,
@@ -62,7 +62,7 @@ export async function transformRequest(
 ): Promise<Outgoing | { readonly answer: MadeAnswer }> {
   const { decision } = transforming;
   const { requestTransform, requestSteps } = decision.proxy;
-  // A body may take its time to come.
+  // The body may have taken its time to come.
   await decision.confirm();
   const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, {
     broken: unreadable,
@@ -73,7 +73,7 @@ export async function transformRequest(
   if (!requestTransform) return { ...stepped, suffix };
   const headers = seenHeaders(stepped.headers);
   if (req.headers.host !== undefined) headers.host = req.headers.host;
-  // What code sees is unpacked.
+  // Code sees the decoded body.
   delete headers['content-encoding'];
   const isStepped = needsBody(requestSteps);
   const args = {
@@ -83,7 +83,7 @@ export async function transformRequest(
     path: suffix,
     query: query === '' ? '' : `?${query}`,
   };
-  // Steps and turns may have taken theirs.
+  // Steps and turns may have taken time too.
   await decision.confirm();
   const made = await runTransform(ctx, transforming, 'request transform', requestTransform, args);
   if (made.isAnswer) return { answer: made };
@@ -95,12 +95,12 @@ export async function transformRequest(
   };
 }
 
-/** Where a request has been, no transform may keep from who comes next. */
+/** A transform must not hide from later hops where the request has been. */
 function hopsOf(headers: readonly string[]): string[] {
   return withoutNames(headers, (lower) => lower !== hopHeader.toLowerCase());
 }
 
-/** `received`: undefined where steps may have hidden something of what came. */
+/** `received`: undefined if steps may have hidden a part of it. */
 async function seenBodyOf(
   { room }: Transforming,
   { headers, body }: Pick<Outgoing, 'headers' | 'body'>,

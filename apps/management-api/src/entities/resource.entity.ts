@@ -1,0 +1,28 @@
+import { Column, PrimaryColumn } from 'typeorm';
+
+/** The columns that every resource of a tenant has. */
+export abstract class Resource {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'tenant_id' })
+  tenantId!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('uuid', { name: 'created_by', nullable: true })
+  createdBy!: string | null;
+
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
+  createdAt!: Date;
+
+  @Column('uuid', { name: 'modified_by', nullable: true })
+  modifiedBy!: string | null;
+
+  @Column({ type: 'timestamptz', name: 'modified_at', precision: 3, nullable: true })
+  modifiedAt!: Date | null;
+}
+
+/** The class of a resource's rows. */
+export type ResourceEntity = new () => Resource;

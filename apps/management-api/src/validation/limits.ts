@@ -1,0 +1,12 @@
+/** Characters of the name of a resource. */
+export const nameMax = 200;
+/** Characters of a description. */
+export const descriptionMax = 1_000;
+/** Members of metadata, of settings, of a configuration. */
+export const mapMembersMax = 100;
+/** Characters of the name of such a member. */
+export const mapNameMax = 100;
+/** Characters of a value of metadata or settings. */
+export const mapValueMax = 1_000;
+/** Entries of permissions, of containers, of search indexes. */
+export const listEntriesMax = 100;

@@ -1,0 +1,144 @@
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { UpdateApplication } from '../applications/applications.dto';
+import { ProxyInput } from '../proxies/proxies.dto';
+import { UpdateTenant } from '../tenants/tenants.dto';
+import { CreateToken } from '../tokens/tokens.dto';
+import { toDto } from './body.pipe';
+import { IsStringMap } from './decorators';
+import { membersOf, type Dto } from './dto-members';
+
+const errorsOf = (Type: Dto, document: unknown): unknown => {
+  try {
+    toDto(Type, document);
+  } catch (error) {
+    return (error as { errors: unknown }).errors;
+  }
+  throw new Error('nothing is wrong with it');
+};
+
+const proxy = { name: 'p', destination_url: 'https://example.com' };
+
+describe('a document', () => {
+  it('becomes an instance of its class with the declared members alone', () => {
+    const rule = { priority: 1, container: '/', transform: 'mask', permissions: ['token:use'] };
+    const input = { name: 'a', rules: [{ ...rule, more: 1 }], more: 1, constructor: 1 };
+    const dto = toDto(UpdateApplication, input);
+    expect(dto).toBeInstanceOf(UpdateApplication);
+    expect({ ...dto }).toEqual({ name: 'a', rules: [rule] });
+  });
+
+  it.each([[undefined], [null], [1], ['x'], [[]], [[proxy]]])(
+    'is an object, not %j',
+    (document) => {
+      expect(errorsOf(ProxyInput, document)).toEqual({ '': ['must be a JSON object'] });
+    },
+  );
+
+  it('is told all that is wrong with it at once, one message for each member', () => {
+    const wrong = {
+      name: '\0'.repeat(201),
+      request_transform: { code: 5, runtime: 'node18' },
+      application: [],
+      configuration: Array(101).fill('x'),
+      timeout_ms: 1.5,
+      certificate_authority: '',
+    };
+    expect(errorsOf(ProxyInput, wrong)).toEqual({
+      name: ['must not contain NUL'],
+      destination_url: ['is required'],
+      'request_transform.code': ['must be a string'],
+      'request_transform.runtime': ['must be node16 or node20'],
+      application: ['must be an object'],
+      configuration: ['must be an object'],
+      timeout_ms: ['must be a whole number from 1000 to 210000'],
+      certificate_authority: ['must not be empty'],
+    });
+  });
+
+  it('says which entry of a list is wrong', () => {
+    const rule = {
+      priority: 0,
+      container: 'x',
+      transform: 'show',
+      permissions: ['token:use', 'x'],
+    };
+    expect(errorsOf(UpdateApplication, { name: 'a', rules: [rule] })).toEqual({
+      'rules.0.priority': ['must be a whole number from 1 to 1000000'],
+      'rules.0.container': ['must be a path of letters, digits, _ and -, such as /pci/high/'],
+      'rules.0.transform': ['must be reveal, mask or redact'],
+      'rules.0.permissions': ['has an unknown value at position 2'],
+    });
+    const lists = { rules: [null], permissions: [] };
+    expect(errorsOf(UpdateApplication, { name: 'a', ...lists })).toEqual({
+      rules: ['must be a list of objects'],
+    });
+  });
+
+  it('may have null for each optional member, as if it were left out', () => {
+    const optional = membersOf(ProxyInput).filter(({ isOptional }) => isOptional);
+    const nulls = Object.fromEntries(optional.map(({ name }) => [name, null]));
+    const dto = toDto(ProxyInput, { ...proxy, ...nulls });
+    // The steps are read by other code, which takes null for an empty list.
+    expect({ ...dto }).toEqual({ ...proxy, request_transforms: null, response_transforms: null });
+  });
+
+  it('keeps names that mean something to JavaScript in a map and in any JSON', () => {
+    const text = '{"__proto__":"a","constructor":"b","toString":"c","then":"d"}';
+    const input = JSON.parse(`{"data":${text},"mask":null,"metadata":${text}}`) as unknown;
+    const { data, mask, metadata } = toDto(CreateToken, input);
+    expect([JSON.stringify(data), mask, JSON.stringify(metadata)]).toEqual([text, null, text]);
+    const inherited = Object.create({ name: 'inherited' }) as unknown;
+    expect(errorsOf(UpdateTenant, inherited)).toEqual({ name: ['is required'] });
+  });
+
+  it('is limited by UTF-16 code units, of which an emoji has several', () => {
+    const named = (name: string) => ({ ...proxy, name });
+    expect(toDto(ProxyInput, named('😀'.repeat(100))).name).toHaveLength(200);
+    const errors = { name: ['must be at most 200 characters'] };
+    expect(errorsOf(ProxyInput, named('😀'.repeat(101)))).toEqual(errors);
+    expect(errorsOf(ProxyInput, named('a\ufe0f'.repeat(101)))).toEqual(errors);
+  });
+});
+
+describe('a class', () => {
+  it('is refused if it declares a list without a limit', () => {
+    class Unlimited {
+      @IsArray()
+      @IsString({ each: true })
+      words!: string[];
+    }
+    expect(() => membersOf(Unlimited)).toThrow('Unlimited.words is a list without @ArrayMaxSize');
+  });
+
+  it('is refused if it nests a map, which would be lost', () => {
+    class Inner {
+      @IsStringMap()
+      map!: Record<string, string>;
+    }
+    class Outer {
+      @Type(() => Inner)
+      @ValidateNested()
+      inner!: Inner;
+    }
+    expect(() => membersOf(Outer)).toThrow('Outer.inner nests a member that must stay as it came');
+  });
+
+  it('has the members that it inherits first', () => {
+    class Parent {
+      @IsString()
+      first!: string;
+    }
+    class Child extends Parent {
+      @IsOptional()
+      @IsArray()
+      @ArrayMaxSize(3)
+      @IsString({ each: true })
+      second?: string[];
+    }
+    expect(membersOf(Child)).toMatchObject([
+      { name: 'first', isOptional: false, entriesMax: 0 },
+      { name: 'second', isOptional: true, entriesMax: 3 },
+    ]);
+  });
+});
