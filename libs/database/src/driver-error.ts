@@ -1,4 +1,4 @@
-/** What the driver says of a failure. TypeORM wraps it. */
+/** Reads the driver's error, which TypeORM wraps. */
 export function driverErrorOf(error: unknown): {
   readonly code?: string;
   readonly message?: string;

@@ -22,14 +22,14 @@ import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
 import { TokensService, type TokenAnswer } from './tokens.service';
 
-/** A token's data may be 1 MiB of JSON, and may come in escaped. */
+/** A token's data may be 1 MiB of JSON, and longer where the body escapes it. */
 const tokenBodyBytesMax = 4 * 1024 * 1024;
 
 @Controller('tokens')
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
-  /** 200 where a token with the same fingerprint stands for the one that was sent. */
+  /** Answers 200 if deduplication found an older token. */
   @Post()
   @RequirePermission('token:create')
   @BodyBytesMax(tokenBodyBytesMax)

@@ -19,7 +19,7 @@ import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 /** A token as the API shows it. */
 export type TokenAnswer = OnWire<TokenView>;
 
-/** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
+/** The vault behind HTTP: transactions, pages, and outcomes for repeated calls. */
 @Injectable()
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
@@ -80,7 +80,7 @@ export class TokensService {
     );
   }
 
-  /** As JSON text: Nest would send a document that is a string as that string. */
+  /** Returns JSON text: Nest would send a document that is a string without its quotes. */
   tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
@@ -100,7 +100,7 @@ export class TokensService {
     return inTenant(this.ctx.dataSource, principal.tenantId, (manager) => work(asSql(manager)));
   }
 
-  /** A refusal is recorded, too: the statement that says so is not taken back. */
+  /** Each statement commits by itself, so that the record of a refusal stays. */
   #statements({ principal }: Actor): Sql {
     return eachInTenant(this.ctx.dataSource, principal.tenantId);
   }
