@@ -40,7 +40,7 @@ const refusalCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', '57P03']);
 export function refusesConnections(error: unknown): boolean {
   if (error instanceof Problem) return refusesConnections(error.cause);
   if (typeof error !== 'object' || error === null) return false;
-  // Of a name with several addresses, each has to refuse.
+  // A name with several addresses is away if each of them refuses.
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (Array.isArray(errors)) return errors.length > 0 && errors.every(refusesConnections);
   return typeof code === 'string' && refusalCodes.has(code);

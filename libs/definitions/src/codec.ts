@@ -1,7 +1,7 @@
 import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
 import type { Definition, ProxyDefinition } from './definition';
 
-/** The shape of a payload. A change of it that old readers would misread raises the number. */
+/** The version of the payload's shape. A change that old readers would misread raises it. */
 const payloadVersion = 1;
 
 export class UnknownPayloadVersion extends Error {
@@ -13,13 +13,13 @@ export class UnknownPayloadVersion extends Error {
   }
 }
 
-/** Sealed by the ring, so that a process can follow the log while Postgres is away. */
+/** Seals by the ring, so that a process can follow the log while Postgres is away. */
 export function sealDefinition(ring: KeyRing, version: number, definition: Definition): Buffer {
   const payload = JSON.stringify({ v: payloadVersion, definition });
   return sealWithRing(ring, version, placeOf(definition), payload);
 }
 
-/** Byte for byte what it was, under another master key: also a payload of a release to come. */
+/** Seals the same bytes by another master key, also those of a payload of a later release. */
 export function resealPayload(
   ring: KeyRing,
   version: number,
@@ -36,14 +36,14 @@ export function openDefinition(
   return parseDefinition(openWithRing(ring, placeOf(entry), entry.payload).toString('utf8'));
 }
 
-/** The one place where text becomes a definition: it was written and authenticated by us. */
+/** Parses a definition from text that this product wrote and authenticated. No other place does. */
 export function parseDefinition(text: string): Definition {
   const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
   if (v !== payloadVersion) throw new UnknownPayloadVersion(v);
   return definition.kind === 'proxy' ? completed(definition) : definition;
 }
 
-/** Members that a payload may be too old to have. */
+/** Adds members that an old payload lacks. */
 function completed(
   proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls' | 'requestSteps' | 'responseSteps'>,
 ): ProxyDefinition {

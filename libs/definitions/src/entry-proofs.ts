@@ -10,8 +10,9 @@ class ProofMissing extends Error {
 }
 
 /**
- * As the entries go to Redis. What is sealed is bound to its definition, and the proof to its version:
- * who may write to Redis, and has an older state of the definition, cannot pass it off as a newer one.
+ * Adds the proofs with which entries go to Redis. The seal binds a payload to its definition, and
+ * the proof binds it to its version: a writer of Redis that has an older state of a definition
+ * cannot pass it off as a newer one.
  */
 export function withProofs(ring: KeyRing, part: LogPart): LogPart {
   const entries = part.entries.map((entry) => {
@@ -21,7 +22,7 @@ export function withProofs(ring: KeyRing, part: LogPart): LogPart {
   return { ...part, entries };
 }
 
-/** For an entry from Redis. To delete takes no proof: it only ever refuses. */
+/** Checks the proof of an entry from Redis. A deletion needs none: all it does is refuse. */
 export function requireProof(ring: KeyRing, epoch: string, entry: LogEntry): void {
   if (!entry.payload) return;
   const proof = proofOf(ring, epoch, entry);
@@ -30,7 +31,10 @@ export function requireProof(ring: KeyRing, epoch: string, entry: LogEntry): voi
   if (!isProven) throw new ProofMissing(entry);
 }
 
-/** By the master key that seals the payload, which every reader needs; undefined: not by this ring. */
+/**
+ * Makes the proof by the master key that seals the payload, which every reader needs. Undefined if
+ * the ring lacks that key.
+ */
 function proofOf(ring: KeyRing, epoch: string, entry: LogEntry): Buffer | undefined {
   const { kind, id, tenantId, version, payload } = entry;
   const masterVersion = payload ? masterVersionOf(payload) : undefined;

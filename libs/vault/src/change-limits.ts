@@ -28,8 +28,8 @@ export function refuseToLearn(
   if (shownIn(principal, 'token:update', container) === 'reveal') return;
   throw new Problem('permission_denied', {
     detail:
-      `A rule has to reveal under token:update before ${named.map(wireName).join(', ')} may hold expressions ` +
-      'over data that is stored already.',
+      `Expressions over stored data in ${named.map(wireName).join(', ')} need a rule that reveals ` +
+      'under token:update.',
   });
 }
 
@@ -43,7 +43,7 @@ export function refuseToUnmask(principal: Principal, from: string, to: string): 
   const unmasked = showing.find((one) => levelIn(one, to) > levelIn(one, from));
   if (unmasked === undefined) return;
   throw new Problem('permission_denied', {
-    detail: `There ${unmasked} would show this caller more of the token than where it is.`,
+    detail: `In the new container ${unmasked} would show this caller more of the token.`,
   });
 }
 

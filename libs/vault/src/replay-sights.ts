@@ -35,7 +35,7 @@ export function requireSights(principal: Principal, sights: readonly Sight[]): v
     if (!shown) throw outOfBounds('token:create');
     if (rank[shown] >= rank[transform]) continue;
     throw new Problem('permission_denied', {
-      detail: 'The answer shows more of a token than the key may see by now.',
+      detail: 'The answer shows more of a token than the key may see now.',
     });
   }
 }

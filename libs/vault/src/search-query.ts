@@ -127,7 +127,8 @@ function termOf(field: Word, { value, isQuoted }: Word): Condition {
     default:
       throw invalid({
         query: [
-          `has at character ${field.at} none of data, id, type, container, fingerprint, metadata.NAME`,
+          `has an unknown field at character ${field.at}; the fields are data, id, type, container, ` +
+            'fingerprint and metadata.NAME',
         ],
       });
   }

@@ -25,9 +25,9 @@ function digits(isRight: (text: string) => boolean, must: string): Omit<TokenTyp
   };
 }
 
-const mustBeCardNumber = 'must be a string of 12 to 19 digits with a right check digit';
+const mustBeCardNumber = 'must be a string of 12 to 19 digits with a valid check digit';
 const mustBeAccount = 'must be a string of 3 to 17 digits';
-const mustBeRouting = 'must be a string of 9 digits with a right check digit';
+const mustBeRouting = 'must be a string of 9 digits with a valid check digit';
 const mustBeNine = 'must be a string of 9 digits; dashes may stand between them';
 
 const isCardNumber = (text: string): boolean => /^\d{12,19}$/.test(text) && passesLuhn(text);

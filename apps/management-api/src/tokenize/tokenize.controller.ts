@@ -6,7 +6,7 @@ import { RequirePermission } from '../http/check-permission';
 import { Caller, Claimed } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 
-/** As much as expressions may expand to. */
+/** The limit of what expressions expand to. */
 const documentBytesMax = 10 * 1024 * 1024;
 
 /** Whole documents: values into tokens, and back. */

@@ -11,8 +11,8 @@ const expire = (id: string): Promise<unknown> =>
 const fingerprintOf = async (token: object, key?: string): Promise<string> =>
   ((await create(token, key)).body as { fingerprint: string }).fingerprint;
 
-describe('the fingerprint', () => {
-  it('is the same for the same tenant, type and data, however it is written', async () => {
+describe('a fingerprint', () => {
+  it('is equal for equal data of one tenant and type, however the data is written', async () => {
     const token = { type: 'token', data: { a: 1, b: [{ c: 2, d: null }] } };
     const first = await fingerprintOf(token);
     expect(await fingerprintOf({ ...token, data: { b: [{ d: null, c: 2.0 }], a: 1 } })).toBe(first);
@@ -24,7 +24,7 @@ describe('the fingerprint', () => {
     );
   });
 
-  it('is made of what fingerprint_expression says', async () => {
+  it('is made of the value of fingerprint_expression', async () => {
     const of = (data: object, fingerprint_expression: string) =>
       fingerprintOf({ data, fingerprint_expression });
     const first = await of({ a: 1, b: 2 }, '{{ data.a }}');
@@ -33,8 +33,8 @@ describe('the fingerprint', () => {
   });
 });
 
-describe('deduplicate_token', () => {
-  it('200: the token that is there, and nothing is stored', async () => {
+describe('a creation with deduplicate_token', () => {
+  it('is answered 200 with the older token, and stores nothing', async () => {
     const token = { data: randomUUID(), deduplicate_token: true };
     const first = await create(token);
     const second = await create({ ...token, metadata: { a: 'b' } });
@@ -45,7 +45,7 @@ describe('deduplicate_token', () => {
     expect([third.status, third.body.id === first.body.id]).toEqual([201, false]);
   });
 
-  it('two at once make one token', async () => {
+  it('makes one token, though several are sent at once', async () => {
     for (let round = 0; round < 3; round += 1) {
       const token = { data: randomUUID(), deduplicate_token: true };
       const answers = await Promise.all(Array.from({ length: 6 }, () => create(token)));
@@ -71,14 +71,14 @@ describe('deduplicate_token', () => {
     }
   });
 
-  it('a token that has expired stands for nothing', async () => {
+  it('does not find a token that has expired', async () => {
     const token = { data: randomUUID(), deduplicate_token: true, expires_at: inAnHour() };
     const first = await create(token);
     await expire(first.body.id as string);
     expect((await create(token)).status).toBe(201);
   });
 
-  it('sent again under an idempotency key, shows another token as it may be seen then', async () => {
+  it('shows an older token as the caller may see it when the call is repeated', async () => {
     const mine = randomUUID();
     const token = { type: 'token', data: `sesame ${mine}`, deduplicate_token: true };
     const first = await create({ ...token, metadata: { who: 'owner' } });
@@ -101,7 +101,7 @@ describe('deduplicate_token', () => {
     expect(document.body).toEqual([{ id, tenant_id, type, containers, created_at }, fresh]);
   });
 
-  it('with an idempotency key the outcome of a new token is the same, status too', async () => {
+  it('has the same outcome and status for a new token when the call is repeated', async () => {
     const again = randomUUID();
     const [one, two] = [
       await create({ data: 'x' }).set('SVC-IDEMPOTENCY-KEY', again),
@@ -111,8 +111,8 @@ describe('deduplicate_token', () => {
   });
 });
 
-describe('expires_at', () => {
-  it('gone at once for reads, use, search, changes; and its id is free', async () => {
+describe('a token with expires_at', () => {
+  it('is gone at once for reads, uses, searches and changes, and its id is free', async () => {
     const id = `mine-${randomUUID()}`;
     const key = api.tenant.private_key;
     const token = { id, data: 'x', expires_at: inAnHour(), search_indexes: [`{{ data }}`] };
@@ -131,7 +131,7 @@ describe('expires_at', () => {
     expect(old.body).toMatchObject({ data: [] });
   });
 
-  it('400: a day that the calendar does not have, or one that is over', async () => {
+  it('is refused with 400 for a day that is past or not in the calendar', async () => {
     for (const expires_at of [
       '2099-02-30T00:00:00Z',
       '2099-13-01T00:00:00Z',

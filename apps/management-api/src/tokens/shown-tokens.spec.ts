@@ -16,8 +16,8 @@ async function logged(id: string): Promise<{ operation: string; token_ids?: stri
   return (body as { data: { operation: string; token_ids?: string[] }[] }).data;
 }
 
-describe('what a rule shows', () => {
-  it('reveal: the data; mask: the mask; redact: neither', async () => {
+describe('a token in an answer', () => {
+  it('shows the data under reveal, the mask under mask and neither under redact', async () => {
     const id = await stored({ type: 'card', data: card });
     for (const [transform, shown] of [
       ['reveal', card],
@@ -40,7 +40,7 @@ describe('what a rule shows', () => {
     }
   });
 
-  it('plain permissions mask; a token without a mask shows no data', async () => {
+  it('is masked under plain permissions, and shows no data without a mask', async () => {
     const plain = api.tenant.private_key;
     const [withMask, without] = [
       await stored({ type: 'card', data: card }),
@@ -50,7 +50,7 @@ describe('what a rule shows', () => {
     expect((await api.get(`/tokens/${without}`, plain)).body).not.toHaveProperty('data');
   });
 
-  it('the lowest priority wins, then the most specific container, plain permissions last', async () => {
+  it('is shown by the rule of lowest priority, then of the longest container, then by plain permissions', async () => {
     const id = await stored({ type: 'card', data: card });
     const seenBy = async (rules: object[], permissions: string[] = []): Promise<unknown> => {
       const key = await api.keyWith('private', permissions, rules);
@@ -72,7 +72,7 @@ describe('what a rule shows', () => {
     ).toEqual(card);
   });
 
-  it('a public application gets no data back, whatever its rules say', async () => {
+  it('shows no data to a public application, whatever its rules say', async () => {
     const permissions = ['token:create', 'token:update'];
     const key = await api.keyWith('public', [], [rule('reveal', '/', permissions)]);
     const created = await api.post('/tokens', { type: 'card', data: card }, key);
@@ -88,7 +88,7 @@ describe('what a rule shows', () => {
     expect((await api.post('/detokenize', { a: `{{ ${id} }}` }, key)).status).toBe(403);
   });
 
-  it('no guess is confirmed: no fingerprint for public applications, nor under redact', async () => {
+  it('confirms no guess: public applications and callers under redact see no fingerprint', async () => {
     const permissions = ['token:create', 'token:update'];
     const redact = [...permissions, 'token:read', 'token:search'];
     const number = '4242424242424242';
@@ -110,7 +110,7 @@ describe('what a rule shows', () => {
     }
   });
 
-  it('redact shows nothing that was written into the mask, and no search depends on data', async () => {
+  it('shows nothing of its mask under redact, and no search there depends on data', async () => {
     const data = 'sesame';
     const made = {
       mask: `${data} {{ data }}`,
@@ -147,7 +147,7 @@ describe('what a rule shows', () => {
     expect([anew.status, anew.body.id === id]).toEqual([201, false]);
   });
 
-  it('to reveal is to use: the log says so, and to mask is not', async () => {
+  it('is recorded as used where it is revealed, and not where it is masked', async () => {
     const id = await stored({ data: 'secret' });
     const reader = await api.keyWith('private', [], [rule('reveal', '/')]);
     await api.get(`/tokens/${id}`, api.tenant.private_key);
@@ -170,7 +170,7 @@ describe('what a rule shows', () => {
   });
 });
 
-describe('a refused read', () => {
+describe('the audit log', () => {
   interface Line {
     readonly operation: string;
     readonly outcome: string;
@@ -185,7 +185,7 @@ describe('a refused read', () => {
   };
   const elsewhere = () => api.keyWith('private', [], [rule('reveal', '/pci/')]);
 
-  it('a token whose container no grant covers leaves one refused line with its id', async () => {
+  it('has one refused line with the id of a token that no grant covers', async () => {
     const id = await stored({ data: 'sesame' });
     const key = await elsewhere();
     const { body: application } = await api.get('/applications/key', key);
@@ -206,7 +206,7 @@ describe('a refused read', () => {
     ]);
   });
 
-  it('an id that is unknown, foreign or expired leaves no line, for any tenant', async () => {
+  it('has no line, of any tenant, for a get of an id that is unknown, foreign or expired', async () => {
     const expired = await stored({ data: 1, expires_at: '2099-01-01T00:00:00Z' });
     await api.admin.query(`UPDATE tokens SET expires_at = now() - interval '1 s' WHERE id = $1`, [
       expired,
@@ -223,7 +223,7 @@ describe('a refused read', () => {
     expect(all).toEqual([]);
   });
 
-  it('a page of more bytes than a request may open leaves one refused line with its ids', async () => {
+  it('has one refused line with the ids of a page of more bytes than a request may open', async () => {
     const value = 'x'.repeat(1024 * 1024 - 2);
     const ids: string[] = [];
     for (let n = 0; n < 2; n += 1) {
@@ -250,7 +250,7 @@ describe('a refused read', () => {
     }
   });
 
-  it('tokens that a list or a search leaves out are no refusal and leave no line', async () => {
+  it('has no line for tokens that a list or a search leaves out', async () => {
     const id = await stored({ data: 1 });
     const key = await elsewhere();
     const traceId = randomUUID();
@@ -263,7 +263,7 @@ describe('a refused read', () => {
     expect(await linesOf(traceId)).toEqual([]);
   });
 
-  it('a refused change is no read and leaves no line', async () => {
+  it('has no line for a refused change', async () => {
     const id = await stored({ data: 1 });
     const key = await elsewhere();
     const traceId = randomUUID();
@@ -275,8 +275,8 @@ describe('a refused read', () => {
   });
 });
 
-describe('a mask of its own', () => {
-  it('is filled in over the data, when that is written', async () => {
+describe('a mask of the caller', () => {
+  it('is filled in when the data is written', async () => {
     const mask = { last: '{{ data.number | last4 }}', month: '{{ data.expiration_month }}', a: 1 };
     const created = await api.post(
       '/tokens',
@@ -297,14 +297,14 @@ describe('a mask of its own', () => {
     ['an expression over something else', '{{ some-token }}'],
     ['a path to nothing', { a: '{{ data.nothing }}' }],
     ['a filter that is none', '{{ data | explode }}'],
-  ])('400: %s, which is not shown', async (_, mask) => {
+  ])('is refused with 400 for %s, whose text is not shown', async (_, mask) => {
     const body = { data: { secret: 'of the customer' }, mask };
     const refused = await api.post('/tokens', body, api.tenant.private_key);
     expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, ['mask']]);
     expect(refused.text).not.toMatch(/customer|some-token|explode/);
   });
 
-  it('lies sealed, with what it is made of', async () => {
+  it('is stored sealed, and so are its expressions', async () => {
     const id = await stored({ data: 'open sesame', mask: 'sesame {{ data | last4 }}' });
     const rows: unknown[] = await api.ctx.dataSource.transaction(async (manager) => {
       await manager.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [
@@ -321,8 +321,8 @@ describe('a mask of its own', () => {
   });
 });
 
-describe('without an audit log', () => {
-  it('503: nothing is shown, and nothing is stored', async () => {
+describe('a call that cannot be recorded', () => {
+  it('gets 503: nothing is shown, and nothing is stored', async () => {
     const id = await stored({ data: 'sesame' });
     const key = await api.keyWith('private', [], [rule('reveal', '/')]);
     const countTokens = () => api.admin.query('SELECT count(*) FROM tokens');
