@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { connectDatabase, enterTenant } from '@glovebox/database';
+import { connectDatabase } from '@glovebox/database';
 import { appendDefinition, appendTenantDeletion, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
