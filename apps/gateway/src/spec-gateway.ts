@@ -16,13 +16,13 @@ import {
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
 import {
+  enterTenant,
   createTestDatabase,
   freePort,
   startDestination,
   startRedis,
-  transactionAs,
 } from '@glovebox/testing';
-import { TokenUses, Vault, type NewToken } from '@glovebox/vault';
+import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
 
@@ -68,7 +68,10 @@ export async function startSpecGateway(environment: Record<string, string> = {})
   const define = (definition: Definition): Promise<void> =>
     write(definition.tenantId, (sql) => appendDefinition(sql, ring, definition));
   const write = async (tenant: string, append: (sql: Sql) => Promise<number>): Promise<void> => {
-    const version = await transactionAs(owner, tenant, append);
+    const version = await owner.transaction(async (sql) => {
+      await enterTenant(sql, tenant);
+      return append(sql);
+    });
     await ctx.follower.reach(version);
   };
 
@@ -182,7 +185,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return id;
     },
 
-    async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
+    async token(data: unknown, more: Omit<TokenInput, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
         tenantId,
@@ -191,17 +194,19 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         rules: [],
       };
       const vault = new Vault(sealer, new TokenUses(owner));
-      const { view } = await transactionAs(owner, tenantId, (sql) =>
-        vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data }),
-      );
+      const { view } = await owner.transaction(async (sql) => {
+        await enterTenant(sql, tenantId);
+        return vault.createToken(sql, { principal, traceId: 'spec' }, { ...more, data });
+      });
       return view.id;
     },
 
     /** The lines of the audit log about a token. */
     uses(tokenId: string): Promise<Record<string, unknown>[]> {
-      return transactionAs(owner, tenantId, (sql) =>
-        sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]),
-      );
+      return owner.transaction(async (sql) => {
+        await enterTenant(sql, tenantId);
+        return sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]);
+      });
     },
 
     /** Runs a statement as the owner of the whole database. */

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { connectDatabase } from '@glovebox/database';
 import { appendDefinition, appendTenantDeletion, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis, waitFor, transactionAs } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
@@ -37,9 +37,10 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
 
     /** Writes a definition and waits until this worker has it. */
     async define(definition: Definition): Promise<void> {
-      const version = await transactionAs(management, definition.tenantId, (sql) =>
-        appendDefinition(sql, parseKeyRing(keyRing), definition),
-      );
+      const version = await management.transaction(async (sql) => {
+        await enterTenant(sql, definition.tenantId);
+        return appendDefinition(sql, parseKeyRing(keyRing), definition);
+      });
       const { follower } = ctx.definitions;
       await waitFor(async () => {
         await follower.current();
@@ -49,7 +50,10 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
 
     /** Deletes all definitions of a tenant, as its deletion does. */
     async deleteTenant(id: string): Promise<void> {
-      await transactionAs(management, id, (sql) => appendTenantDeletion(sql, id));
+      await management.transaction(async (sql) => {
+        await enterTenant(sql, id);
+        await appendTenantDeletion(sql, id);
+      });
     },
 
     /** Runs a statement with power over the whole database. */

@@ -11,7 +11,6 @@ export {
 export {
   grantFor,
   grantsFor,
-  holds,
   requirePermission,
   type AccessRule,
   type ContainerGrant,

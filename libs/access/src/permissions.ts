@@ -20,7 +20,7 @@ const open = (description: string): PermissionInfo => ({
   applicationTypes: ['private', 'public'],
 });
 
-/** Every permission there is, and the application types that may hold it. */
+/** All permissions, with the application types that may hold each. */
 export const permissionCatalogue = {
   'reactor:create': management('Create reactors and reactor formulas'),
   'reactor:read': management('Read reactors and reactor formulas'),

@@ -3,7 +3,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { Opening, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
@@ -133,7 +133,7 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
-  const opening = new Opening(budget?.keep);
+  const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });

@@ -3,7 +3,7 @@ import type { AccessRule, Permission, Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault, type TokenView } from '@glovebox/vault';
+import { TokenUses, Vault } from '@glovebox/vault';
 import { serviceCalls } from './service-calls';
 
 const tenantId = randomUUID();
@@ -55,8 +55,8 @@ function svcOf(
 }
 
 const svc = svcOf(everything);
-const create = async (token: object): Promise<TokenView> =>
-  (await svc('tokens.create', token)) as TokenView;
+const create = async (token: object): Promise<{ id: string }> =>
+  (await svc('tokens.create', token)) as { id: string };
 
 it('a token from its creation to its end', async () => {
   const { id } = await create({ type: 'token', data: { a: 1 }, metadata: { run: 'life' } });

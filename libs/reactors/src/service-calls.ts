@@ -1,10 +1,9 @@
 import { type Actor, type Principal, requirePermission } from '@glovebox/access';
 import type { Sql, SqlPool } from '@glovebox/database';
-import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import { tokenFilterOf, type TokenInput, type Vault } from '@glovebox/vault';
-import { isJsonObject } from '@glovebox/wire';
+import { requireTokenId, tokenFilterOf, tokenMembers, type Vault } from '@glovebox/vault';
+import { fromWire, isJsonObject, toWire } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 
@@ -65,12 +64,13 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   },
   'svc.tokens.create': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
-    const create = (sql: Sql) => vault.createToken(sql, actor, membersOf(first) as TokenInput);
-    return database.transaction(create).then(({ view }) => view);
+    const input = fromWire(tokenMembers, membersOf(first));
+    const create = (sql: Sql) => vault.createToken(sql, actor, input);
+    return database.transaction(create).then(({ view }) => toWire(view));
   },
   'svc.tokens.retrieve': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
-    return vault.readToken(database, actor, idOf(first));
+    return vault.readToken(database, actor, requireTokenId(first)).then(toWire);
   },
   'svc.tokens.list': async ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
@@ -79,25 +79,20 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
     const total_pages = Math.ceil(total / size);
     return {
       pagination: { total_items: total, page_number: page, page_size: size, total_pages },
-      data: tokens,
+      data: tokens.map(toWire),
     };
   },
   'svc.tokens.update': ({ database, vault, actor, first, second }) => {
     requirePermission(actor.principal, 'token:update');
-    const id = idOf(first);
-    return database.transaction((sql) => vault.updateToken(sql, actor, id, second));
+    const id = requireTokenId(first);
+    return database.transaction((sql) => vault.updateToken(sql, actor, id, second)).then(toWire);
   },
   'svc.tokens.delete': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:delete');
-    const id = idOf(first);
+    const id = requireTokenId(first);
     return database.transaction((sql) => vault.deleteToken(sql, actor, id));
   },
 };
-
-function idOf(value: unknown): string {
-  if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
-  return normalTokenId(value);
-}
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};

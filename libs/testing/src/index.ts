@@ -1,3 +1,4 @@
+export { enterTenant } from './enter-tenant';
 export { testBubblewrap, testSeed } from './environment';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
@@ -9,5 +10,4 @@ export { startRedis, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { itLeavesNoConnectionOpen } from './open-connections';
-export { transactionAs } from './transaction-as';
 export { waitFor } from './wait-for';
