@@ -6,10 +6,10 @@ import { RequirePermission } from '../http/check-permission';
 import { Caller, Claimed } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 
-/** As much as expressions may expand to. */
+/** Equals the bytes that expressions may expand to. */
 const documentBytesMax = 10 * 1024 * 1024;
 
-/** Whole documents: values into tokens, and back. */
+/** Turns the values of whole documents into tokens, and back. */
 @Controller()
 export class TokenizeController {
   constructor(private readonly tokens: TokensService) {}

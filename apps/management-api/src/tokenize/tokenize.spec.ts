@@ -20,7 +20,7 @@ async function countTokens(): Promise<number> {
 }
 
 describe('POST /tokenize', () => {
-  it('201: values become ids, typed objects tokens, null and the shape stay', async () => {
+  it('turns values into ids and typed objects into tokens, and keeps null and the shape', async () => {
     const answer = await tokenize({
       name: 'Ada\u0000',
       age: 36,
@@ -70,7 +70,7 @@ describe('POST /tokenize', () => {
     ['a number', '12.50'],
     ['true', 'true'],
     ['a list', '[1]'],
-  ])('201: a document that is %s', async (_, document) => {
+  ])('accepts a document that is %s', async (_, document) => {
     const answer = await api.post('/tokenize', document, api.tenant.private_key);
     expect(answer.status).toBe(201);
     const [id] = [answer.body].flat() as [string];
@@ -78,14 +78,14 @@ describe('POST /tokenize', () => {
     expect(back.body).toEqual([JSON.parse(document)].flat()[0]);
   });
 
-  it('201: null stays null, and nothing is stored', async () => {
+  it('keeps null and stores nothing for it', async () => {
     const before = await countTokens();
     const answer = await tokenize(null);
     expect([answer.status, answer.text]).toEqual([201, 'null']);
     expect(await countTokens()).toBe(before);
   });
 
-  it('201: 1,000 values; 400: 1,001, and nothing is stored', async () => {
+  it('accepts 1,000 values, and refuses 1,001 with 400 without storing any', async () => {
     const values = Array.from({ length: 1_000 }, (_, n) => n);
     const answer = await tokenize(values);
     expect([answer.status, new Set(answer.body as string[]).size]).toEqual([201, 1_000]);
@@ -94,7 +94,7 @@ describe('POST /tokenize', () => {
     expect(await countTokens()).toBe(before);
   });
 
-  it('201: the same data twice is one token, if it asks for that', async () => {
+  it('makes one token of equal data if asked to deduplicate', async () => {
     const token = { type: 'token', data: randomUUID(), deduplicate_token: true };
     const { body } = await tokenize([token, token]);
     const [first, second] = body as { id: string }[];
@@ -104,7 +104,7 @@ describe('POST /tokenize', () => {
     expect([third?.id, fourth?.id === first?.id]).toEqual([first?.id, false]);
   });
 
-  it('201: many at once, with the same tokens in another order, wait for each other in no circle', async () => {
+  it('does not deadlock when concurrent documents have the same tokens in another order', async () => {
     const tokens = Array.from({ length: 40 }, () => ({
       type: 'token',
       data: randomUUID(),
@@ -118,7 +118,7 @@ describe('POST /tokenize', () => {
     expect(new Set(ids).size).toBe(tokens.length);
   });
 
-  it('400, 403, 409: all or nothing, named by the way through the document', async () => {
+  it('stores all tokens or none: 400, 403 and 409 name the path in the document', async () => {
     const before = await countTokens();
     const wrong = await tokenize({ a: 'x', list: [{ type: 'card', data: { number: '1' } }] });
     expect([wrong.status, wrong.body.errors]).toEqual([400, { 'list.0.data.number': [text] }]);
@@ -132,7 +132,7 @@ describe('POST /tokenize', () => {
     expect(await countTokens()).toBe(before);
   });
 
-  it('401, 403, 413, 415', async () => {
+  it('answers 401, 403, 413 and 415', async () => {
     expect((await tokenize('x', 'nobody')).status).toBe(401);
     expect((await tokenize('x', await revealing())).status).toBe(403);
     expect((await tokenize('x'.repeat(10 * 1024 * 1024))).status).toBe(413);
@@ -140,7 +140,7 @@ describe('POST /tokenize', () => {
     expect((await typed).status).toBe(415);
   });
 
-  it('with an idempotency key is done once, and its outcome lies sealed', async () => {
+  it('runs once under an idempotency key, and seals its outcome', async () => {
     const key = randomUUID();
     const before = await countTokens();
     const first = await tokenize({ a: 'sesame' }).set('SVC-IDEMPOTENCY-KEY', key);
@@ -155,7 +155,7 @@ describe('POST /tokenize', () => {
   });
 });
 
-it('a document of at most 100,000 values is walked: more is 400 at once', async () => {
+it('a document of more than 100,000 values is refused with 400 at once', async () => {
   const key = await revealing();
   const list = (length: number): string => `[${Array<string>(length).fill('[]').join(',')}]`;
   for (const [path, caller] of [
@@ -172,7 +172,7 @@ it('a document of at most 100,000 values is walked: more is 400 at once', async 
   }
 });
 
-it('bodies of 10 MiB of nothing but values are refused for little work', async () => {
+it('bodies of 10 MiB of values are refused at little cost', async () => {
   const ones = `[${'1,'.repeat(5_000_000)}1]`;
   const before = process.cpuUsage();
   const answers = await Promise.all(
@@ -187,7 +187,7 @@ it('bodies of 10 MiB of nothing but values are refused for little work', async (
 });
 
 describe('POST /detokenize', () => {
-  it('200: what the transform of token:read gives, with its JSON type', async () => {
+  it('answers 200 with what the transform of token:read shows, in its JSON type', async () => {
     const id = await stored({ type: 'card', data: card });
     const document = {
       card: `{{ ${id} }}`,
@@ -203,7 +203,7 @@ describe('POST /detokenize', () => {
     expect(plain.body).toEqual({ ...document, card: masked, text: 'ends on 4242!' });
   });
 
-  it('403: redact, a mask that is not there, a container without a grant; all or nothing', async () => {
+  it('answers 403 under redact, without a mask or without a grant, and then shows nothing at all', async () => {
     const [general, pci] = [await stored({ data: 1 }), await stored({ type: 'card', data: card })];
     const both = { a: `{{ ${pci} }}`, b: `{{ ${general} }}` };
     const redacted = await api.keyWith('private', [], [rule('redact')]);
@@ -215,7 +215,7 @@ describe('POST /detokenize', () => {
     expect((await detokenize({ a: both.a }, onlyPci)).status).toBe(200);
   });
 
-  it('400: unknown, foreign and deleted ids look alike', async () => {
+  it('answers unknown, foreign and deleted ids with the same 400', async () => {
     const key = await revealing();
     const id = await stored({ data: 'x' });
     const foreign = await api.keyWith('private', ['token:read']);
@@ -230,7 +230,7 @@ describe('POST /detokenize', () => {
     expect((await detokenize('{{ a b }}', key)).body).toMatchObject({ code: 'invalid_expression' });
   });
 
-  it('200: 100 tokens and 1,000 expressions; 400: one more of either', async () => {
+  it('accepts 100 tokens and 1,000 expressions, and refuses one more of either with 400', async () => {
     const { body } = await tokenize(Array.from({ length: 101 }, (_, n) => n));
     const expressions = (body as string[]).map((id) => `{{ ${id} }}`);
     const key = await revealing();
@@ -242,7 +242,7 @@ describe('POST /detokenize', () => {
     expect((await detokenize([...thousand, expressions[0]], key)).status).toBe(400);
   });
 
-  it('401, 403, 413, 415', async () => {
+  it('answers 401, 403, 413 and 415', async () => {
     const key = await revealing();
     expect((await detokenize('x', 'nobody')).status).toBe(401);
     expect((await detokenize('x', await api.keyWith('private', ['token:use']))).status).toBe(403);

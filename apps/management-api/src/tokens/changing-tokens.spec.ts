@@ -19,7 +19,7 @@ describe('PATCH /tokens/{id}', () => {
     revealing = await api.keyWith('private', [], [reveal('/', ['token:read', 'token:update'])]);
   });
 
-  it('200: merges what is given, and answers with the token', async () => {
+  it('merges the patch and answers 200 with the token', async () => {
     const path = await stored({ type: 'card', data: card, metadata: { a: '1', b: '2' } });
     const before = (await api.get(path, revealing)).body as Record<string, unknown>;
     const patch = {
@@ -49,7 +49,7 @@ describe('PATCH /tokens/{id}', () => {
     expect((await api.get(path, revealing)).body).toEqual(changed.body);
   });
 
-  it('200: {} and members that mean nothing change nothing', async () => {
+  it('changes nothing for {} and unknown members', async () => {
     const path = await stored({ data: 'x' });
     const before = (await api.get(path, revealing)).body as object;
     const id = path.slice('/tokens/'.length).toUpperCase();
@@ -59,7 +59,7 @@ describe('PATCH /tokens/{id}', () => {
     }
   });
 
-  it('200: null takes away what may be missing', async () => {
+  it('removes optional members by null', async () => {
     const path = await stored({
       type: 'card_number',
       data: card.number,
@@ -80,7 +80,7 @@ describe('PATCH /tokens/{id}', () => {
     expect(moved.body).not.toHaveProperty('expires_at');
   });
 
-  it('200: two at once lose nothing', async () => {
+  it('loses nothing when two are sent at once', async () => {
     const path = await stored({ data: { a: 0 } });
     const names = Array.from({ length: 8 }, (_, at) => `n${at}`);
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ describe('PATCH /tokens/{id}', () => {
     ['expires_at', { expires_at: '2099-02-30T00:00:00Z' }],
     ['expires_at', { expires_at: '8/26/2099' }],
     ['', [1]],
-  ])('400: %s', async (member, patch) => {
+  ])('refuses %s with 400', async (member, patch) => {
     const path = await stored(member === 'data' ? { data: 1 } : { type: 'card', data: card });
     const before = (await api.get(path, revealing)).body as object;
     const refused = await change(path, patch, revealing);
@@ -120,14 +120,14 @@ describe('PATCH /tokens/{id}', () => {
   });
 
   it.each(['{"data":{"__proto__":{}}}', '{"data":[{"constructor":1}]}', '{"prototype":1}'])(
-    '400: reserved names are not merged: %s',
+    'refuses reserved names with 400: %s',
     async (patch) => {
       const refused = await change(await stored({ data: {} }), patch);
       expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_json' }]);
     },
   );
 
-  it('401, 403 by permission and by container, 404, 413, 415', async () => {
+  it('answers 401, 403 for permission and container, 404, 413 and 415', async () => {
     const path = await stored({ data: 1 });
     expect((await change(path, {}, 'nobody')).status).toBe(401);
     const reader = await api.keyWith('private', ['token:read']);
@@ -155,7 +155,7 @@ describe('PATCH /tokens/{id}', () => {
     ['search_indexes', { search_indexes: ['{{ data.nothing }}'] }],
     ['search_indexes', { search_indexes: ['{{ data.number }}'], data: { cvc: '123' } }],
     ['fingerprint_expression', { fingerprint_expression: "{{ data | json: '$.cvc' }}" }],
-  ])('403: what nobody reveals is not learnt through %s: %j', async (member, patch) => {
+  ])('answers 403 where %s would disclose hidden data: %j', async (member, patch) => {
     const path = await stored({ type: 'card', data: card });
     const before = (await api.get(path, revealing)).body as object;
     const [update, all] = ['token:update', 'token:read'];
@@ -177,7 +177,7 @@ describe('PATCH /tokens/{id}', () => {
     expect((await api.get(path, revealing)).body).toEqual(before);
   });
 
-  it('200: a literal mask, and anything over data that replaces the old', async () => {
+  it('accepts a literal mask, and any expression over data that replaces the old', async () => {
     const path = await stored({ data: 'old', mask: '{{ data }}' });
     const key = await api.keyWith('public', ['token:update']);
     const patches = [{ mask: 'hidden' }, { data: 'newer', mask: '{{ data | last4 }}' }];
@@ -187,7 +187,7 @@ describe('PATCH /tokens/{id}', () => {
     }
   });
 
-  it('403: a token moves only between containers that the caller may both update', async () => {
+  it('moves a token only between containers that the caller may both update', async () => {
     const [here, there] = ['/here/', '/there/'];
     const only = (container: string) =>
       api.keyWith('private', [], [reveal(container, ['token:update'])]);
@@ -216,7 +216,7 @@ describe('moving a token', () => {
     ['token:search', [rule('reveal', '/open/', ['token:search'])], []],
     ['token:use', [rule('mask', '/pci/', ['token:use'])], ['token:use']],
     ['token:update', [rule('redact', '/pci/', update)], []],
-  ])('403: where %s would show the mover more: %j', async (permission, rules, permissions) => {
+  ])('is 403 where %s would show the caller more: %j', async (permission, rules, permissions) => {
     const path = await stored({ type: 'card', data: card });
     const key = await api.keyWith('private', [...update, ...permissions], rules);
     const refused = await change(path, { containers: ['/open/'] }, key);
@@ -226,7 +226,7 @@ describe('moving a token', () => {
     expect(body).toMatchObject({ containers: ['/pci/high/'] });
   });
 
-  it('200: where the mover sees as much, or less', async () => {
+  it('is 200 where the caller sees as much or less', async () => {
     const path = await stored({ type: 'card', data: card });
     const rules = [rule('redact', '/closed/', ['token:read'])];
     const key = await api.keyWith('private', [...update, 'token:read'], rules);
@@ -237,7 +237,7 @@ describe('moving a token', () => {
 });
 
 describe('DELETE /tokens/{id}', () => {
-  it('204, then 404 for every door', async () => {
+  it('answers 204, then 404 for every operation', async () => {
     const path = await stored({ data: 1, metadata: { a: 'b' }, search_indexes: ['{{ data }}'] });
     const key = api.tenant.private_key;
     const deleted = await api.delete(path, key);
@@ -252,7 +252,7 @@ describe('DELETE /tokens/{id}', () => {
     expect((body as { data: object[] }).data).toHaveLength(1);
   });
 
-  it('401, 403 by permission and by container, 404', async () => {
+  it('answers 401, 403 for permission and container, and 404', async () => {
     const path = await stored({ data: 1 });
     expect((await api.delete(path, 'nobody')).status).toBe(401);
     const reader = await api.keyWith('private', ['token:read', 'token:update']);

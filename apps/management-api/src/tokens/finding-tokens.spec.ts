@@ -21,7 +21,7 @@ const search = async (query: string, key = api.tenant.private_key): Promise<stri
   idsOf(await api.post('/tokens/search', { query, size: 100 }, key));
 
 describe('GET /tokens', () => {
-  it('200: the newest first, page by page', async () => {
+  it('answers 200 with pages, newest first', async () => {
     const metadata = { page: randomUUID() };
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.unshift(await stored({ data: n, metadata }));
@@ -35,7 +35,7 @@ describe('GET /tokens', () => {
     expect(await list(`?${filter}&page=9`)).toEqual([]);
   });
 
-  it('200: by id, by type, by metadata, and by all of them', async () => {
+  it('filters by id, type, metadata and all of them', async () => {
     const metadata = { 'a.b': 'x y', run: randomUUID() };
     const one = await stored({ data: 1, metadata });
     const two = await stored({ type: 'card_number', data: '4242424242424242', metadata });
@@ -50,7 +50,7 @@ describe('GET /tokens', () => {
     expect(await list(`?id=${randomUUID()}`)).toEqual([]);
   });
 
-  it('200: leaves out what no grant covers, and what other tenants have', async () => {
+  it('omits tokens without a grant and those of other tenants', async () => {
     const metadata = { run: randomUUID() };
     const general = await stored({ data: 1, metadata });
     const pci = await stored({ data: 1, metadata, containers: ['/pci/low/'] });
@@ -69,12 +69,12 @@ describe('GET /tokens', () => {
     ['?page=0', 'page'],
     ['?metadata.a=1&metadata.a=2', 'metadata.a'],
     ['?metadata.a=%00', 'metadata.a'],
-  ])('400: %s', async (query, member) => {
+  ])('refuses %s with 400', async (query, member) => {
     const refused = await api.get(`/tokens${query}`, api.tenant.private_key);
     expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, [member]]);
   });
 
-  it('401, 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get('/tokens', 'nobody')).status).toBe(401);
     expect((await api.get('/tokens', await api.keyWith('private', ['token:search']))).status).toBe(
       403,
@@ -104,7 +104,7 @@ describe('POST /tokens/search', () => {
     plain = await stored({ data: { amount: 42 }, metadata, search_indexes: ['{{ data.amount }}'] });
   });
 
-  it('200: every field, and how they are joined', async () => {
+  it('finds by every field and every combination', async () => {
     const fingerprint = (
       (await api.get(`/tokens/${bank}`, api.tenant.private_key)).body as {
         fingerprint: string;
@@ -132,7 +132,7 @@ describe('POST /tokens/search', () => {
     for (const [query, ids] of found) expect([query, await search(query)]).toEqual([query, ids]);
   });
 
-  it('200: pages; leaves out what no grant covers, and what other tenants have', async () => {
+  it('answers in pages, and omits tokens without a grant and those of other tenants', async () => {
     const key = api.tenant.private_key;
     const { body } = await api.post('/tokens/search', { query: run, page: 2, size: 2 }, key);
     expect(body).toMatchObject({ pagination: { total_items: 3 }, data: [{ id: number }] });
@@ -144,7 +144,7 @@ describe('POST /tokens/search', () => {
     expect(await search('data:4242', api.foreign.private_key)).toEqual([]);
   });
 
-  it('200: a change of data or indexes is found at once, and no longer by what was', async () => {
+  it('finds changed data and indexes at once, and no longer by the old ones', async () => {
     const id = await stored({ data: 'before', metadata, search_indexes: ['{{ data }}'] });
     const change = (patch: object) => api.patch(`/tokens/${id}`, patch, api.tenant.private_key);
     expect(await search(`${run} AND data:before`)).toEqual([id]);
@@ -156,7 +156,7 @@ describe('POST /tokens/search', () => {
     expect(await search(`${run} AND id:${id}`)).toEqual([]);
   });
 
-  it('400: by position, and nothing of the query is shown', async () => {
+  it('answers 400 with a position, and shows nothing of the query', async () => {
     const key = api.tenant.private_key;
     const refused = await api.post('/tokens/search', { query: 'data:4242424242424242 AND' }, key);
     expect(refused.body).toMatchObject({
@@ -169,7 +169,7 @@ describe('POST /tokens/search', () => {
     }
   });
 
-  it('401, 403, 413, 415', async () => {
+  it('answers 401, 403, 413 and 415', async () => {
     const body = { query: run };
     expect((await api.post('/tokens/search', body, 'nobody')).status).toBe(401);
     const reader = await api.keyWith('private', ['token:read']);
@@ -181,7 +181,7 @@ describe('POST /tokens/search', () => {
     expect((await typed).status).toBe(415);
   });
 
-  it('what tokens are found by lies in the table as keyed hashes', async () => {
+  it('search terms of tokens are stored as keyed hashes', async () => {
     const rows = await api.ctx.dataSource.transaction(async (manager) => {
       const tenant = [api.tenant.tenant_id];
       await manager.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, tenant);

@@ -12,7 +12,7 @@ const fingerprintOf = async (token: object, key?: string): Promise<string> =>
   ((await create(token, key)).body as { fingerprint: string }).fingerprint;
 
 describe('the fingerprint', () => {
-  it('is the same for the same tenant, type and data, however it is written', async () => {
+  it('is the same for equal tenant, type and data, however these are written', async () => {
     const token = { type: 'token', data: { a: 1, b: [{ c: 2, d: null }] } };
     const first = await fingerprintOf(token);
     expect(await fingerprintOf({ ...token, data: { b: [{ d: null, c: 2.0 }], a: 1 } })).toBe(first);
@@ -24,7 +24,7 @@ describe('the fingerprint', () => {
     );
   });
 
-  it('is made of what fingerprint_expression says', async () => {
+  it('is computed from fingerprint_expression', async () => {
     const of = (data: object, fingerprint_expression: string) =>
       fingerprintOf({ data, fingerprint_expression });
     const first = await of({ a: 1, b: 2 }, '{{ data.a }}');
@@ -34,7 +34,7 @@ describe('the fingerprint', () => {
 });
 
 describe('deduplicate_token', () => {
-  it('200: the token that is there, and nothing is stored', async () => {
+  it('answers 200 with the existing token and stores nothing', async () => {
     const token = { data: randomUUID(), deduplicate_token: true };
     const first = await create(token);
     const second = await create({ ...token, metadata: { a: 'b' } });
@@ -45,7 +45,7 @@ describe('deduplicate_token', () => {
     expect([third.status, third.body.id === first.body.id]).toEqual([201, false]);
   });
 
-  it('two at once make one token', async () => {
+  it('makes one token of two concurrent calls', async () => {
     for (let round = 0; round < 3; round += 1) {
       const token = { data: randomUUID(), deduplicate_token: true };
       const answers = await Promise.all(Array.from({ length: 6 }, () => create(token)));
@@ -71,14 +71,14 @@ describe('deduplicate_token', () => {
     }
   });
 
-  it('a token that has expired stands for nothing', async () => {
+  it('ignores a token that has expired', async () => {
     const token = { data: randomUUID(), deduplicate_token: true, expires_at: inAnHour() };
     const first = await create(token);
     await expire(first.body.id as string);
     expect((await create(token)).status).toBe(201);
   });
 
-  it('sent again under an idempotency key, shows another token as it may be seen then', async () => {
+  it('shows a replayed token by the grants that the caller has then', async () => {
     const mine = randomUUID();
     const token = { type: 'token', data: `sesame ${mine}`, deduplicate_token: true };
     const first = await create({ ...token, metadata: { who: 'owner' } });
@@ -101,7 +101,7 @@ describe('deduplicate_token', () => {
     expect(document.body).toEqual([{ id, tenant_id, type, containers, created_at }, fresh]);
   });
 
-  it('with an idempotency key the outcome of a new token is the same, status too', async () => {
+  it('replays the outcome of a new token with its status', async () => {
     const again = randomUUID();
     const [one, two] = [
       await create({ data: 'x' }).set('SVC-IDEMPOTENCY-KEY', again),
@@ -112,7 +112,7 @@ describe('deduplicate_token', () => {
 });
 
 describe('expires_at', () => {
-  it('gone at once for reads, use, search, changes; and its id is free', async () => {
+  it('hides the token at once from reads, uses, searches and changes, and frees its id', async () => {
     const id = `mine-${randomUUID()}`;
     const key = api.tenant.private_key;
     const token = { id, data: 'x', expires_at: inAnHour(), search_indexes: [`{{ data }}`] };
@@ -131,7 +131,7 @@ describe('expires_at', () => {
     expect(old.body).toMatchObject({ data: [] });
   });
 
-  it('400: a day that the calendar does not have, or one that is over', async () => {
+  it('refuses a day that does not exist or is in the past with 400', async () => {
     for (const expires_at of [
       '2099-02-30T00:00:00Z',
       '2099-13-01T00:00:00Z',
@@ -146,7 +146,7 @@ describe('expires_at', () => {
     }
   });
 
-  it('its row is removed by housekeeping, with what it was found by; others stay', async () => {
+  it('lets housekeeping remove the row with its search terms, and no other row', async () => {
     const token = { data: 1, metadata: { a: 'b' }, expires_at: inAnHour() };
     const ids = await Promise.all(
       [0, 1, 2].map(async () => ((await create(token)).body as { id: string }).id),

@@ -16,8 +16,8 @@ async function logged(id: string): Promise<{ operation: string; token_ids?: stri
   return (body as { data: { operation: string; token_ids?: string[] }[] }).data;
 }
 
-describe('what a rule shows', () => {
-  it('reveal: the data; mask: the mask; redact: neither', async () => {
+describe('a rule', () => {
+  it('shows the data by reveal, the mask by mask, and neither by redact', async () => {
     const id = await stored({ type: 'card', data: card });
     for (const [transform, shown] of [
       ['reveal', card],
@@ -40,7 +40,7 @@ describe('what a rule shows', () => {
     }
   });
 
-  it('plain permissions mask; a token without a mask shows no data', async () => {
+  it('is not needed to see the mask: plain permissions show it, and no data without a mask', async () => {
     const plain = api.tenant.private_key;
     const [withMask, without] = [
       await stored({ type: 'card', data: card }),
@@ -50,7 +50,7 @@ describe('what a rule shows', () => {
     expect((await api.get(`/tokens/${without}`, plain)).body).not.toHaveProperty('data');
   });
 
-  it('the lowest priority wins, then the most specific container, plain permissions last', async () => {
+  it('with the lowest priority wins, then the most specific container, then plain permissions', async () => {
     const id = await stored({ type: 'card', data: card });
     const seenBy = async (rules: object[], permissions: string[] = []): Promise<unknown> => {
       const key = await api.keyWith('private', permissions, rules);
@@ -72,7 +72,7 @@ describe('what a rule shows', () => {
     ).toEqual(card);
   });
 
-  it('a public application gets no data back, whatever its rules say', async () => {
+  it('never shows data to a public application', async () => {
     const permissions = ['token:create', 'token:update'];
     const key = await api.keyWith('public', [], [rule('reveal', '/', permissions)]);
     const created = await api.post('/tokens', { type: 'card', data: card }, key);
@@ -88,7 +88,7 @@ describe('what a rule shows', () => {
     expect((await api.post('/detokenize', { a: `{{ ${id} }}` }, key)).status).toBe(403);
   });
 
-  it('no guess is confirmed: no fingerprint for public applications, nor under redact', async () => {
+  it('confirms no guess: public applications and redact get no fingerprint', async () => {
     const permissions = ['token:create', 'token:update'];
     const redact = [...permissions, 'token:read', 'token:search'];
     const number = '4242424242424242';
@@ -110,7 +110,7 @@ describe('what a rule shows', () => {
     }
   });
 
-  it('redact shows nothing that was written into the mask, and no search depends on data', async () => {
+  it('of redact shows nothing of the mask, and no search depends on the data', async () => {
     const data = 'sesame';
     const made = {
       mask: `${data} {{ data }}`,
@@ -147,7 +147,7 @@ describe('what a rule shows', () => {
     expect([anew.status, anew.body.id === id]).toEqual([201, false]);
   });
 
-  it('to reveal is to use: the log says so, and to mask is not', async () => {
+  it('that reveals is a use with an audit line; one that masks is not', async () => {
     const id = await stored({ data: 'secret' });
     const reader = await api.keyWith('private', [], [rule('reveal', '/')]);
     await api.get(`/tokens/${id}`, api.tenant.private_key);
@@ -275,8 +275,8 @@ describe('a refused read', () => {
   });
 });
 
-describe('a mask of its own', () => {
-  it('is filled in over the data, when that is written', async () => {
+describe('a mask that the customer sets', () => {
+  it('is evaluated over the data when the data is written', async () => {
     const mask = { last: '{{ data.number | last4 }}', month: '{{ data.expiration_month }}', a: 1 };
     const created = await api.post(
       '/tokens',
@@ -297,14 +297,14 @@ describe('a mask of its own', () => {
     ['an expression over something else', '{{ some-token }}'],
     ['a path to nothing', { a: '{{ data.nothing }}' }],
     ['a filter that is none', '{{ data | explode }}'],
-  ])('400: %s, which is not shown', async (_, mask) => {
+  ])('is refused with 400 for %s, which the error does not show', async (_, mask) => {
     const body = { data: { secret: 'of the customer' }, mask };
     const refused = await api.post('/tokens', body, api.tenant.private_key);
     expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, ['mask']]);
     expect(refused.text).not.toMatch(/customer|some-token|explode/);
   });
 
-  it('lies sealed, with what it is made of', async () => {
+  it('is stored sealed together with its expression', async () => {
     const id = await stored({ data: 'open sesame', mask: 'sesame {{ data | last4 }}' });
     const rows: unknown[] = await api.ctx.dataSource.transaction(async (manager) => {
       await manager.query(`SELECT set_config('glovebox.tenant_id', $1, true)`, [
@@ -322,7 +322,7 @@ describe('a mask of its own', () => {
 });
 
 describe('without an audit log', () => {
-  it('503: nothing is shown, and nothing is stored', async () => {
+  it('a call answers 503, shows nothing and stores nothing', async () => {
     const id = await stored({ data: 'sesame' });
     const key = await api.keyWith('private', [], [rule('reveal', '/')]);
     const countTokens = () => api.admin.query('SELECT count(*) FROM tokens');

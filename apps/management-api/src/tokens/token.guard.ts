@@ -5,7 +5,7 @@ import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { actorOf, requestOf } from '../http/request';
 
-/** As checkResource for what is a row: may the caller change the token, before the body is read. */
+/** Checks, before the body is read, that the token exists and that the caller may change it. */
 @Injectable()
 export class TokenGuard implements CanActivate {
   constructor(@Context() private readonly ctx: ManagementContext) {}

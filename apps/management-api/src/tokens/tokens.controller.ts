@@ -23,14 +23,16 @@ import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
 import { TokensService } from './tokens.service';
 
-/** A token's data may be 1 MiB of JSON, and may come in escaped. */
+/** Allows for 1 MiB of data as JSON with escapes. */
 const tokenBodyBytesMax = 4 * 1024 * 1024;
 
 @Controller('tokens')
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
-  /** 200 where a token with the same fingerprint stands for the one that was sent. */
+  /**
+   * Answers 200 if an existing token with the same fingerprint is returned instead of a new one.
+   */
   @Post()
   @RequirePermission('token:create')
   @BodyBytesMax(tokenBodyBytesMax)

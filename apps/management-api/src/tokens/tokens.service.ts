@@ -10,7 +10,7 @@ import { storeOutcome, type Claim } from '../changes/idempotency';
 import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
-/** HTTP's side of the vault: transactions, pages, and outcomes for calls that are sent again. */
+/** Serves the vault over HTTP: transactions, pages and outcomes of idempotent calls. */
 @Injectable()
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
@@ -19,7 +19,7 @@ export class TokensService {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
       const token = await vault.createToken(sql, actor, input);
-      // Another's token is shown anew each time: who may see it now may not later.
+      // An existing token is looked up on every call, because the caller's grants on it may change.
       if (token.isNew) {
         const sights = sightsOf(actor.principal, [token]);
         await storeOutcome(sql, sealer, claim, token.view, { sights });
@@ -62,7 +62,7 @@ export class TokensService {
     return this.#transaction(actor, (sql) => this.ctx.vault.deleteToken(sql, actor, normalId(id)));
   }
 
-  /** As JSON text: Nest would send a document that is a string as that string. */
+  /** Returns JSON text, because Nest would send a document that is a string without quotes. */
   tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
@@ -82,7 +82,7 @@ export class TokensService {
     return inTenant(this.ctx.dataSource, principal.tenantId, (manager) => work(asSql(manager)));
   }
 
-  /** A refusal is recorded, too: the statement that says so is not taken back. */
+  /** Commits each statement by itself, so that the audit line of a refusal stays. */
   #statements({ principal }: Actor): Sql {
     return eachInTenant(this.ctx.dataSource, principal.tenantId);
   }

@@ -11,7 +11,7 @@ describe('POST /tokens', () => {
     '"half a pair: \\ud800"',
     '[1.5,-0.1,1e21,9007199254740991]',
     '"\\u0000"',
-  ])('201: any JSON is kept exactly: %s', async (data) => {
+  ])('keeps any JSON exactly: %s', async (data) => {
     const created = await api.post('/tokens', `{"data":${data}}`, api.tenant.private_key);
     expect(created.status).toBe(201);
     const key = await api.keyWith(
@@ -26,13 +26,13 @@ describe('POST /tokens', () => {
     );
   });
 
-  it('400: a number that would lose digits is refused, not rounded', async () => {
+  it('refuses a number that would lose digits with 400 instead of rounding it', async () => {
     const body = '{"data":12345678901234567890}';
     const refused = await api.post('/tokens', body, api.tenant.private_key);
     expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_json' }]);
   });
 
-  it('201: stores any JSON', async () => {
+  it('answers 201 and stores any JSON', async () => {
     const key = await api.keyWith('private', [], [reveal('/', ['token:create', 'token:read'])]);
     for (const data of ['s\0ecret', 0, false, null, { deep: [{ a: '\u20ac', id: null }] }, []]) {
       const created = await api.post('/tokens', { type: 'token', data }, key);
@@ -53,13 +53,13 @@ describe('POST /tokens', () => {
     }
   });
 
-  it('201: a plain permission shows no data', async () => {
+  it('shows no data to a plain permission', async () => {
     const created = await api.post('/tokens', { data: 'x' }, api.tenant.private_key);
     expect(created.status).toBe(201);
     expect(created.body).not.toHaveProperty('data');
   });
 
-  it('201: keeps id, container and metadata; 409 when the id is taken', async () => {
+  it('keeps id, container and metadata, and answers 409 if the id is taken', async () => {
     const token = { id: 'order-1', data: 1, containers: ['/PII/Low/'], metadata: { a: 'b' } };
     const created = await api.post('/tokens', token, api.tenant.private_key);
     expect(created.body).toMatchObject({
@@ -80,13 +80,13 @@ describe('POST /tokens', () => {
     [{ data: 1, metadata: { a: '\0' } }, { metadata: [text] }],
     [{ data: 1, expires_at: 'soon' }, { expires_at: [text] }],
     [{ data: 'x'.repeat(1024 * 1024) }, { data: [text] }],
-  ])('400: %#', async (body, errors) => {
+  ])('refuses invalid members with 400: %#', async (body, errors) => {
     const refused = await api.post('/tokens', body, api.tenant.private_key);
     expect(refused.status).toBe(400);
     expect((refused.body as { errors: object }).errors).toEqual(errors);
   });
 
-  it('401, 403 by permission, 403 by container, 413', async () => {
+  it('answers 401, 403 for permission and container, and 413', async () => {
     expect((await api.post('/tokens', { data: 1 }, 'nobody')).status).toBe(401);
     expect((await api.post('/tokens', { data: 1 })).status).toBe(403);
     const key = await api.keyWith('public', [], [reveal('/pci/', ['token:create'])]);
@@ -97,7 +97,7 @@ describe('POST /tokens', () => {
 });
 
 describe('GET /tokens/{id}', () => {
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const token = await api.post('/tokens', { data: 1 }, api.tenant.private_key);
     const path = `/tokens/${(token.body as { id: string }).id}`;
     expect((await api.get(path, 'nobody')).status).toBe(401);
