@@ -10,8 +10,8 @@ import { OpenedValues } from './opened-values';
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
 /**
- * What `req.svc` reaches: the vault, as the application that the resource carries. It is asked for at
- * each call: a run takes its time, and what it may do is taken back meanwhile.
+ * Answers the calls of `req.svc`: they reach the vault as the application of the resource. Each
+ * call asks for that application again, because its permissions may be revoked while the code runs.
  */
 export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
@@ -31,7 +31,7 @@ export function serviceCalls(
     opened.add(method, result);
     return result;
   };
-  // Customers' code sees what any caller would see of an error, and nothing of ours.
+  // Customers' code sees of an error what any caller would see, and nothing internal.
   return (method, params) =>
     answer(method, params).catch((error: unknown) => {
       const problem = toProblem(error);
@@ -51,7 +51,7 @@ interface Call {
   readonly second: unknown;
 }
 
-/** Each under the permission and the rules of the endpoint that does the same. */
+/** Each call needs the permission of the endpoint that does the same, and obeys its rules. */
 const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'svc.tokenize': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
@@ -98,7 +98,10 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};
 }
 
-/** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
+/**
+ * Reads `{id, type, metadata, page, size}` like the query of `GET /tokens`; id and type may be
+ * lists.
+ */
 function listQueryOf(query: Readonly<Record<string, unknown>>) {
   const { id, type, metadata, page = 1, size = 20, ...unknown } = query;
   if (Object.keys(unknown).length > 0) {
