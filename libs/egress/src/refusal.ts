@@ -8,7 +8,7 @@ const refusals = {
   own_service: 'may not be reached from here',
 } as const;
 
-export type RefusalReason = keyof typeof refusals;
+type RefusalReason = keyof typeof refusals;
 
 /**
  * The policy forbids it. The message names no address, because it may go into a 400 about the URL.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from '@glovebox/problems';
-import { filterNames } from './filters/filters';
+import { filters } from './filters/filters';
 import { dataTemplate, headerTemplate, pathTemplate, valueTemplate } from './index';
 import { formTemplate, jsonTemplate, textTemplate } from './spec-bodies';
 
@@ -56,7 +56,7 @@ describe('docs/reference/expressions.md is true:', () => {
     const without = Object.keys(results).filter(
       (context) => !examples.some((example) => example.context === context),
     );
-    const unused = filterNames.filter(
+    const unused = [...filters.keys()].filter(
       (name) => !examples.some(({ text }) => new RegExp(`\\|\\s*${name}\\b`).test(text)),
     );
     expect([...without, ...unused]).toEqual([]);

@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
 
-export interface ShareLimits {
+interface ShareLimits {
   /** The places of all owners together: calls, connections, bytes. */
   readonly places: number;
   /** The most that one owner holds, however much is left. */

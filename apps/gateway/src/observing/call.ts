@@ -53,7 +53,7 @@ export interface Ending {
 }
 
 /** Told of the end of each call. */
-export interface CallObservers {
+interface CallObservers {
   readonly metrics: { ended(call: Call, ending: Ending): void };
   readonly accessLog: { add(call: Call, ending: Ending): void } | null;
   readonly tracer: { end(call: Call, ending: Ending): void } | null;

@@ -29,7 +29,7 @@ import {
   type Prepared,
 } from './transforms/transform-request';
 
-export const firstByteMs = 30_000;
+const firstByteMs = 30_000;
 
 /**
  * Handles a call of a proxy, from the first header to the last byte: proxy by key, caller,

@@ -17,7 +17,7 @@ export function valueTemplate(value: unknown, tally = new Tally()): Template<unk
 }
 
 /** A document over given data, such as a mask: `{{ data.number | last4 }}`. */
-export interface DataTemplate {
+interface DataTemplate {
   render(data: unknown, budget?: Budget): unknown;
 }
 
@@ -28,7 +28,7 @@ export function dataTemplate(document: unknown, tally = new Tally()): DataTempla
 }
 
 /** A text over a document and a place in it: `ends in {{ $.card.number | last4 }}`. */
-export interface PlaceTemplate {
+interface PlaceTemplate {
   make(document: unknown, value: unknown, budget: Budget): Work<unknown>;
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
 import { dataTemplate } from '../index';
-import { filterNames } from './filters';
+import { filters } from './filters';
 
 const filtered = (filters: string, value: unknown): unknown =>
   dataTemplate(`{{ data | ${filters} }}`).render(value);
@@ -92,7 +92,7 @@ describe('a filter', () => {
 
   it('has at least one example in this spec', () => {
     const tested = cases.map(([filters]) => /^\w+/.exec(filters)?.[0]);
-    expect(filterNames.filter((name) => !tested.includes(name))).toEqual([]);
+    expect([...filters.keys()].filter((name) => !tested.includes(name))).toEqual([]);
   });
 
   it.each([

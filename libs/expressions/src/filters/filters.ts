@@ -29,7 +29,7 @@ const bytesAs = (encoding: 'base64' | 'hex'): Filter =>
   withoutArguments(ofText((text) => Buffer.from(text, 'utf8').toString(encoding)));
 
 /** docs/reference/expressions.md has an example of each. */
-const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
+export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['json', { argumentsMax: 1, make: json }],
   ['last4', withoutArguments(last4())],
   ['reveal_last', { argumentsMax: 2, make: revealLast }],
@@ -53,8 +53,6 @@ const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['to_base64', bytesAs('base64')],
   ['to_base16', bytesAs('hex')],
 ]);
-
-export const filterNames: readonly string[] = [...filters.keys()];
 
 /**
  * The filter with its arguments. Undefined when there is no such filter or the arguments are wrong.
