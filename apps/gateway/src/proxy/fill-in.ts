@@ -15,7 +15,7 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
-import { Opening, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
 import type { Decision } from '../call/decision';
 import type { CallerRequest } from '../connection/caller-request';
@@ -70,7 +70,7 @@ async function replaceIn(
 ): Promise<Filled> {
   const tally = new Tally();
   const budget = new Budget(room);
-  const opening = new Opening(room.keep);
+  const opening = new OpeningBudget(room.keep);
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
