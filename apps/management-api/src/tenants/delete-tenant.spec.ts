@@ -13,7 +13,7 @@ interface Stocked extends Required<NewTenant> {
   readonly proxy: string;
 }
 
-/** A tenant with one of everything. */
+/** Creates a tenant with one resource of each kind. */
 async function stocked(): Promise<Stocked> {
   const made = await createTenant(api.ctx, { name: 'Stocked', demo: true });
   const tenant = { ...made, private_key: made.private_key ?? '' };
@@ -76,7 +76,7 @@ async function rowsOf(tenantId: string): Promise<Record<string, number>> {
 const sumOf = (counts: Record<string, number>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** A process of the data plane. */
+/** Starts a process of the data plane. */
 async function follow(): Promise<DefinitionConnection> {
   const { ring } = api.ctx;
   const connection = connectDefinitions({
@@ -140,7 +140,7 @@ it('the sealed data of a deleted tenant is unreadable at once, since its data ke
   );
   const keyId = sealed?.data.subarray(1, 17).toString('hex');
   const holding = api.admin.transaction(async (sql) => {
-    // Keeps the sweep from going on, so that the transaction is seen by itself.
+    // Blocks the sweep, so that only the effect of the transaction is visible.
     await sql.query('LOCK TABLE tokens IN SHARE MODE');
     expect((await api.delete('/tenants/self', key)).status).toBe(204);
     const { tokens, data_keys: dataKeys, tenants } = await rowsOf(id);
