@@ -21,11 +21,9 @@ import { ReactorFormulasController } from './reactor-formulas/reactor-formulas.c
 import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.service';
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
-import { TenantRemains } from './tenants/tenant-remains';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
 import { TokenizeController } from './tokenize/tokenize.controller';
-import { ExpiredTokens } from './tokens/expired-tokens';
 import { TokensController } from './tokens/tokens.controller';
 import { TokensService } from './tokens/tokens.service';
 import { BodyPipe } from './validation/body.pipe';
@@ -61,10 +59,8 @@ class AppModule {
         ReactorsService,
         ProxiesService,
         TenantsService,
-        TenantRemains,
         LogsService,
         TokensService,
-        ExpiredTokens,
       ],
     };
   }

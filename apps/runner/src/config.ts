@@ -15,9 +15,9 @@ import {
   text,
   type Secret,
 } from '@glovebox/service-host';
-import type { LevelChoice } from './isolation-levels';
-import type { LaunchLimits } from './launcher';
-import type { PoolLimits } from './pool';
+import type { LevelChoice } from './sandbox/isolation-levels';
+import type { LaunchLimits } from './sandbox/launcher';
+import type { PoolLimits } from './sandbox/pool';
 
 export const settings = {
   ...processSettings(9083),

@@ -5,12 +5,12 @@ import { createEgress } from '@glovebox/egress';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
-import type { Dial } from './egress-connections';
-import { launch, locateFiles, type IsolationLevel } from './launcher';
-import { findLevel, type LevelFinding } from './isolation-levels';
+import type { Dial } from './sandbox/egress-connections';
+import { launch, locateFiles, type IsolationLevel } from './sandbox/launcher';
+import { findLevel, type LevelFinding } from './sandbox/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
-import { SandboxPool } from './pool';
-import { SandboxProcess } from './sandbox-process';
+import { SandboxPool } from './sandbox/pool';
+import { SandboxProcess } from './sandbox/sandbox-process';
 
 export interface RunnerContext {
   readonly config: RunnerConfig;
@@ -26,7 +26,7 @@ export interface RunnerContext {
   stop(): Promise<void>;
 }
 
-export interface RunnerParts {
+interface RunnerParts {
   readonly logger?: Logger;
   readonly dial?: Dial;
 }

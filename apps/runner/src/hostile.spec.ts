@@ -5,8 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { createContext } from './context';
-import { channelOf, launch, locateFiles, type IsolationLevel, type LaunchFiles } from './launcher';
-import { probe } from './isolation-levels';
+import {
+  channelOf,
+  launch,
+  locateFiles,
+  type IsolationLevel,
+  type LaunchFiles,
+} from './sandbox/launcher';
+import { probe } from './sandbox/isolation-levels';
 import { silent, specConfig, specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**

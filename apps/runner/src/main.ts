@@ -1,8 +1,8 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { readConfig } from './config';
 import { createContext } from './context';
-import { describeLevel } from './isolation-levels';
-import { startServer } from './server';
+import { describeLevel } from './sandbox/isolation-levels';
+import { startServer } from './serving/server';
 
 void runService({
   logger: createLogger({ app: 'runner', level: 'info' }),

@@ -13,9 +13,9 @@ import type { Logger } from '@glovebox/service-host';
 import { testBubblewrap } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
-import type { Dial } from './egress-connections';
-import type { IsolationLevel } from './launcher';
-import { startServer } from './server';
+import type { Dial } from './sandbox/egress-connections';
+import type { IsolationLevel } from './sandbox/launcher';
+import { startServer } from './serving/server';
 
 /** For specs: a whole runner in this process, with real sandboxes, and a client of it. */
 export interface SpecRunner {

@@ -1,41 +1,17 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { createRunnerClient } from '@glovebox/sandbox';
-import { freePort, waitFor } from '@glovebox/testing';
-import { specSecret } from './spec-runner';
+import { startRunner } from '@glovebox/testing';
 
 const setpriv = '/usr/bin/setpriv';
 /** Any other runner owns its sandboxes, and may slow them down without a capability. */
 const isLacking = process.getuid?.() === 0 && existsSync(setpriv);
 
 it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and says once that it lacks it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
-  const listen = `unix:${join(folder, 'runner.sock')}`;
-  const main = join(__dirname, '../../../dist/apps/runner/main.js');
-  const [command = '', ...parameters] = [
-    ...(isLacking ? [setpriv, '--bounding-set=-sys_nice', '--inh-caps=-sys_nice'] : []),
-    ...[process.execPath, main],
-  ];
-  const runner = spawn(command, parameters, {
-    env: {
-      RUNNER_LISTEN: listen,
-      RUNNER_SECRET: specSecret,
-      RUNNER_RUNTIMES_DIR: join(__dirname, '../runtimes'),
-      RUNNER_NATIVE_DIR: join(__dirname, '../native/prebuilt'),
-      SANDBOX_LEVEL: '2',
-      OPS_PORT: String(await freePort()),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const runner = await startRunner({
+    command: isLacking ? [setpriv, '--bounding-set=-sys_nice', '--inh-caps=-sys_nice'] : [],
   });
-  const exited = once(runner, 'exit');
-  let log = '';
-  runner.stdout.on('data', (chunk) => (log += String(chunk)));
-  const client = createRunnerClient({ urls: [listen], secret: specSecret });
+  const client = createRunnerClient({ urls: [runner.url], secret: runner.secret });
   try {
-    await waitFor(() => log.includes('listening'), { timeoutMs: 15_000 });
     for (const tenantId of ['a', 'b', 'c']) {
       const code = 'module.exports = () => ({ raw: 1 })';
       const outcome = await client.run(
@@ -55,11 +31,9 @@ it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and say
       );
       expect(outcome).toMatchObject({ kind: 'returned' });
     }
-    expect(log.match(/CAP_SYS_NICE/g)?.length ?? 0).toBe(isLacking ? 1 : 0);
+    expect(runner.log().match(/CAP_SYS_NICE/g)?.length ?? 0).toBe(isLacking ? 1 : 0);
   } finally {
     await client.close();
-    runner.kill('SIGTERM');
-    await exited;
-    rmSync(folder, { recursive: true, force: true });
+    await runner.stop();
   }
 }, 30_000);

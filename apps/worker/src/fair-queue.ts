@@ -4,7 +4,7 @@ import { Shares } from '@glovebox/shares';
 /** Later: nothing of this tenant can be done right now. */
 export type Ending = 'done' | 'later';
 
-export interface QueueOf<Job> {
+interface QueueOf<Job> {
   /** For the jobs of all tenants at once. */
   readonly places: number;
   /** Takes the tenant's next due job, which nobody else has then; undefined: none is due. */
@@ -14,7 +14,7 @@ export interface QueueOf<Job> {
 }
 
 /** How long a tenant is left alone whose job could not be done. */
-export const pauseMs = 1_000;
+const pauseMs = 1_000;
 /** A tenant's turn comes before; if it does not, the next sweep puts the tenant into line again. */
 const turnMs = 60 * 60 * 1_000;
 

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connectDatabase, enterTenant } from '@glovebox/database';
-import { appendDefinition, type Definition } from '@glovebox/definitions';
+import { appendDefinition, appendTenantDeletion, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
 import { createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
-/** A worker's context on real stores; the spec starts of it what it wants to watch. */
+/** A worker's context on real stores. The spec starts the parts that it watches. */
 export async function startSpecWorker(environment: Record<string, string> = {}) {
   const testDatabase = await createTestDatabase();
   const redis = await startRedis();
@@ -48,11 +48,22 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
       });
     },
 
-    /** What only who owns the whole database may do. */
-    async asAdmin(statement: string): Promise<void> {
+    /** Deletes all definitions of a tenant, as its deletion does. */
+    async deleteTenant(id: string): Promise<void> {
+      await management.transaction(async (sql) => {
+        await enterTenant(sql, id);
+        await appendTenantDeletion(sql, id);
+      });
+    },
+
+    /** Runs a statement with power over the whole database. */
+    async asAdmin<Row>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
       const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
-      await admin.query(statement);
-      await admin.close();
+      try {
+        return await admin.query<Row>(statement, values);
+      } finally {
+        await admin.close();
+      }
     },
 
     async close(): Promise<void> {

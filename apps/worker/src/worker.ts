@@ -1,10 +1,16 @@
+import { workerAliveKey } from '@glovebox/reactors';
 import { observeShares } from '@glovebox/shares';
-import { startConsumer } from './consumer';
+import { createBackground } from './background';
 import type { WorkerContext } from './context';
-import { queueOfDeliveries, queueOfRuns } from './queues';
-import { startSweeper } from './sweeper';
+import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
+import { startHousekeeping } from './housekeeping/housekeeping';
+import { startConsumer } from './runs/consumer';
+import { queueOfRuns } from './runs/queue-of-runs';
+import { sweep } from './sweeper';
 
-/** All that a worker does: its two queues, and the two that wake tenants in them. */
+const sweepMs = 1_000;
+
+/** Starts all that a worker does: two queues, two ways to wake tenants in them, housekeeping. */
 export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise<void> }> {
   const deliveries = queueOfDeliveries(ctx);
   const runs = queueOfRuns(ctx, deliveries);
@@ -17,11 +23,16 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
     deliveries: deliveries.shares,
   });
   const consumer = await startConsumer(ctx, runs);
-  const sweeper = startSweeper(ctx, { runs, deliveries });
+  const background = createBackground(ctx);
+  background.repeat('sign_of_life', sweepMs, () =>
+    ctx.definitions.redis.set(workerAliveKey, process.pid, 'PX', sweepMs * 3),
+  );
+  background.repeat('sweep', sweepMs, () => sweep(ctx, { runs, deliveries }));
+  startHousekeeping(ctx, background);
   return {
     async stop() {
       // Together: a consumer that waits for Redis must not let further runs begin meanwhile.
-      await Promise.all([sweeper.stop(), consumer.stop(), runs.stop()]);
+      await Promise.all([background.stop(), consumer.stop(), runs.stop()]);
       await deliveries.stop();
     },
   };

@@ -1,45 +1,62 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Principal } from '@glovebox/access';
+import type { AccessRule, Permission, Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
+import { Budget } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, startRunner, waitFor, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
-import { invokeReactor, type Decided } from './invoke-reactor';
+import { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
 
 const tenantId = randomUUID();
 let testDatabase: TestDatabase;
 let database: Database;
+let runner: Awaited<ReturnType<typeof startRunner>>;
 let context: ReactorContext;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 2 });
+  [testDatabase, runner] = await Promise.all([createTestDatabase(), startRunner()]);
+  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 3 });
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
   context = {
     database,
     vault: new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database)),
-    // Nobody is there: a run that gets as far ends with no_capacity.
-    runner: createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 'secret' }),
+    runner: createRunnerClient({ urls: [runner.url], secret: runner.secret }),
     logger: { error: () => undefined },
   };
 });
 
 afterAll(async () => {
   await context.runner.close();
+  await runner.stop();
   await database.close();
   await testDatabase.drop();
 });
 
-const caller: Principal = {
-  applicationId: randomUUID(),
-  tenantId,
-  type: 'private',
-  permissions: ['token:use'],
-  rules: [],
-};
+const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
+
+function principal(permissions: readonly Permission[]): Principal {
+  const rule: AccessRule = {
+    description: '',
+    priority: 1,
+    container: '/',
+    transform: 'reveal',
+    permissions: [...permissions],
+  };
+  return {
+    applicationId: randomUUID(),
+    tenantId,
+    type: 'private',
+    permissions: [...permissions],
+    rules: [rule],
+  };
+}
+
+const caller = principal(everything);
+const application = principal(['token:create', 'token:read']);
 const formula: FormulaDefinition = {
   kind: 'formula',
   id: randomUUID(),
@@ -58,29 +75,415 @@ const reactor: ReactorDefinition = {
   configuration: {},
   isolation: 'warm',
 };
+const asApplication: ReactorDefinition = { ...reactor, applicationId: application.applicationId };
 
 const copyOf = (decided: Decided): Decided => JSON.parse(JSON.stringify(decided)) as Decided;
-const invoke = (changed: Partial<Decided>): Promise<unknown> => {
-  const decided: Decided = { reactor, formula, caller, application: null };
+
+interface Changes {
+  readonly reactor?: ReactorDefinition;
+  readonly formula?: Partial<FormulaDefinition>;
+  readonly caller?: Principal;
+  readonly application?: Principal | null;
+}
+
+/** A run of this code. `later` decides again as often as it is asked. */
+function run(
+  code: string,
+  {
+    now = {},
+    later = (decided) => Promise.resolve(decided),
+    ...more
+  }: Partial<Omit<Invocation, keyof Decided>> & {
+    readonly now?: Changes;
+    readonly later?: (decided: Decided) => Promise<Decided>;
+  } = {},
+): ReturnType<typeof invokeReactor> {
+  const decided: Decided = {
+    reactor,
+    caller,
+    application: null,
+    ...now,
+    formula: { ...formula, code, codeHash: code, ...now.formula },
+  };
   return invokeReactor(context, {
     ...decided,
-    decideAnew: () => Promise.resolve({ ...copyOf(decided), ...changed }),
+    decideAnew: () => later(copyOf(decided)),
     args: {},
-    timeoutMs: 1_000,
+    timeoutMs: 10_000,
     traceId: 'spec',
+    ...more,
   });
+}
+
+const storeToken = async (data: unknown): Promise<string> => {
+  const actor = { principal: caller, traceId: 'spec' };
+  const { view } = await database.transaction((sql) =>
+    context.vault.createToken(sql, actor, { data }),
+  );
+  return view.id;
 };
 
+/** Everything of a token that its own row says. */
+const tokensOf = (applicationId: string): Promise<unknown[]> =>
+  database.query('SELECT id FROM tokens WHERE created_by = $1', [applicationId]);
+
+describe('the answer to a run', () => {
+  it.each<[string, object]>([
+    ['{ raw: { sum: 5 } }', { raw: { sum: 5 } }],
+    ['{ raw: null, other: 1 }', { raw: null }],
+    ['{}', {}],
+  ])('is made of what the code returns: %s', async (returned, answer) => {
+    expect(await run(`module.exports = async () => (${returned})`)).toEqual(answer);
+  });
+
+  it('holds tokens in place of what the code asks to tokenize', async () => {
+    const answer = await run(`module.exports = () => ({ raw: 1, tokenize: { number: 'x' } })`);
+    expect(answer).toEqual({ raw: 1, tokens: { number: expect.any(String) as unknown } });
+    const [row] = await database.query<{ count: number }>(
+      'SELECT count(*)::int FROM tokens WHERE id = $1',
+      [(answer.tokens as { number: string }).number],
+    );
+    expect(row).toEqual({ count: 1 });
+  });
+});
+
+describe('the arguments of a run', () => {
+  it('reach the code detokenized and cast', async () => {
+    const id = await storeToken('7');
+    const requestParameters = [
+      { name: 'count', type: 'number', optional: false, description: '' },
+    ] as const;
+    const answer = await run('module.exports = ({ args }) => ({ raw: args })', {
+      now: { formula: { requestParameters: [...requestParameters] } },
+      args: { count: `{{ ${id} }}`, undeclared: true },
+    });
+    expect(answer).toEqual({ raw: { count: 7 } });
+  });
+
+  it.each<[string, object, object, object]>([
+    [
+      'a parameter is missing',
+      {},
+      { status: 400, code: 'validation_failed', errors: { 'args.count': ['is required'] } },
+      {},
+    ],
+    [
+      'a token is unknown',
+      { count: '{{ nobody-knows-me }}' },
+      { status: 400, code: 'unknown_token' },
+      {},
+    ],
+    [
+      'the caller may not use the token',
+      { count: 'TOKEN' },
+      { status: 403, code: 'permission_denied' },
+      { caller: principal([]) },
+    ],
+    [
+      'an expression is malformed',
+      { count: '{{ a b }}' },
+      { status: 400, code: 'invalid_expression' },
+      {},
+    ],
+  ])('are refused before the code starts when %s', async (_, args, problem, now) => {
+    const id = await storeToken(1);
+    const started = jest.fn(() => Promise.resolve());
+    const refused = run('module.exports = () => ({})', {
+      now: {
+        ...now,
+        formula: {
+          requestParameters: [{ name: 'count', type: 'number', optional: false }],
+        },
+      },
+      args: JSON.parse(JSON.stringify(args).replace('TOKEN', `{{ ${id} }}`)) as object as Record<
+        string,
+        unknown
+      >,
+      beforeCode: started,
+    });
+    await expect(refused).rejects.toMatchObject(problem);
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  it('count towards the budget of the request that they came with', async () => {
+    const id = await storeToken('x'.repeat(1_000));
+    const kept: number[] = [];
+    const keep = (bytes: number): void => void kept.push(bytes);
+    await run('module.exports = () => ({})', {
+      args: { a: `{{ ${id} }}` },
+      budget: new Budget({ keep }),
+    });
+    expect(kept.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThanOrEqual(1_000);
+  });
+});
+
 describe('code is not started', () => {
-  it.each<[string, Partial<Decided>]>([
-    ['the formula has other code', { formula: { ...formula, code: 'x', codeHash: 'b' } }],
-    ['the reactor is configured otherwise', { reactor: { ...reactor, configuration: { a: 'b' } } }],
-    ['the caller may do less', { caller: { ...caller, permissions: [] } }],
-  ])('409 changed_meanwhile: %s since its arguments were opened', async (_, changed) => {
-    await expect(invoke(changed)).rejects.toMatchObject({ status: 409, code: 'changed_meanwhile' });
+  it.each<[string, (decided: Decided) => Decided]>([
+    [
+      'the formula has other code',
+      (decided) => ({ ...decided, formula: { ...formula, code: 'x', codeHash: 'b' } }),
+    ],
+    [
+      'the reactor is configured otherwise',
+      (decided) => ({ ...decided, reactor: { ...reactor, configuration: { a: 'b' } } }),
+    ],
+    [
+      'the caller may do less',
+      (decided) => ({ ...decided, caller: { ...caller, permissions: [] } }),
+    ],
+  ])('when %s since its arguments were opened: 409 changed_meanwhile', async (_, change) => {
+    const started = jest.fn(() => Promise.resolve());
+    const refused = run('module.exports = () => ({})', {
+      later: (decided) => Promise.resolve(change(decided)),
+      beforeCode: started,
+    });
+    await expect(refused).rejects.toMatchObject({ status: 409, code: 'changed_meanwhile' });
+    expect(started).not.toHaveBeenCalled();
+  });
+
+  it('when the definitions refuse the invocation by then', async () => {
+    const refused = run('module.exports = () => ({})', {
+      later: () => Promise.reject(new Problem('permission_denied')),
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
+  });
+
+  it('when the step before it fails', async () => {
+    const refused = run('module.exports = () => ({ raw: 1 })', {
+      beforeCode: () => Promise.reject(new Error('fenced')),
+    });
+    await expect(refused).rejects.toThrow('fenced');
   });
 });
 
 it('code is started when the definitions say the same in other objects', async () => {
-  await expect(invoke({})).rejects.toMatchObject({ code: 'no_capacity' });
+  expect(await run('module.exports = () => ({ raw: 1 })')).toEqual({ raw: 1 });
+});
+
+describe('a failed run', () => {
+  it.each<[string, string, object, Partial<Invocation>]>([
+    [
+      'throws an error',
+      `module.exports = () => { throw new Error('why') }`,
+      { status: 500, code: 'reactor_error', errors: { error: ['why'] } },
+      {},
+    ],
+    [
+      'throws an error class of the service',
+      `const { RateLimitError } = require('@svc/reactor-errors');
+       module.exports = () => { throw new RateLimitError('slow down') }`,
+      { status: 429, code: 'reactor_error', errors: { error: ['slow down'] } },
+      {},
+    ],
+    [
+      'takes longer than its time-out',
+      'module.exports = () => new Promise(() => {})',
+      { status: 504, code: 'reactor_timeout' },
+      { timeoutMs: 100 },
+    ],
+    ['does not compile', 'module.exports = (', { status: 422, code: 'invalid_code' }, {}],
+    [
+      'returns no object',
+      'module.exports = () => 1',
+      {
+        status: 500,
+        code: 'invalid_reactor_result',
+        detail: 'The reactor must return an object.',
+      },
+      {},
+    ],
+    [
+      'returns an object that refers to itself',
+      'module.exports = () => { const a = {}; a.a = a; return a }',
+      { status: 500, code: 'invalid_reactor_result' },
+      {},
+    ],
+    [
+      'returns more than a mebibyte',
+      `module.exports = () => ({ raw: 'x'.repeat(1024 * 1024) })`,
+      { status: 500, code: 'invalid_reactor_result' },
+      {},
+    ],
+    [
+      'takes more memory than it may',
+      'module.exports = () => { for (const all = []; ; ) all.push(new Array(1e7).fill(1)) }',
+      { status: 500, code: 'reactor_crashed' },
+      {},
+    ],
+  ])('whose code %s is answered with the problem of that', async (_, code, problem, more) => {
+    await expect(run(code, more)).rejects.toMatchObject(problem);
+  });
+
+  it('shows nothing of its arguments, its configuration or what it opened', async () => {
+    const [argument, opened] = [await storeToken('from args'), await storeToken('from svc')];
+    const failed = run(
+      `module.exports = async (req) => {
+         const opened = await req.svc.detokenize('{{ ${opened} }}');
+         throw new Error([req.args.a, req.configuration.key, opened].join());
+       }`,
+      {
+        now: { reactor: { ...asApplication, configuration: { key: 'from config' } }, application },
+        args: { a: `{{ ${argument} }}` },
+      },
+    );
+    await expect(failed).rejects.toMatchObject({
+      code: 'reactor_error',
+      errors: { error: ['[redacted],[redacted],[redacted]'] },
+    });
+  });
+
+  it('that finds no runner is answered with 503 no_capacity', async () => {
+    const nobody = createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 's' });
+    const own = context;
+    context = { ...context, runner: nobody };
+    try {
+      await expect(run('module.exports = () => ({})')).rejects.toMatchObject({
+        status: 503,
+        code: 'no_capacity',
+      });
+    } finally {
+      context = own;
+      await nobody.close();
+    }
+  });
+
+  it('that its caller has left is ended', async () => {
+    const leaving = new AbortController();
+    const failed = run('module.exports = () => new Promise(() => {})', {
+      signal: leaving.signal,
+      beforeCode: () => {
+        setImmediate(() => leaving.abort());
+        return Promise.resolve();
+      },
+    });
+    await expect(failed).rejects.toMatchObject({ code: 'reactor_crashed' });
+  });
+});
+
+describe('code that calls req.svc', () => {
+  const tokenizing = `module.exports = async (req) => ({ raw: await req.svc.tokenize('x') })`;
+
+  it('acts as the application of its reactor', async () => {
+    const { raw } = await run(tokenizing, { now: { reactor: asApplication, application } });
+    expect(raw).toEqual(expect.any(String));
+    expect(await tokensOf(application.applicationId)).toContainEqual({ id: raw });
+  });
+
+  it('finds none where its reactor has no application', async () => {
+    expect(await run('module.exports = ({ svc }) => ({ raw: { svc } })')).toEqual({
+      raw: { svc: null },
+    });
+  });
+
+  it.each<[string, (decided: Decided) => Promise<Decided>]>([
+    ['the application has gone', (decided) => Promise.resolve({ ...decided, application: null })],
+    [
+      'the reactor got another application',
+      (decided) =>
+        Promise.resolve({ ...decided, reactor: { ...asApplication, applicationId: randomUUID() } }),
+    ],
+    ['the reactor has gone', () => Promise.reject(new Problem('not_found'))],
+  ])('is refused with 401 when meanwhile %s', async (_, later) => {
+    let started = false;
+    const answered = run(
+      `module.exports = (req) => req.svc.tokenize('x').then(
+         () => ({ raw: 'stored' }), ({ status, code }) => ({ raw: { status, code } }))`,
+      {
+        now: { reactor: asApplication, application },
+        beforeCode: () => {
+          started = true;
+          return Promise.resolve();
+        },
+        later: (decided) => (started ? later(decided) : Promise.resolve(decided)),
+      },
+    );
+    expect(await answered).toEqual({ raw: { status: 401, code: 'invalid_api_key' } });
+  });
+});
+
+describe('a value that a run returns to be tokenized', () => {
+  const code = `module.exports = () => ({ tokenize: 'x' })`;
+  /** Decides otherwise from the start of the code on. */
+  const changing = (later: (decided: Decided) => Promise<Decided>) => {
+    let started = false;
+    return {
+      beforeCode: () => {
+        started = true;
+        return Promise.resolve();
+      },
+      later: (decided: Decided) => (started ? later(decided) : Promise.resolve(decided)),
+    };
+  };
+
+  it('is stored as the application of the reactor', async () => {
+    const { tokens } = await run(code, { now: { reactor: asApplication, application } });
+    expect(await tokensOf(application.applicationId)).toContainEqual({ id: tokens });
+  });
+
+  it('is stored as the caller where the reactor has no application', async () => {
+    const { tokens } = await run(code);
+    expect(await tokensOf(caller.applicationId)).toContainEqual({ id: tokens });
+  });
+
+  it.each<[string, number, string, (decided: Decided) => Promise<Decided>]>([
+    [
+      'the application has gone',
+      401,
+      'invalid_api_key',
+      (decided) => Promise.resolve({ ...decided, application: null }),
+    ],
+    [
+      'the reactor has gone',
+      401,
+      'invalid_api_key',
+      () => Promise.reject(new Problem('not_found')),
+    ],
+    [
+      'the application lost token:create',
+      403,
+      'permission_denied',
+      (decided) => Promise.resolve({ ...decided, application: principal(['token:read']) }),
+    ],
+    [
+      'the lease of the definitions has ended',
+      503,
+      'service_unavailable',
+      () => Promise.reject(new Problem('service_unavailable')),
+    ],
+  ])('is refused when meanwhile %s: %d %s', async (_, status, problem, later) => {
+    const refused = run(code, {
+      now: { reactor: asApplication, application },
+      ...changing(later),
+    });
+    await expect(refused).rejects.toMatchObject({ status, code: problem });
+  });
+});
+
+it('a run of another runtime runs on it', async () => {
+  const answer = await run('module.exports = () => ({ raw: process.version })', {
+    now: { formula: { runtime: 'node16' } },
+  });
+  expect(answer.raw).toMatch(/^v16\./);
+});
+
+it('each use of a token by a run is recorded before its code starts', async () => {
+  const id = await storeToken('recorded');
+  let recorded = 0;
+  await run('module.exports = () => ({})', {
+    args: { a: `{{ ${id} }}` },
+    traceId: 'recorded run',
+    beforeCode: async () => {
+      const admin = connectDatabase({
+        url: testDatabase.adminUrl,
+        app: 'spec',
+        connectionsMax: 1,
+      });
+      recorded = await waitFor(async () => {
+        const rows = await admin.query(`SELECT 1 FROM audit_log WHERE trace_id = 'recorded run'`);
+        return rows.length;
+      });
+      await admin.close();
+    },
+  });
+  expect(recorded).toBe(1);
 });

@@ -36,7 +36,7 @@ export interface Invocation extends Decided {
 }
 
 /** The answer to a run: docs/reference/invocation.md. */
-export interface ReactorResponse {
+interface ReactorResponse {
   tokens?: unknown;
   raw?: unknown;
 }
@@ -47,7 +47,7 @@ interface ReactorResult {
   readonly tokenize?: unknown;
 }
 
-export const resultBytesMax = 1024 * 1024;
+const resultBytesMax = 1024 * 1024;
 
 /** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
 export async function invokeReactor(

@@ -1,5 +1,5 @@
 /** Of the data that one run opens through `req.svc`, what no text of its code may show. */
-export const openedTextMax = 4 * 1024 * 1024;
+const openedTextMax = 4 * 1024 * 1024;
 
 /** What a run has opened; of more than can be kept, nothing is known any more. */
 export class OpenedValues {

@@ -7,7 +7,7 @@ export type Redact = (text: string) => Work<string>;
 /** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
 export const knownValuesMax = 250_000;
 /** What the redaction of all texts of one run may cost: about 200 ms at worst, in slices. */
-export const redactionStepsMax = 4_000_000;
+const redactionStepsMax = 4_000_000;
 /** Of a longer value, this much is looked for; a text that is shown is shorter. */
 const valueCharactersMax = 1_000;
 /** Shorter values are blacked out as whole words: anywhere else they would blacken what is said. */

@@ -29,7 +29,7 @@ export {
   type InvalidResultReason,
   type Isolation,
   type LogLine,
-  type RunKind,
+  type RunHooks,
   type RunOrder,
   type RunOutcome,
   type RunRequest,
@@ -38,7 +38,7 @@ export {
 } from './run';
 export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
-export { createRunnerClient, type RunHooks, type RunnerClient } from './runner-client';
+export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

@@ -5,7 +5,7 @@ export type Runtime = (typeof runtimes)[number];
 export type Isolation = 'warm' | 'run';
 /** A transform sees headers under their names in any case, and may throw the whole answer. */
 const runKinds = ['reactor', 'transform'] as const;
-export type RunKind = (typeof runKinds)[number];
+type RunKind = (typeof runKinds)[number];
 
 export interface RunRequest {
   readonly kind: RunKind;
@@ -62,6 +62,14 @@ export type RunOutcome =
 export interface LogLine {
   readonly level: string;
   readonly text: string;
+}
+
+/** The side of a run that the process which asked for it keeps. */
+export interface RunHooks {
+  /** `svc.tokenize`, `svc.tokens.create`, …: `params` lists the arguments of the call. */
+  onCall(method: string, params: unknown): Promise<unknown>;
+  onLog?(line: LogLine): void;
+  signal?: AbortSignal;
 }
 
 /** One OS process serves one key and never another. */
@@ -134,8 +142,8 @@ function parseThrownError(value: unknown): ThrownError {
 
 // ---- how much is shown of an error that customers' code threw ----
 
-export const thrownTextMax = 1_000;
-export const thrownEntriesMax = 50;
+const thrownTextMax = 1_000;
+const thrownEntriesMax = 50;
 
 export const cutThrownText = (text: string): string => text.slice(0, thrownTextMax);
 

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseRunnerAddress } from './address';
-import { processKey, type LogLine, type RunOutcome, type RunRequest } from './run';
+import { processKey, type RunHooks, type RunOutcome, type RunRequest } from './run';
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
-
-export interface RunHooks {
-  /** `svc.tokenize`, `svc.tokens.create`, …: params is the list of what the code passed. */
-  onCall(method: string, params: unknown): Promise<unknown>;
-  onLog?(line: LogLine): void;
-  signal?: AbortSignal;
-}
 
 export interface RunnerClient {
   /** Runs once. Whatever goes wrong is an outcome; a run that has started is never started twice. */

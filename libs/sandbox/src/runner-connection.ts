@@ -17,10 +17,10 @@ import {
   parseOutcome,
   positiveOf,
   textOf,
+  type RunHooks,
   type RunOrder,
   type RunOutcome,
 } from './run';
-import type { RunHooks } from './runner-client';
 
 interface OpenRun {
   readonly tenantId: string;

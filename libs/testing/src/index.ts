@@ -6,6 +6,7 @@ export { freePort } from './free-port';
 export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';
 export { startRedis, type PrivateRedis } from './redis';
+export { startRunner } from './runner';
 export { createTestDatabase, type TestDatabase } from './test-database';
 export { useStores } from './use-stores';
 export { waitFor } from './wait-for';

@@ -2,7 +2,7 @@ import { jsonNumberOf } from '@glovebox/wire';
 import type { Sealer, Place } from '@glovebox/seal';
 import type { ConfigurationEntry } from '../entities/reactor-formula.entity';
 
-/** Bytes of names and values in UTF-8. Every process of the data plane holds them in memory. */
+/** UTF-8 bytes of names and values. Every process of the data plane holds them in memory. */
 export const configurationBytesMax = 64 * 1024;
 
 export type Configuration = Readonly<Record<string, string>>;

@@ -153,6 +153,23 @@ it.each([
   await expect(runAs(database.rotationUrl, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
+it.each([
+  'delete_expired_tokens(1)',
+  'delete_remains_of_tenants(1)',
+  'delete_old_idempotency_keys(1)',
+])('the data plane may clear away what nobody needs any more: %s', (deletion) =>
+  runAs(database.dataUrl, `SELECT ${deletion}`),
+);
+
+it.each([
+  'delete_expired_tokens(1)',
+  'delete_remains_of_tenants(1)',
+  'delete_old_idempotency_keys()',
+])(
+  'the management API of the release before may still clear away beside the workers: %s',
+  (deletion) => runAs(database.managementUrl, `SELECT ${deletion}`),
+);
+
 it('creating the roles again changes neither the database nor their rights', async () => {
   const passwordOf = (url: string): string => new URL(url).password;
   const passwords = {

@@ -3,8 +3,6 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
-  type OnModuleDestroy,
-  type OnModuleInit,
 } from '@nestjs/common';
 import type { Response } from 'express';
 import { from, lastValueFrom, of, type Observable } from 'rxjs';
@@ -29,22 +27,11 @@ const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
 /** Statuses that are not stored, because a retry of the call may succeed. */
 const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
-const housekeepingMs = 10 * 60_000;
 
 /** Runs a POST with an idempotency key once, and answers repetitions with its stored outcome. */
 @Injectable()
-export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, OnModuleDestroy {
-  #housekeeping: NodeJS.Timeout | undefined;
-
+export class IdempotencyInterceptor implements NestInterceptor {
   constructor(@Context() private readonly ctx: ManagementContext) {}
-
-  onModuleInit(): void {
-    this.#housekeeping = setInterval(() => void this.#deleteOld(), housekeepingMs).unref();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.#housekeeping);
-  }
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = requestOf(context);
@@ -117,17 +104,6 @@ export class IdempotencyInterceptor implements NestInterceptor, OnModuleInit, On
     work: (sql: Sql) => Promise<Result>,
   ): Promise<Result> {
     return inTenant(this.ctx.dataSource, tenantId, (manager) => work(asSql(manager)));
-  }
-
-  async #deleteOld(): Promise<void> {
-    try {
-      await this.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
-    } catch (error) {
-      this.ctx.logger.warn(
-        { error: describeError(error) },
-        'old idempotency keys were not deleted',
-      );
-    }
   }
 }
 

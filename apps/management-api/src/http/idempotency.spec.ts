@@ -290,7 +290,7 @@ describe('a claim', () => {
     await age(name, 61);
     expect(await claim(name)).toHaveProperty('owner');
     await age(name, 24 * 60 * 60 + 1);
-    await api.ctx.dataSource.query('SELECT delete_old_idempotency_keys()');
+    await api.admin.query('SELECT delete_old_idempotency_keys(1000)');
     const rows = await api.admin.query(
       'SELECT key_hash FROM idempotency_keys WHERE key_hash IN ($1, $2)',
       [name.keyHash, fresh.keyHash],

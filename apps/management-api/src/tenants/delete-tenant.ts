@@ -10,7 +10,7 @@ const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as co
 
 /**
  * Deletes a tenant at once: its resources, its definitions in the data plane, and the keys that its
- * data is sealed with. Sealed data becomes unreadable and is cleared away later, so the transaction
+ * data is sealed with. Sealed data becomes unreadable, and workers delete it later. The transaction
  * grows with the definitions, which every process holds in memory anyway, and not with the vault.
  *
  * - Nothing of the tenant is written meanwhile. The row lock comes first, and `change()` takes a share

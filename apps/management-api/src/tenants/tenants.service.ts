@@ -9,7 +9,6 @@ import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
 import { modifiedNow } from '../changes/created-and-modified';
 import { deleteTenant } from './delete-tenant';
 import { Tenant } from '../entities/tenant.entity';
-import { TenantRemains } from './tenant-remains';
 import { toTenantDefinition } from './tenant-definition';
 import {
   toTenantResponse,
@@ -21,10 +20,7 @@ import { openWebhookSecrets, rotated, sealWebhookSecrets } from './webhook-secre
 
 @Injectable()
 export class TenantsService {
-  constructor(
-    @Context() private readonly ctx: ManagementContext,
-    private readonly remains: TenantRemains,
-  ) {}
+  constructor(@Context() private readonly ctx: ManagementContext) {}
 
   get({ principal: { tenantId } }: Actor): Promise<TenantResponse> {
     return statementsInTenant(this.ctx.dataSource, tenantId, async (manager) =>
@@ -45,9 +41,8 @@ export class TenantsService {
     });
   }
 
-  async remove(author: Author): Promise<void> {
-    await deleteTenant(this.ctx, author);
-    this.remains.sweep();
+  remove(author: Author): Promise<void> {
+    return deleteTenant(this.ctx, author);
   }
 
   /** Shows the secret that signs now. Each showing is recorded in the audit log. */

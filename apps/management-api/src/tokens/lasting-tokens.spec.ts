@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ExpiredTokens } from './expired-tokens';
 import { rule, useTestApi } from '../spec-api';
 
 const api = useTestApi();
@@ -154,7 +153,7 @@ describe('expires_at', () => {
     );
     const [first = '', second = '', third = ''] = ids;
     await Promise.all([expire(first), expire(second)]);
-    await api.app.get(ExpiredTokens).sweep();
+    await api.admin.query('SELECT delete_expired_tokens(1000)');
     const left = (table: string, column: string) =>
       api.admin.query(`SELECT DISTINCT ${column} AS id FROM ${table} WHERE ${column} = ANY ($1)`, [
         ids,

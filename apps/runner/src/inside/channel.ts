@@ -51,7 +51,7 @@ export function listen(onFrame: (frame: Frame) => void): void {
 
 // ---- calls to the other side ----
 
-export interface PendingCall {
+interface PendingCall {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }

@@ -2,7 +2,7 @@ import type { InvalidResultReason } from '@glovebox/sandbox';
 
 const { stringify } = JSON;
 
-export type ResultText =
+type ResultText =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'invalid'; readonly reason: InvalidResultReason };

@@ -4,9 +4,9 @@ import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { RunnerAddress } from '@glovebox/sandbox';
 import { ClientConnection } from './client-connection';
-import type { RunnerContext } from './context';
+import type { RunnerContext } from '../context';
 
-export interface RunnerServer {
+interface RunnerServer {
   readonly address: RunnerAddress;
   /** Accepts nothing new and waits for the runs in flight. */
   close(): Promise<void>;

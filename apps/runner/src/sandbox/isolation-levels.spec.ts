@@ -1,8 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createContext } from './context';
-import { silent, specConfig } from './spec-runner';
+import { createContext } from '../context';
+import { silent, specConfig } from '../spec-runner';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-levels-'));
 const config = { ...specConfig(folder, { SANDBOX_LEVEL: 'auto' }), workDir: folder };

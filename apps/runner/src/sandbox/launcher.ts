@@ -22,7 +22,7 @@ export interface LaunchFiles {
   readonly runtimes: Readonly<Record<Runtime, RuntimeFiles>>;
 }
 
-export interface RuntimeFiles {
+interface RuntimeFiles {
   readonly node: string;
   /** The dynamic loader: the only thing besides Node that may be executed. */
   readonly loader: string;

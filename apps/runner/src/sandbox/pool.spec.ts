@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
+import { specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
 
 const counting = 'let calls = 0; module.exports = async () => ({ calls: (calls += 1) })';
 const pid = 'module.exports = async () => ({ pid: process.pid })';

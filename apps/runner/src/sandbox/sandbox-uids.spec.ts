@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rangeOf, sandboxUidCount, takeSandboxUid } from './sandbox-uids';
-import { specLevels, startSpecRunner } from './spec-runner';
+import { specLevels, startSpecRunner } from '../spec-runner';
 
 const own = process.getuid?.() ?? -1;
 const nobody = 65_534;
@@ -56,7 +56,7 @@ it.each([
 });
 
 it('each app has a uid of its own in Kubernetes: the one of the runner is that of its sandboxes', () => {
-  const folder = join(__dirname, '../../../k8s');
+  const folder = join(__dirname, '../../../../k8s');
   const uids = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.startsWith('base/') && file.endsWith('.yaml'))
     .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/runAsUser: (\d+)/g)])

@@ -8,14 +8,11 @@ import {
   type Destination,
   type RecordedRequest,
 } from '@glovebox/testing';
-import type { WorkerContext } from './context';
-import {
-  deliverWebhook,
-  takeDelivery,
-  tenantsWithDueDeliveries,
-  unsentTriesMax,
-} from './deliver-webhook';
-import { startSpecWorker, type SpecWorker } from './spec-worker';
+import type { WorkerContext } from '../context';
+import { tenantsWithDueRows } from '../due-tenants';
+import { deliverWebhook, unsentTriesMax } from './deliver-webhook';
+import { claimDelivery } from './delivery-rows';
+import { startSpecWorker, type SpecWorker } from '../spec-worker';
 
 let worker: SpecWorker;
 let receiver: Destination;
@@ -77,7 +74,7 @@ async function delivery(callbackUrl = `${receiver.url}/hook`): Promise<string> {
 /** One attempt at what is due, if anything is. */
 async function attemptDue(): Promise<void> {
   const { ctx, tenantId } = worker;
-  const taken = await takeDelivery(ctx.database, tenantId);
+  const taken = await claimDelivery(ctx.database, tenantId);
   if (taken) await deliverWebhook(ctx, taken);
 }
 
@@ -167,7 +164,7 @@ describe('a worker that cannot send', () => {
       dataKeyTable(worker.ctx.database),
     ),
   });
-  const take = () => takeDelivery(worker.ctx.database, worker.tenantId);
+  const take = () => claimDelivery(worker.ctx.database, worker.tenantId);
 
   it('because it lacks the master key uses up no attempt, and waits longer each time', async () => {
     const id = await delivery();
@@ -291,7 +288,8 @@ describe('after a failed attempt', () => {
 
 it('a tenant with a due delivery is found, and not one whose deliveries wait', async () => {
   const id = await delivery();
-  const due = (): Promise<string[]> => tenantsWithDueDeliveries(worker.ctx.database);
+  const due = (): Promise<string[]> =>
+    tenantsWithDueRows(worker.ctx.database, 'webhook_deliveries');
   await waitFor(async () => (await due()).includes(worker.tenantId));
   await worker.ctx.database.query(
     `UPDATE webhook_deliveries SET next_attempt_at = now() + interval '1 minute' WHERE id = $1`,

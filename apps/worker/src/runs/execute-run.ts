@@ -1,51 +1,49 @@
 import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
+import { findReactor, invokeReactor, type Decided } from '@glovebox/reactors';
+import { describeError, every } from '@glovebox/service-host';
+import type { WorkerContext } from '../context';
+import type { Ending } from '../fair-queue';
 import {
   faultsMax,
-  findReactor,
   finishRun,
-  invokeReactor,
   leaseSeconds,
   markStarted,
   openRun,
   releaseRun,
   renewRun,
   type ClaimedRun,
-  type Decided,
+  type OpenedRun,
   type ReleaseReason,
-  type TakenRun,
-} from '@glovebox/reactors';
-import { describeError } from '@glovebox/service-host';
-import type { WorkerContext } from './context';
-import type { Ending } from './fair-queue';
+} from './run-rows';
 
-/** Another worker has the run now: whatever this one still knows of it no longer counts. */
+/** Another worker has claimed the run. Whatever this one still knows of it no longer counts. */
 class Fenced extends Error {}
 
+const renewMs = (leaseSeconds * 1_000) / 3;
+
 /**
- * The story of an async run that was claimed: run what the sync path runs, leave result and webhook
- * in one transaction. When the stores are away the lease ends by itself and the run starts over.
- * The end of a run waits for nothing that its tenant has under way; only its beginning does.
+ * Executes a claimed run as the sync path does, and stores result and webhook in one transaction.
+ * When the stores are away the lease ends by itself and the run starts over. Only the beginning of a
+ * run waits for what its tenant has under way; its end does not.
  */
-export async function executeRun(ctx: WorkerContext, taken: TakenRun): Promise<Ending> {
-  const run = await openRun(ctx.database, ctx.sealer, taken).catch((error: unknown) => {
-    ctx.logger.warn({ error: describeError(error), runId: taken.id }, 'a run could not be opened');
+export async function executeRun(
+  ctx: WorkerContext,
+  claimed: ClaimedRun,
+  renewEveryMs = renewMs,
+): Promise<Ending> {
+  const run = await openRun(ctx.database, ctx.sealer, claimed).catch((error: unknown) => {
+    const fields = { error: describeError(error), runId: claimed.id };
+    ctx.logger.warn(fields, 'a run could not be opened');
   });
   if (!run) return 'later';
   const lost = new AbortController();
-  const renewing = setInterval(
-    () => {
-      renewRun(ctx.database, run).then(
-        (mine) => {
-          if (!mine) lost.abort();
-        },
-        // The next renewal may get through; if none does, the lease ends and the fence decides.
-        () => undefined,
-      );
-    },
-    (leaseSeconds * 1_000) / 3,
-  );
+  const renew = async (): Promise<void> => {
+    if (!(await renewRun(ctx.database, run))) lost.abort();
+  };
+  // After a fault the next renewal may succeed. If none does, the lease ends and the fence decides.
+  const renewing = every(renewEveryMs, renew, { onFault: () => undefined });
   try {
     const result = await resultOf(ctx, run, lost.signal);
     if (result.status === 'released') {
@@ -58,7 +56,7 @@ export async function executeRun(ctx: WorkerContext, taken: TakenRun): Promise<E
     if (!(error instanceof Fenced)) throw error;
     return 'done';
   } finally {
-    clearInterval(renewing);
+    await renewing.stop();
   }
 }
 
@@ -66,7 +64,7 @@ type Result =
   | { readonly status: 'completed' | 'failed'; readonly body: string }
   | { readonly status: 'released'; readonly reason: ReleaseReason };
 
-async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal): Promise<Result> {
+async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal): Promise<Result> {
   if (run.startedBefore) return failed(new Problem('run_interrupted'));
   if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
   let codeStarted = false;
@@ -103,7 +101,7 @@ async function resultOf(ctx: WorkerContext, run: ClaimedRun, signal: AbortSignal
   }
 }
 
-/** Nothing has run: the next try decides by what is there then. */
+/** With these nothing has run. The next try decides anew. */
 const notYet = new Set<ProblemCode>([
   'service_unavailable',
   'share_exhausted',
@@ -115,10 +113,10 @@ function failed(problem: Problem): Result {
 }
 
 /**
- * Everything is looked at again: what was taken back since the 202 is refused now. Which key invoked is
- * known no more; an application that has none left invokes nothing.
+ * Decides again by the definitions of now: a permission that was revoked since the 202 is denied.
+ * The row does not say which key invoked. An application without any key left invokes nothing.
  */
-function decisionOn(run: ClaimedRun, definitions: DefinitionSnapshot): Decided {
+function decisionOn(run: OpenedRun, definitions: DefinitionSnapshot): Decided {
   const { tenantId, actorId, reactorId } = run;
   definitions.requireReadable('application', actorId);
   const application = definitions.find('application', tenantId, actorId);

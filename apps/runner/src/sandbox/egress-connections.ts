@@ -27,7 +27,7 @@ interface Connection {
   allowed: number;
 }
 
-export const connectionsMax = 64;
+const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
 
 /** The connections of one sandbox, whose bytes travel as frames, in windows in both directions. */

@@ -47,10 +47,10 @@ interface ActiveRun {
   loaded(outcome: RunOutcome | undefined): void;
 }
 
-export const logLinesMax = 200;
-export const logBytesMax = 64 * 1024;
+const logLinesMax = 200;
+const logBytesMax = 64 * 1024;
 /** What of its answers and its data a sandbox may leave unread before it is ended. */
-export const unreadBytesMax = 96 * 1024 * 1024;
+const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-export interface SignedWebhook {
+interface SignedWebhook {
   readonly id: string;
   readonly timestamp: number;
   readonly body: string;

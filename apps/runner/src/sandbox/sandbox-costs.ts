@@ -5,16 +5,16 @@ import { Allowance } from './allowance';
  * Why nothing is read from a sandbox: too many calls are open; it has cost more than it may; it has
  * no run. In the latter two cases the kernel keeps it from running as well.
  */
-export type Pause = 'calls' | 'costs' | 'idle';
+type Pause = 'calls' | 'costs' | 'idle';
 
 /**
  * What the frames of one sandbox may cost the thread that serves all of them. A run starts with the
  * second figure and earns the first one per second; beyond that its channel waits.
  */
-export const framesPerSecond = 200;
-export const framesBurstMax = 400;
-export const frameBytesPerSecond = 8 * 1024 * 1024;
-export const frameBytesBurstMax = 8 * 1024 * 1024;
+const framesPerSecond = 200;
+const framesBurstMax = 400;
+const frameBytesPerSecond = 8 * 1024 * 1024;
+const frameBytesBurstMax = 8 * 1024 * 1024;
 /** Frames of streams cost less than those that are parsed and answered, a connection costs more. */
 const dataFrameCost = 1 / 8;
 const dataByteCost = 1 / 8;
@@ -24,7 +24,7 @@ const openFrameCost = 2;
 const debtPauseMs = 100;
 
 /** The sandbox, in so far as it can be held still. */
-export interface Held {
+interface Held {
   /** Nothing is lost: what it says meanwhile waits in its channel, and then in itself. */
   pause(): void;
   /** Takes in what it has said already: it pays for that before it may say more. */

@@ -2,8 +2,8 @@ import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { runQueue } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
-import type { WorkerContext } from './context';
-import type { FairQueue } from './fair-queue';
+import type { WorkerContext } from '../context';
+import type { FairQueue } from '../fair-queue';
 
 const remindersAtOnceMax = 50;
 

@@ -19,8 +19,8 @@ import {
   type RunOutcome,
 } from '@glovebox/sandbox';
 import { describeError } from '@glovebox/service-host';
-import { CallRefused } from './call-refused';
-import type { RunnerContext } from './context';
+import { CallRefused } from '../sandbox/call-refused';
+import type { RunnerContext } from '../context';
 
 interface OpenRun {
   readonly tenantId: string;
@@ -37,7 +37,7 @@ const helloTimeoutMs = 2_000;
 const helloBytesMax = 4 * 1024;
 const codeTimeoutMs = 10_000;
 /** A client pings every 3 s. One that says nothing and takes nothing for this long is gone. */
-export const clientSilenceMs = 60_000;
+const clientSilenceMs = 60_000;
 /** Frames of each tenant in a lane of their own, and those of the connection itself in this one. */
 const ownLane = '';
 

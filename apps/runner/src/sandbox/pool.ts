@@ -17,7 +17,7 @@ export interface PoolLimits extends StockLimits {
   readonly growAfterMs: number;
 }
 
-export interface PoolRun {
+interface PoolRun {
   readonly order: RunOrder;
   /** Asked for only when a process has to load it. */
   readonly fetchCode: () => Promise<string>;
@@ -56,7 +56,7 @@ interface Group {
 
 const sweepIntervalMs = 2_000;
 /** A process that has not come to rest this long after its run is ended. */
-export const restLimitMs = 500;
+const restLimitMs = 500;
 /** Runs that follow each other closely are spared a frozen process. */
 const freezeAfterMs = 10;
 

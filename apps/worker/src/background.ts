@@ -1,0 +1,32 @@
+import { Counter, describeError, every, type Repeated } from '@glovebox/service-host';
+import type { WorkerContext } from './context';
+
+/** The repeated work of a worker. Each work runs by itself: one that fails stops no other. */
+export interface Background extends Repeated {
+  repeat(name: string, ms: number, work: (stopped: AbortSignal) => Promise<unknown>): void;
+}
+
+export function createBackground({
+  logger,
+  registry,
+}: Pick<WorkerContext, 'logger' | 'registry'>): Background {
+  const failures = new Counter({
+    name: 'glovebox_worker_background_failures_total',
+    help: 'Rounds of background work that failed, by work',
+    labelNames: ['work'],
+    registers: [registry],
+  });
+  const repeated: Repeated[] = [];
+  return {
+    repeat(name, ms, work) {
+      const onFault = (error: unknown): void => {
+        failures.inc({ work: name });
+        logger.warn({ error: describeError(error), work: name }, 'background work failed');
+      };
+      repeated.push(every(ms, work, { onFault, atOnce: true }));
+    },
+    async stop() {
+      await Promise.all(repeated.map((work) => work.stop()));
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { TenantDefinition } from '@glovebox/definitions';
+import { hopHeader } from '@glovebox/egress';
+import type { WorkerContext } from '../context';
+import {
+  attemptMs,
+  countAttempt,
+  openDelivery,
+  recordVerdict,
+  type ClaimedDelivery,
+  type OpenedDelivery,
+  type Verdict,
+} from './delivery-rows';
+import { webhookHeaders } from './sign-webhook';
+
+const retriesMax = 10;
+const firstRetryMs = 9_000;
+/** With so many in a row, which pause for 30 s at first and 10 min in the end, a day has passed. */
+export const unsentTriesMax = 150;
+
+/**
+ * Makes one attempt to deliver a webhook. The body and its id are the same in every attempt. The
+ * attempt counts once something is sent: a worker that lacks a key or a store, or that dies before,
+ * uses up none.
+ */
+export async function deliverWebhook(ctx: WorkerContext, claimed: ClaimedDelivery): Promise<void> {
+  const { delivery, tenant } = await prepare(ctx, claimed);
+  if (!tenant) {
+    await recordVerdict(ctx.database, claimed, { kind: 'failed', outcome: 'the tenant is gone' });
+    return;
+  }
+  const attempts = await countAttempt(ctx.database, claimed);
+  if (attempts === undefined) return;
+  await recordVerdict(ctx.database, claimed, await attempt(ctx, delivery, tenant, attempts));
+}
+
+/** Opens the delivery and finds its tenant. A delivery that fails here for a day is given up. */
+async function prepare(
+  ctx: WorkerContext,
+  claimed: ClaimedDelivery,
+): Promise<{ delivery: OpenedDelivery; tenant: TenantDefinition | undefined }> {
+  const { tenantId } = claimed;
+  try {
+    const delivery = await openDelivery(ctx.sealer, claimed);
+    const definitions = await ctx.definitions.follower.current();
+    definitions.requireReadable('tenant', tenantId);
+    return { delivery, tenant: definitions.find('tenant', tenantId, tenantId) };
+  } catch (error) {
+    if (claimed.unsentTries > unsentTriesMax) {
+      await recordVerdict(ctx.database, claimed, { kind: 'failed', outcome: 'unreadable' });
+    }
+    throw error;
+  }
+}
+
+async function attempt(
+  ctx: WorkerContext,
+  { tenantId, webhookId, callbackUrl, body }: OpenedDelivery,
+  tenant: TenantDefinition,
+  attempts: number,
+): Promise<Verdict> {
+  const now = Date.now();
+  const secrets = tenant.webhookSecrets
+    .filter(({ until }) => until === null || Date.parse(until) > now)
+    .map(({ secret }) => secret);
+  const timestamp = Math.floor(now / 1_000);
+  const retriesLeft = retriesMax - (attempts - 1);
+  try {
+    const answer = await ctx.egress.post(callbackUrl, {
+      owner: tenantId,
+      headers: {
+        ...webhookHeaders({ id: webhookId, timestamp, body }, secrets),
+        [hopHeader]: ctx.hopMarker,
+      },
+      body,
+      timeoutMs: attemptMs,
+    });
+    const outcome = `status ${answer.status}`;
+    if (answer.status >= 200 && answer.status < 300) return { kind: 'delivered', outcome };
+    if (answer.status === 410 || retriesLeft <= 0) return { kind: 'failed', outcome };
+    const afterMs = Math.max(backOffMs(attempts), retryAfterMs(answer.headers['retry-after'], now));
+    return { kind: 'retry', outcome, afterMs };
+  } catch {
+    const outcome = 'not reached';
+    if (retriesLeft <= 0) return { kind: 'failed', outcome };
+    return { kind: 'retry', outcome, afterMs: backOffMs(attempts) };
+  }
+}
+
+/** 9 s, doubled with each failure, 20 % either way so that many do not come back at once. */
+function backOffMs(failures: number): number {
+  return firstRetryMs * 2 ** (failures - 1) * (0.8 + Math.random() * 0.4);
+}
+
+const retryAfterMaxMs = 24 * 60 * 60 * 1_000;
+
+function retryAfterMs(header: string | undefined, now: number): number {
+  if (header === undefined) return 0;
+  const asked = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now;
+  return Number.isFinite(asked) ? Math.min(Math.max(asked, 0), retryAfterMaxMs) : 0;
+}

@@ -1,0 +1,60 @@
+import type { Sql } from '@glovebox/database';
+
+/** An ended run and its webhook are kept this long. */
+const endedKeptMs = 24 * 60 * 60 * 1_000;
+
+/** Expired tokens are out of use already. */
+export const deleteExpiredTokens = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'delete_expired_tokens', rowsMax);
+
+/**
+ * The tokens, runs and webhooks of deleted tenants. Nothing opens them: their data keys went with
+ * the tenant. A call that was under way may have made a new data key; it goes here too.
+ */
+export const deleteRemainsOfTenants = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'delete_remains_of_tenants', rowsMax);
+
+/** Idempotency keys that were used more than 24 hours ago. */
+export const deleteOldIdempotencyKeys = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'delete_old_idempotency_keys', rowsMax);
+
+export const deleteEndedRuns = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteEnded(sql, { table: 'reactor_runs', endedAt: 'finished_at', rowsMax });
+
+/** An ended delivery has no next attempt: that column holds its end. */
+export const deleteEndedDeliveries = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteEnded(sql, {
+    table: 'webhook_deliveries',
+    condition: `status <> 'pending'`,
+    endedAt: 'next_attempt_at',
+    rowsMax,
+  });
+
+/** These functions run as the owner of the tables, for all tenants at once. */
+async function deleteBy(sql: Sql, deletion: string, rowsMax: number): Promise<number> {
+  const [row] = await sql.query<{ deleted: string }>(`SELECT ${deletion}($1) AS deleted`, [
+    rowsMax,
+  ]);
+  return Number(row?.deleted ?? 0);
+}
+
+interface Ended {
+  readonly table: 'reactor_runs' | 'webhook_deliveries';
+  readonly condition?: string;
+  readonly endedAt: 'finished_at' | 'next_attempt_at';
+  readonly rowsMax: number;
+}
+
+async function deleteEnded(
+  sql: Sql,
+  { table, condition = 'true', endedAt, rowsMax }: Ended,
+): Promise<number> {
+  const deleted = await sql.query(
+    `DELETE FROM ${table} WHERE id IN (
+       SELECT id FROM ${table}
+       WHERE ${condition} AND ${endedAt} < now() - $1 * interval '1 millisecond'
+       ORDER BY ${endedAt} LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`,
+    [endedKeptMs, rowsMax],
+  );
+  return deleted.length;
+}

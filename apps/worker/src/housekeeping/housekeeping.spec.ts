@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { createRegistry } from '@glovebox/service-host';
+import { waitFor } from '@glovebox/testing';
+import { createBackground } from '../background';
+import type { WorkerContext } from '../context';
+import { startSpecWorker, type SpecWorker } from '../spec-worker';
+import { deleteEndedDeliveries, deleteEndedRuns } from './deletions';
+import { deleteInParts, deletionPauseMs, startHousekeeping } from './housekeeping';
+
+let worker: SpecWorker;
+let ctx: WorkerContext;
+
+const tables = [
+  'tokens',
+  'token_terms',
+  'data_keys',
+  'idempotency_keys',
+  'reactor_runs',
+  'webhook_deliveries',
+];
+
+beforeAll(async () => {
+  worker = await startSpecWorker({ LOG_LEVEL: 'silent' });
+});
+afterAll(() => worker.close());
+beforeEach(async () => {
+  ctx = { ...worker.ctx, registry: createRegistry('worker') };
+  for (const table of tables) await worker.asAdmin(`DELETE FROM ${table}`);
+});
+
+/** Housekeeping of so many workers that start at the same moment; it goes on until `until` holds. */
+async function keepHouse(until: () => Promise<boolean>, workers = 1): Promise<void> {
+  const backgrounds = Array.from({ length: workers }, () => {
+    const own = { ...ctx, registry: createRegistry('worker') };
+    const background = createBackground(own);
+    startHousekeeping(own, background);
+    return { background, registry: own.registry };
+  });
+  try {
+    await waitFor(until);
+  } finally {
+    await Promise.all(backgrounds.map(({ background }) => background.stop()));
+  }
+  for (const { registry } of backgrounds) {
+    const failures = registry.getSingleMetric('glovebox_worker_background_failures_total');
+    expect((await failures?.get())?.values).toEqual([]);
+  }
+}
+
+/** Ids of a table that are left, of those that a spec gave names. */
+async function left(table: string, column: string): Promise<string[]> {
+  const rows = await worker.asAdmin<{ id: string }>(
+    `SELECT DISTINCT ${column}::text AS id FROM ${table} ORDER BY 1`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+const token = (tenantId: string, id: string, expires: string): Promise<unknown> =>
+  worker.asAdmin(
+    `WITH token AS (
+       INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
+       VALUES ($1, $2, 'token', '/', '', now(), ${expires}) RETURNING tenant_id, id)
+     SELECT 1 FROM token`,
+    [tenantId, id],
+  );
+const term = (tenantId: string, id: string): Promise<unknown> =>
+  worker.asAdmin(`INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 'term', $2)`, [
+    tenantId,
+    id,
+  ]);
+const idempotencyKey = (name: string, usedBefore: string): Promise<unknown> =>
+  worker.asAdmin(
+    `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+       lease_until, created_at)
+     VALUES ($1, $1, '/', $2, '', $1, now(), now() - interval '${usedBefore}')`,
+    [worker.tenantId, name],
+  );
+
+/** Rows of a tenant in all tables that its deletion does not empty itself. */
+async function stock(tenantId: string): Promise<void> {
+  await worker.asAdmin(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+     SELECT $1::uuid, $1::text || n, 'token', '/', '', now() FROM generate_series(1, 1500) n`,
+    [tenantId],
+  );
+  await worker.asAdmin(
+    `INSERT INTO data_keys (id, tenant_id, period, master_version, wrapped)
+     VALUES (gen_random_uuid(), $1, '2020-01', 1, '')`,
+    [tenantId],
+  );
+  await worker.asAdmin(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+       callback_url, timeout_ms, trace_id, created_at, due_at)
+     VALUES (gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now(), now())`,
+    [tenantId],
+  );
+  await worker.asAdmin(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+       next_attempt_at, created_at)
+     VALUES (gen_random_uuid(), $1, $1, '', '', '', 'pending', now(), now())`,
+    [tenantId],
+  );
+}
+
+async function tenant(): Promise<string> {
+  const id = randomUUID();
+  await worker.define({ kind: 'tenant', id, tenantId: id, settings: {}, webhookSecrets: [] });
+  await stock(id);
+  return id;
+}
+
+const rowsOf = async (tenantId: string): Promise<number[]> => {
+  const held = ['tokens', 'data_keys', 'reactor_runs', 'webhook_deliveries'];
+  const counts = held.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
+  const [row] = await worker.asAdmin<{ counts: number[] }>(
+    `SELECT ARRAY[${counts.join()}]::int[] AS counts`,
+    [tenantId],
+  );
+  return row?.counts ?? [];
+};
+
+it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', async () => {
+  const [gone, neighbour] = [await tenant(), await tenant()];
+  await worker.deleteTenant(gone);
+  await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1]);
+});
+
+it('expired tokens are deleted with their search terms, and all others stay', async () => {
+  const expiries = { expired: `now() - interval '1 second'`, later: `now() + interval '1 hour'` };
+  for (const [id, expires] of Object.entries({ ...expiries, lasting: 'NULL' })) {
+    await token(worker.tenantId, id, expires);
+    await term(worker.tenantId, id);
+  }
+  await keepHouse(async () => !(await left('tokens', 'id')).includes('expired'));
+  expect(await left('tokens', 'id')).toEqual(['lasting', 'later']);
+  expect(await left('token_terms', 'token_id')).toEqual(['lasting', 'later']);
+});
+
+it('idempotency keys are deleted 24 hours after their use, and not before', async () => {
+  await idempotencyKey('used long ago', '24 hours 1 second');
+  await idempotencyKey('used lately', '23 hours 59 minutes');
+  await keepHouse(async () => (await left('idempotency_keys', 'key_hash')).length < 2);
+  expect(await left('idempotency_keys', 'key_hash')).toEqual(['used lately']);
+});
+
+it('two workers that keep house at once delete each row once, and neither of them fails', async () => {
+  const gone = [await tenant(), await tenant()];
+  for (const id of gone) await worker.deleteTenant(id);
+  await worker.asAdmin(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
+     SELECT $1, 'expired ' || n, 'token', '/', '', now(), now() - interval '1 second'
+     FROM generate_series(1, 3000) n`,
+    [worker.tenantId],
+  );
+  for (let nth = 0; nth < 20; nth += 1) await idempotencyKey(`used long ago ${nth}`, '25 hours');
+  const nothingIsLeft = async (): Promise<boolean> => {
+    const counts = await Promise.all([...gone, worker.tenantId].map(rowsOf));
+    const keys = await left('idempotency_keys', 'key_hash');
+    return counts.flat().every((count) => count === 0) && keys.length === 0;
+  };
+  await keepHouse(nothingIsLeft, 2);
+});
+
+it('a work that fails is counted and logged, and the others go on', async () => {
+  await idempotencyKey('used long ago', '25 hours');
+  await token(worker.tenantId, 'expired', `now() - interval '1 second'`);
+  const logged: unknown[] = [];
+  const logger = { ...ctx.logger, warn: (...line: unknown[]) => void logged.push(line) };
+  const background = createBackground({ ...ctx, logger });
+  await worker.asAdmin('ALTER FUNCTION delete_expired_tokens(integer) RENAME TO away');
+  try {
+    startHousekeeping(ctx, background);
+    await waitFor(async () => (await left('idempotency_keys', 'key_hash')).length === 0);
+    await waitFor(() => logged.length === 1);
+  } finally {
+    await background.stop();
+    await worker.asAdmin('ALTER FUNCTION away(integer) RENAME TO delete_expired_tokens');
+  }
+  expect(logged).toEqual([
+    [expect.objectContaining({ work: 'expired_tokens' }), 'background work failed'],
+  ]);
+  expect(await ctx.registry.metrics()).toMatch(
+    /glovebox_worker_background_failures_total\{work="expired_tokens",app="worker"\} 1/,
+  );
+  expect(await left('tokens', 'id')).toEqual(['expired']);
+});
+
+it('runs and webhooks that ended more than a day ago are deleted, all others stay', async () => {
+  const ended = (status: string, hoursAgo: number): Promise<unknown> =>
+    ctx.database.query(
+      `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+         callback_url, timeout_ms, trace_id, created_at, finished_at)
+       SELECT gen_random_uuid(), $1, $1, $1, $2, '', '', 1, '', now(), now() - $3 * interval '1 hour'
+       FROM generate_series(1, 1500)`,
+      [worker.tenantId, status, hoursAgo],
+    );
+  const delivered = (status: string, hoursAgo: number): Promise<unknown> =>
+    ctx.database.query(
+      `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body,
+         status, next_attempt_at, created_at)
+       VALUES (gen_random_uuid(), $1, $1, '', '', '', $2, now() - $3 * interval '1 hour', now())`,
+      [worker.tenantId, status, hoursAgo],
+    );
+  await ended('completed', 25);
+  await ended('failed', 23);
+  await ctx.database.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, due_at)
+     VALUES (gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now(), now())`,
+    [worker.tenantId],
+  );
+  for (const status of ['delivered', 'failed', 'pending']) {
+    await delivered(status, 25);
+    await delivered(status, 23);
+  }
+  const { signal } = new AbortController();
+  const startedAt = performance.now();
+  await deleteInParts(ctx.database, deleteEndedRuns, signal);
+  // Two parts of runs: one pause.
+  expect(performance.now() - startedAt).toBeGreaterThan(deletionPauseMs - 1);
+  await deleteInParts(ctx.database, deleteEndedDeliveries, signal);
+  const statesOf = async (table: string): Promise<Record<string, number>> => {
+    const rows = await ctx.database.query<{ status: string; count: number }>(
+      `SELECT status, count(*)::int FROM ${table} GROUP BY status`,
+    );
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  };
+  expect(await statesOf('reactor_runs')).toEqual({ failed: 1500, pending: 1 });
+  expect(await statesOf('webhook_deliveries')).toEqual({ delivered: 1, failed: 1, pending: 2 });
+});
+
+it('housekeeping that is told to stop begins no further part', async () => {
+  const stopping = new AbortController();
+  let parts = 0;
+  await deleteInParts(
+    ctx.database,
+    (_sql, rowsMax) => {
+      parts += 1;
+      stopping.abort();
+      return Promise.resolve(rowsMax);
+    },
+    stopping.signal,
+  );
+  expect(parts).toBe(1);
+});

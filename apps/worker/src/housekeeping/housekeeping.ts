@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sql } from '@glovebox/database';
+import type { Background } from '../background';
+import type { WorkerContext } from '../context';
+import {
+  deleteEndedDeliveries,
+  deleteEndedRuns,
+  deleteExpiredTokens,
+  deleteOldIdempotencyKeys,
+  deleteRemainsOfTenants,
+} from './deletions';
+
+/** Deletes at most `rowsMax` rows of a table, and returns how many. */
+type DeletePart = (sql: Sql, rowsMax: number) => Promise<number>;
+
+interface Work {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly deletePart: DeletePart;
+}
+
+const minuteMs = 60_000;
+const works: readonly Work[] = [
+  { name: 'tenant_remains', everyMs: minuteMs, deletePart: deleteRemainsOfTenants },
+  { name: 'expired_tokens', everyMs: 10 * minuteMs, deletePart: deleteExpiredTokens },
+  { name: 'idempotency_keys', everyMs: 10 * minuteMs, deletePart: deleteOldIdempotencyKeys },
+  { name: 'ended_runs', everyMs: 10 * minuteMs, deletePart: deleteEndedRuns },
+  { name: 'ended_deliveries', everyMs: 10 * minuteMs, deletePart: deleteEndedDeliveries },
+];
+
+/**
+ * Deletes the rows that nobody needs any more. Every worker does it: a statement passes over the rows
+ * that another worker is deleting, and finds nothing where that one was first.
+ */
+export function startHousekeeping({ database }: WorkerContext, background: Background): void {
+  for (const { name, everyMs, deletePart } of works) {
+    background.repeat(name, everyMs, (stopped) => deleteInParts(database, deletePart, stopped));
+  }
+}
+
+const deletedRowsMax = 1_000;
+/** An upgrade may leave millions of rows to delete. The database has other work in between. */
+export const deletionPauseMs = 200;
+
+/** Deletes a part at a time, so that no lock is held for long. */
+export async function deleteInParts(
+  sql: Sql,
+  deletePart: DeletePart,
+  stopped: AbortSignal,
+): Promise<void> {
+  while ((await deletePart(sql, deletedRowsMax)) >= deletedRowsMax) {
+    await delay(deletionPauseMs, undefined, { signal: stopped }).catch(() => undefined);
+    if (stopped.aborted) return;
+  }
+}

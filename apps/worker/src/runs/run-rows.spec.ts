@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import { dataKeyTable } from '@glovebox/database';
+import { runPlace } from '@glovebox/reactors';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { startSpecWorker, type SpecWorker } from '../spec-worker';
+import {
+  claimRun,
+  faultsMax,
+  finishRun,
+  leaseSeconds,
+  markStarted,
+  openRun,
+  releaseRun,
+  renewRun,
+  takeBackSilentRuns,
+  type ClaimedRun,
+} from './run-rows';
+import { startSpecRuns, type SpecRuns } from './spec-runs';
+
+let worker: SpecWorker;
+let runs: SpecRuns;
+
+beforeAll(async () => {
+  worker = await startSpecWorker({ LOG_LEVEL: 'silent' });
+  runs = await startSpecRuns(worker);
+});
+afterAll(() => worker.close());
+beforeEach(async () => {
+  await worker.ctx.database.query('DELETE FROM reactor_runs');
+  await worker.ctx.database.query('DELETE FROM webhook_deliveries');
+});
+
+const claim = (tenantId = runs.tenantId): Promise<ClaimedRun | undefined> =>
+  claimRun(worker.ctx.database, tenantId);
+const leaseLeft = async (id: string): Promise<number> => {
+  const [row] = await worker.ctx.database.query<{ left: number }>(
+    'SELECT extract(epoch FROM lease_until - now())::float8 AS left FROM reactor_runs WHERE id = $1',
+    [id],
+  );
+  return row?.left ?? 0;
+};
+
+describe('a claim of a run', () => {
+  it('takes the one that has been due for longest, under a lease and the next fence', async () => {
+    const [later, sooner] = [await runs.accept(), await runs.accept()];
+    await runs.set(sooner, `due_at = now() - interval '1 minute'`);
+    const claimed = await claim();
+    expect(claimed).toMatchObject({
+      id: sooner,
+      tenantId: runs.tenantId,
+      reactorId: runs.reactorId,
+      actorId: runs.application.id,
+      timeoutMs: 10_000,
+      traceId: 'trace',
+      fence: '1',
+      startedBefore: false,
+      faults: 0,
+    });
+    expect(await runs.row(sooner)).toMatchObject({ status: 'running', fence: 1, isLeased: true });
+    expect(await leaseLeft(sooner)).toBeGreaterThan(leaseSeconds - 2);
+    expect((await claim())?.id).toBe(later);
+  });
+
+  it('finds none that is due later, none that runs or has ended, and none of another tenant', async () => {
+    const due = await runs.accept();
+    await runs.set(due, `due_at = now() + interval '1 minute'`);
+    const running = await runs.accept();
+    await runs.set(running, `status = 'running'`);
+    const ended = await runs.accept();
+    await runs.set(ended, `status = 'completed'`);
+    expect(await claim()).toBeUndefined();
+    await runs.accept();
+    expect(await claim(worker.tenantId)).toBeUndefined();
+  });
+
+  it('passes over the run that another worker is claiming', async () => {
+    const [first, second] = [await runs.accept(), await runs.accept()];
+    await runs.set(first, `due_at = now() - interval '1 minute'`);
+    await worker.ctx.database.transaction(async (sql) => {
+      await claimRun(sql, runs.tenantId);
+      expect((await claim())?.id).toBe(second);
+    });
+  });
+
+  it('tells a run whose code had started under an earlier claim', async () => {
+    const claimed = await runs.claimNew();
+    expect(await markStarted(worker.ctx.database, claimed)).toBe(true);
+    await runs.set(claimed.id, `lease_until = now() - interval '1 second'`);
+    await takeBackSilentRuns(worker.ctx.database);
+    expect(await claim()).toMatchObject({ id: claimed.id, startedBefore: true, fence: '2' });
+  });
+});
+
+describe('an opened run', () => {
+  it('has its arguments and its callback URL as they were accepted', async () => {
+    const claimed = await runs.claimNew({ a: '{{ token }}', b: [1, null] });
+    expect(await openRun(worker.ctx.database, worker.ctx.sealer, claimed)).toMatchObject({
+      id: claimed.id,
+      fence: 1,
+      args: { a: '{{ token }}', b: [1, null] },
+      callbackUrl: 'https://receiver.example/hook',
+    });
+  });
+
+  it('does not open in the place of another run', async () => {
+    const [one, other] = [await runs.claimNew(), await runs.claimNew()];
+    const opening = openRun(worker.ctx.database, worker.ctx.sealer, { ...one, args: other.args });
+    await expect(opening).rejects.toThrow();
+  });
+});
+
+describe('a run that does not open', () => {
+  const broken = (claimed: ClaimedRun): Promise<unknown> =>
+    openRun(worker.ctx.database, worker.ctx.sealer, { ...claimed, args: Buffer.from('broken') });
+
+  it('is given back with one more fault, due a second later', async () => {
+    const claimed = await runs.claimNew();
+    await expect(broken(claimed)).rejects.toThrow();
+    const row = await runs.row(claimed.id);
+    expect(row).toMatchObject({ status: 'pending', faults: 1, isLeased: false });
+    expect(row.dueInMs).toBeGreaterThan(0);
+    expect(row.dueInMs).toBeLessThanOrEqual(1_000);
+  });
+
+  it('has failed after so many faults, and has no webhook', async () => {
+    const claimed = await runs.claimNew();
+    await expect(broken({ ...claimed, faults: faultsMax - 1 })).rejects.toThrow();
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending' });
+    await runs.set(claimed.id, `due_at = now(), faults = ${faultsMax}`);
+    await expect(broken(await runs.claim())).rejects.toThrow();
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'failed', isFinished: true });
+    expect(await runs.webhooks(claimed.id)).toEqual([]);
+  });
+
+  it('is given back without a fault by a worker that lacks the master key', async () => {
+    const claimed = await runs.claimNew();
+    const ring = parseKeyRing(`2:${randomBytes(32).toString('base64')}`);
+    const lacking = new Sealer(ring, dataKeyTable(worker.ctx.database));
+    await expect(
+      openRun(worker.ctx.database, lacking, { ...claimed, faults: faultsMax }),
+    ).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending', faults: 0 });
+  });
+});
+
+describe('the owner of a run', () => {
+  it('renews its lease', async () => {
+    const run = await runs.openNew();
+    await runs.set(run.id, `lease_until = now() + interval '1 second'`);
+    expect(await renewRun(worker.ctx.database, run)).toBe(true);
+    expect(await leaseLeft(run.id)).toBeGreaterThan(leaseSeconds - 2);
+  });
+
+  it('gives it back for later without a fault, and for a fault with one', async () => {
+    const run = await runs.openNew();
+    await markStarted(worker.ctx.database, run);
+    await releaseRun(worker.ctx.database, run, 'later');
+    expect(await runs.row(run.id)).toMatchObject({
+      status: 'pending',
+      faults: 0,
+      isStarted: false,
+      isLeased: false,
+    });
+    await runs.set(run.id, 'due_at = now()');
+    await releaseRun(worker.ctx.database, await runs.claim(), 'fault');
+    expect(await runs.row(run.id)).toMatchObject({ status: 'pending', faults: 1 });
+  });
+
+  it('ends it, and its result and its webhook are sealed and there together', async () => {
+    const run = await runs.openNew();
+    const body = '{"raw":5}';
+    await finishRun(worker.ctx.database, worker.ctx.sealer, run, { status: 'completed', body });
+    const row = await runs.row(run.id);
+    expect(row).toMatchObject({ status: 'completed', isFinished: true, isLeased: false });
+    const place = runPlace(runs.tenantId, run.id, 'result');
+    const opened = await worker.ctx.sealer.open(place, row.result ?? Buffer.alloc(0));
+    expect(opened.toString('utf8')).toBe(body);
+    expect(await runs.webhooks(run.id)).toEqual([{ raw: 5 }]);
+    const [delivery] = await worker.ctx.database.query(
+      `SELECT webhook_id, status, attempts, next_attempt_at <= now() AS due,
+         position('receiver.example' IN encode(callback_url, 'escape')) AS shown
+       FROM webhook_deliveries WHERE run_id = $1`,
+      [run.id],
+    );
+    const webhook_id = `msg_${run.id}`;
+    expect(delivery).toEqual({ webhook_id, status: 'pending', attempts: 0, due: true, shown: 0 });
+  });
+
+  it('leaves neither result nor webhook where one of them cannot be written', async () => {
+    const run = await runs.openNew();
+    await worker.asAdmin('ALTER TABLE webhook_deliveries RENAME TO away');
+    try {
+      const ending = finishRun(worker.ctx.database, worker.ctx.sealer, run, {
+        status: 'completed',
+        body: '{}',
+      });
+      await expect(ending).rejects.toThrow();
+    } finally {
+      await worker.asAdmin('ALTER TABLE away RENAME TO webhook_deliveries');
+    }
+    expect(await runs.row(run.id)).toMatchObject({ status: 'running', result: null });
+  });
+
+  it('tells webhooks to one host from those to others, and those of one tenant from others', async () => {
+    const receivers = new Set<string>();
+    const receiverOf = async (tenantId: string, callbackUrl: string): Promise<string> => {
+      const run = { ...(await runs.openNew()), tenantId, callbackUrl };
+      await finishRun(worker.ctx.database, worker.ctx.sealer, run, {
+        status: 'failed',
+        body: '{}',
+      });
+      const [row] = await worker.ctx.database.query<{ receiver: string }>(
+        'SELECT receiver FROM webhook_deliveries WHERE run_id = $1',
+        [run.id],
+      );
+      return row?.receiver ?? '';
+    };
+    for (const path of ['https://a.example/1', 'https://a.example:8443/2']) {
+      receivers.add(await receiverOf(runs.tenantId, path));
+    }
+    expect(receivers.size).toBe(1);
+    receivers.add(await receiverOf(runs.tenantId, 'https://b.example/1'));
+    receivers.add(await receiverOf(worker.tenantId, 'https://a.example/1'));
+    expect(receivers.size).toBe(3);
+  });
+});
+
+describe('a former owner of a run', () => {
+  it.each<[string, (former: ClaimedRun) => Promise<unknown>, unknown]>([
+    ['renew its lease', (former) => renewRun(worker.ctx.database, former), false],
+    ['mark its start', (former) => markStarted(worker.ctx.database, former), false],
+    ['give it back', (former) => releaseRun(worker.ctx.database, former, 'fault'), undefined],
+    [
+      'end it',
+      (former) =>
+        finishRun(
+          worker.ctx.database,
+          worker.ctx.sealer,
+          {
+            ...former,
+            fence: Number(former.fence),
+            args: {},
+            callbackUrl: 'https://receiver.example/',
+          },
+          { status: 'completed', body: '{"late":true}' },
+        ),
+      undefined,
+    ],
+    [
+      'give it up',
+      (former) =>
+        openRun(worker.ctx.database, worker.ctx.sealer, {
+          ...former,
+          args: Buffer.from('broken'),
+          faults: faultsMax,
+        }).catch(() => 'it did not open'),
+      'it did not open',
+    ],
+  ])('cannot %s: its fence is an old one', async (_, write, answer) => {
+    const former = await runs.claimNew();
+    await runs.set(former.id, `status = 'pending', due_at = now()`);
+    await runs.claim();
+    const before = await runs.row(former.id);
+    expect(await write(former)).toBe(answer);
+    const { dueInMs: _due, ...after } = await runs.row(former.id);
+    expect(before).toMatchObject(after);
+    expect(await runs.webhooks(former.id)).toEqual([]);
+  });
+
+  it('cannot end a run that its next owner has ended: there is one webhook', async () => {
+    const former = await runs.openNew();
+    await runs.set(former.id, `status = 'pending', due_at = now()`);
+    const owner = await openRun(worker.ctx.database, worker.ctx.sealer, await runs.claim());
+    const { database, sealer } = worker.ctx;
+    await finishRun(database, sealer, owner, { status: 'completed', body: '{"raw":"owner"}' });
+    await finishRun(database, sealer, former, { status: 'failed', body: '{"raw":"former"}' });
+    expect(await runs.row(former.id)).toMatchObject({ status: 'completed', fence: 2 });
+    expect(await runs.webhooks(former.id)).toEqual([{ raw: 'owner' }]);
+  });
+});
+
+it('a run is taken back once the lease of its worker is over, and not before', async () => {
+  const claimed = await runs.claimNew();
+  await takeBackSilentRuns(worker.ctx.database);
+  expect(await runs.row(claimed.id)).toMatchObject({ status: 'running' });
+  await runs.set(claimed.id, `lease_until = now() - interval '1 millisecond'`);
+  await takeBackSilentRuns(worker.ctx.database);
+  expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending', fence: 1, faults: 0 });
+});

@@ -1,0 +1,162 @@
+import type { Database, Sql } from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
+import { runPlace, type NewRun } from '@glovebox/reactors';
+import type { Sealer } from '@glovebox/seal';
+import { insertDelivery, sealDelivery } from '../deliveries/delivery-rows';
+
+/** The lease of a worker on a run. The worker renews it three times in that span. */
+export const leaseSeconds = 15;
+
+/** A run that this process has claimed, still sealed. */
+export interface ClaimedRun {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly reactorId: string;
+  readonly actorId: string;
+  readonly args: Buffer;
+  readonly callbackUrl: Buffer;
+  readonly timeoutMs: number;
+  readonly traceId: string;
+  /** Raised by each claim. Every later write names it, so that a former owner writes nothing. */
+  readonly fence: string;
+  /** The code of an earlier claim had started: its effects are unknown. */
+  readonly startedBefore: boolean;
+  /** How often something that was not the run's own fault kept its code from running. */
+  readonly faults: number;
+}
+
+/** A claimed run whose arguments and callback URL are opened. */
+export interface OpenedRun extends NewRun, Pick<ClaimedRun, 'id' | 'startedBefore' | 'faults'> {
+  readonly fence: number;
+}
+
+/** The columns that name a claim. */
+interface Claim {
+  readonly id: string;
+  readonly fence: string | number;
+}
+
+/** Claims the run of the tenant that has been due for longest. Undefined: none is due. */
+export async function claimRun(sql: Sql, tenantId: string): Promise<ClaimedRun | undefined> {
+  const [row] = await sql.query<ClaimedRun>(
+    `UPDATE reactor_runs
+     SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
+     WHERE id = (
+       SELECT id FROM reactor_runs
+       WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
+       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+     RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
+       arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
+       trace_id AS "traceId", fence, started_at IS NOT NULL AS "startedBefore", faults`,
+    [tenantId, leaseSeconds],
+  );
+  return row;
+}
+
+/**
+ * Opens the sealed columns of a run. A run that does not open is released, and given up after
+ * `faultsMax` faults. A missing key or store counts as no fault: it is not the fault of the run.
+ */
+export async function openRun(sql: Sql, sealer: Sealer, run: ClaimedRun): Promise<OpenedRun> {
+  try {
+    const [args, callbackUrl] = await Promise.all([
+      sealer.open(runPlace(run.tenantId, run.id, 'arguments'), run.args),
+      sealer.open(runPlace(run.tenantId, run.id, 'callback_url'), run.callbackUrl),
+    ]);
+    return {
+      ...run,
+      fence: Number(run.fence),
+      args: JSON.parse(args.toString('utf8')) as Record<string, unknown>,
+      callbackUrl: callbackUrl.toString('utf8'),
+    };
+  } catch (error) {
+    const isNotYet = error instanceof Problem && error.code === 'service_unavailable';
+    if (isNotYet) await releaseRun(sql, run, 'later');
+    else if (run.faults < faultsMax) await releaseRun(sql, run, 'fault');
+    else await failUnopened(sql, run);
+    throw error;
+  }
+}
+
+/** A run that met so many faults before its code could start is broken itself. */
+export const faultsMax = 5;
+
+/** Ends a run without a webhook: the callback URL could not be opened. */
+async function failUnopened(sql: Sql, run: Claim): Promise<void> {
+  await sql.query(
+    `UPDATE reactor_runs SET status = 'failed', finished_at = now(), lease_until = NULL
+     WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    [run.id, run.fence],
+  );
+}
+
+/** False: another worker has claimed the run meanwhile, and this one must let go of it. */
+export async function renewRun(sql: Sql, run: Claim): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE reactor_runs SET lease_until = now() + $3 * interval '1 second'
+     WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+    [run.id, run.fence, leaseSeconds],
+  );
+  return rows.length > 0;
+}
+
+/** `later`: there was no capacity, or no store. `fault`: something broke that should not. */
+export type ReleaseReason = 'later' | 'fault';
+
+/** Gives back a run whose code has not run. It is due again after a second. */
+export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): Promise<void> {
+  await sql.query(
+    `UPDATE reactor_runs
+     SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3,
+       due_at = now() + interval '1 second'
+     WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    [run.id, run.fence, reason === 'fault' ? 1 : 0],
+  );
+}
+
+/** From here on the code may have had effects: the run is not started a second time. */
+export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE reactor_runs SET started_at = now()
+     WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+    [run.id, run.fence],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends a run and inserts its webhook, in one transaction. A late result is dropped: another worker
+ * has claimed the run meanwhile.
+ */
+export async function finishRun(
+  database: Database,
+  sealer: Sealer,
+  run: OpenedRun,
+  result: { readonly status: 'completed' | 'failed'; readonly body: string },
+): Promise<void> {
+  const [sealedResult, delivery] = await Promise.all([
+    sealer.seal(runPlace(run.tenantId, run.id, 'result'), result.body),
+    sealDelivery(sealer, run, result.body),
+  ]);
+  await database.transaction(async (sql) => {
+    const finished = await sql.query(
+      `UPDATE reactor_runs SET status = $3, result = $4, finished_at = now(), lease_until = NULL
+       WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+      [run.id, run.fence, result.status, sealedResult],
+    );
+    if (finished.length > 0) await insertDelivery(sql, delivery);
+  });
+}
+
+const silentRunsMax = 1_000;
+
+/** Makes the runs of silent workers due again. The fence keeps out whatever those still write. */
+export async function takeBackSilentRuns(sql: Sql): Promise<void> {
+  await sql.query(
+    `UPDATE reactor_runs SET status = 'pending', lease_until = NULL
+     WHERE id IN (
+       SELECT id FROM reactor_runs WHERE status = 'running' AND lease_until < now()
+       ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+    [silentRunsMax],
+  );
+}

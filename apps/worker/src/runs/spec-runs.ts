@@ -1,0 +1,139 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ApplicationDefinition, FormulaDefinition } from '@glovebox/definitions';
+import { insertRun } from '@glovebox/reactors';
+import type { SpecWorker } from '../spec-worker';
+import { claimRun, openRun, type ClaimedRun, type OpenedRun } from './run-rows';
+
+/** A row of a run, as far as specs look at it. */
+interface RunRow {
+  readonly status: string;
+  readonly fence: number;
+  readonly faults: number;
+  readonly isStarted: boolean;
+  readonly isFinished: boolean;
+  readonly isLeased: boolean;
+  readonly dueInMs: number;
+  readonly result: Buffer | null;
+}
+
+/** A tenant with a reactor, whose runs a spec accepts, claims and looks at. */
+export async function startSpecRuns(worker: SpecWorker) {
+  const { ctx } = worker;
+  const tenantId = randomUUID();
+  const application: ApplicationDefinition = {
+    kind: 'application',
+    id: randomUUID(),
+    tenantId,
+    type: 'private',
+    permissions: ['token:use'],
+    rules: [],
+    expiresAt: null,
+    keys: [{ id: randomUUID(), hash: randomUUID() }],
+  };
+  const formula: FormulaDefinition = {
+    kind: 'formula',
+    id: randomUUID(),
+    tenantId,
+    code: 'module.exports = ({ args }) => ({ raw: args })',
+    codeHash: '1',
+    runtime: 'node20',
+    requestParameters: [],
+  };
+  const reactorId = randomUUID();
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  await worker.define({
+    kind: 'tenant',
+    id: tenantId,
+    tenantId,
+    settings: {},
+    webhookSecrets: [{ secret, until: null }],
+  });
+  await worker.define(application);
+  await worker.define(formula);
+  await worker.define({
+    kind: 'reactor',
+    id: reactorId,
+    tenantId,
+    formulaId: formula.id,
+    applicationId: null,
+    configuration: {},
+    isolation: 'warm',
+  });
+
+  const accept = (
+    args: Readonly<Record<string, unknown>> = {},
+    more: { readonly reactorId?: string; readonly timeoutMs?: number } = {},
+  ): Promise<string> =>
+    insertRun(
+      ctx.database,
+      ctx.sealer,
+      {
+        tenantId,
+        reactorId,
+        actorId: application.id,
+        args,
+        callbackUrl: 'https://receiver.example/hook',
+        timeoutMs: 10_000,
+        traceId: 'trace',
+        ...more,
+      },
+      1_000,
+    );
+  const claim = async (): Promise<ClaimedRun> => {
+    const claimed = await claimRun(ctx.database, tenantId);
+    if (!claimed) throw new Error('no run is due');
+    return claimed;
+  };
+
+  return {
+    tenantId,
+    reactorId,
+    application,
+    formula,
+    accept,
+    claim,
+
+    async claimNew(...args: Parameters<typeof accept>): Promise<ClaimedRun> {
+      await accept(...args);
+      return claim();
+    },
+
+    async openNew(): Promise<OpenedRun> {
+      await accept();
+      return openRun(ctx.database, ctx.sealer, await claim());
+    },
+
+    async row(id: string): Promise<RunRow> {
+      const [row] = await ctx.database.query<RunRow>(
+        `SELECT status, fence::int, faults, started_at IS NOT NULL AS "isStarted",
+           finished_at IS NOT NULL AS "isFinished", lease_until IS NOT NULL AS "isLeased",
+           extract(epoch FROM due_at - now())::float8 * 1000 AS "dueInMs", result
+         FROM reactor_runs WHERE id = $1`,
+        [id],
+      );
+      if (!row) throw new Error('the run has no row');
+      return row;
+    },
+
+    /** Changes columns of a run in place of time, or of another worker. */
+    async set(id: string, columns: string): Promise<void> {
+      await ctx.database.query(`UPDATE reactor_runs SET ${columns} WHERE id = $1`, [id]);
+    },
+
+    /** The opened bodies of the webhooks of a run. */
+    async webhooks(runId: string): Promise<unknown[]> {
+      const rows = await ctx.database.query<{ id: string; body: Buffer }>(
+        'SELECT id, body FROM webhook_deliveries WHERE run_id = $1',
+        [runId],
+      );
+      const opened = rows.map(({ id: record, body }) =>
+        ctx.sealer.open({ table: 'webhook_deliveries', column: 'body', tenantId, record }, body),
+      );
+      return (await Promise.all(opened)).map(
+        (body) => JSON.parse(body.toString('utf8')) as unknown,
+      );
+    },
+  };
+}
+
+export type SpecRuns = Awaited<ReturnType<typeof startSpecRuns>>;
