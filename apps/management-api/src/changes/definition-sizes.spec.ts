@@ -75,7 +75,7 @@ it('a tenant cannot exceed its number of definitions, even by concurrent creates
     expect(body).toMatchObject({
       status: 409,
       code: 'conflict',
-      detail: 'A tenant may have 12 definitions in all.',
+      detail: 'A tenant may have at most 12 definitions.',
     });
   }
   expect((await sizesOf(id))[0]).toMatchObject({ definitions: definitionsMax });
@@ -94,7 +94,7 @@ it('the definitions of a tenant cannot exceed their bytes, and can always be red
   const first = await api.post('/proxies', large, key);
   const second = await api.post('/proxies', large, key);
   expect([first.status, second.status]).toEqual([201, 201]);
-  const detail = 'The definitions of a tenant may take 150000 bytes in all.';
+  const detail = 'The definitions of a tenant may take at most 150000 bytes.';
   const refused = { status: 409, body: { code: 'conflict', detail } };
   expect(await api.post('/proxies', large, key)).toMatchObject(refused);
   const small = await api.post('/proxies', proxy(), key);

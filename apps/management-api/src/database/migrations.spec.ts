@@ -79,7 +79,7 @@ it('entities and tables agree: TypeORM finds nothing to change', async () => {
 });
 
 it('an unknown direction of migration is refused', async () => {
-  await expect(migrate(source, 'sideways')).rejects.toThrow('none of up, down, status');
+  await expect(migrate(source, 'sideways')).rejects.toThrow('not one of up, down, status');
 });
 
 it('every table with a tenant is protected from all roles but the owner', async () => {
