@@ -5,7 +5,7 @@ import {
   type AccessRule,
   type Permission,
 } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, enterTenant, type Sql } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Sql } from '@glovebox/database';
 import {
   appendDefinition,
   appendDeletion,
@@ -15,8 +15,14 @@ import {
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
-import { createTestDatabase, freePort, startDestination, startRedis } from '@glovebox/testing';
-import { TokenUses, Vault, type NewToken } from '@glovebox/vault';
+import {
+  enterTenant,
+  createTestDatabase,
+  freePort,
+  startDestination,
+  startRedis,
+} from '@glovebox/testing';
+import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
 import { loadGatewayConfig } from './config';
 import { startGateway } from './gateway';
 
@@ -179,7 +185,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       return id;
     },
 
-    async token(data: NewToken['data'], more: Omit<NewToken, 'data'> = {}): Promise<string> {
+    async token(data: unknown, more: Omit<TokenInput, 'data'> = {}): Promise<string> {
       const principal = {
         applicationId: randomUUID(),
         tenantId,

@@ -28,8 +28,8 @@ import { withdrawProcessControls } from './inside/process-surface';
 import { describeResult } from './inside/results';
 
 /**
- * The inside of a sandbox. Starts generic, is given one customer's code by LOAD, and answers one
- * INVOKE after the other. Runs on Node 16 and 20 with nothing but itself: no packages, no files.
+ * The inside of a sandbox. It starts generic, gets one customer's code by LOAD, and answers one
+ * INVOKE after the other. It runs on Node 16 and 20 and needs nothing else: no packages, no files.
  */
 interface Run {
   readonly id: number;
@@ -81,7 +81,7 @@ function failToLoad(run: Run, thrown: unknown): void {
   sayFailure('LOADED', { ok: false }, { kind, thrown, bytesMax: run.resultBytesMax });
 }
 
-/** The body that an error carries may not be fit to be sent: then that is what is said. */
+/** Sends a failure. Where the body of its error cannot be sent, that becomes the failure. */
 function sayFailure(
   type: JsonFrameType,
   head: JsonObject,
@@ -91,7 +91,7 @@ function sayFailure(
   let reason: InvalidResultReason = 'too_large';
   try {
     if (Buffer.byteLength(stringify(error)) <= bytesMax) {
-      // The whole of it has to be fit to be sent; what is sent is as much as is shown.
+      // The whole error must be sendable, although only the part that is shown is sent.
       encodeFrame(type, { error });
       return send(type, { ...head, kind, error: cutThrown(error) });
     }
@@ -128,7 +128,7 @@ function finish(run: Run, value: unknown, kind: 'returned' | 'answered' = 'retur
   end(run);
   if (result.kind === 'text') {
     try {
-      // Put together by hand: stringifying it once more would double the cost of a large result.
+      // Concatenated: stringifying the result once more would double its cost.
       sendText('RESULT', `{"run":${run.id},"kind":"${kind}","value":${result.text}}`);
     } catch {
       refuse(run, 'not_serialisable');
@@ -146,7 +146,7 @@ function refuse(run: Run, reason: InvalidResultReason): void {
   send('RESULT', { run: run.id, kind: 'invalid_result', reason });
 }
 
-/** `last`: nothing may run here afterwards. */
+/** `last`: no further run may use this process. */
 function fail(run: Run, thrown: unknown, last = false): void {
   if (current !== run) return;
   const answer = run.isTransform && !last ? thrownAnswer(thrown) : undefined;
@@ -156,9 +156,9 @@ function fail(run: Run, thrown: unknown, last = false): void {
   sayFailure('RESULT', { run: run.id, last }, failure);
 }
 
-/** An error that nobody caught. */
+/** Handles an error that nobody caught. */
 function giveUp(thrown: unknown): void {
-  // Between runs it comes of calls and connections that the end of a run has ended.
+  // Between runs it comes from calls and connections that ended with their run.
   if (current === undefined) return;
   if (isLoading) failToLoad(current, thrown);
   else fail(current, thrown, true);
@@ -205,7 +205,7 @@ function onFrame(frame: Frame): void {
     case 'STREAM':
       return onStreamEvent(frame.body);
     case 'PING':
-      // One whole turn later: after what earlier frames have set off, and every timer that is due.
+      // One whole turn later: behind the effects of earlier frames and behind every due timer.
       later(() => later(() => send('PONG', { id: frame.body['id'] })));
       return;
     default:

@@ -109,7 +109,7 @@ export interface RunnerConfig {
   readonly lookupsMax: number;
 }
 
-/** `scriptsDir`: where the build has put what runs inside a sandbox. */
+/** `scriptsDir`: the folder of the built programs that run inside a sandbox. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   scriptsDir: string,
@@ -162,7 +162,7 @@ export function readConfig(
   };
 }
 
-/** Room for generic sandboxes, and for the runner's own threads: the kernel counts by uid. */
+/** Allows for generic sandboxes and the runner's own threads, because the kernel counts by uid. */
 const sandboxesBesides = 16;
 
 function threadsOfOneUid(threads: number, processes: number): number {

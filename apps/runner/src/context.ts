@@ -19,10 +19,10 @@ export interface RunnerContext {
   readonly metrics: RunnerMetrics;
   readonly pool: SandboxPool;
   readonly level: IsolationLevel;
-  /** For each higher level: why it does not hold here. */
+  /** The reason why a higher level does not hold here, by level. */
   readonly rejected: LevelFinding['rejected'];
   isReady(): boolean;
-  /** Ends every sandbox and removes what was written. */
+  /** Ends every sandbox and removes the runner's files. */
   stop(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export async function createContext(
     const lookups = new Shares({ places: config.lookupsMax });
     observeShares(registry, { lookups });
     const egress = createEgress(config.egress, { lookups });
-    // Bare connections: what is spoken on them, TLS too, is spoken by the code in the sandbox.
+    // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
     const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
     let cannotStepBack = false;
     const onCannotStepBack = (): void => {

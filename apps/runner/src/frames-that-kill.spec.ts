@@ -4,8 +4,8 @@ import { encodeFrame, FrameDecoder, type Frame, type RunOutcome } from '@glovebo
 import { specSecret, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**
- * No frame, of a sandbox or of a client, may end the runner: it holds the runs of all tenants. A
- * real one dies of any error or rejection that nobody handles, so here none may be seen.
+ * No frame of a sandbox or a client may end the runner, which holds the runs of all tenants. An
+ * unhandled error or rejection would end a real runner, so none may occur here.
  */
 let runner: SpecRunner;
 const unhandled: unknown[] = [];
@@ -28,22 +28,22 @@ afterAll(async () => {
 const other = 'module.exports = () => ({})';
 const types = Array.from({ length: 17 }, (_, type) => type);
 
-/** Text of JSON that a frame carries; `run` is the one in flight. */
+/** The JSON text of a frame. `run` is the run in flight. */
 const bodies: Readonly<Record<string, string>> = {
   'no JSON': `'{"run":'`,
-  'no object': `'[1]'`,
-  'nothing in it': `'{}'`,
-  'what is of no type that fits': `'{"run":1,"id":"x","kind":7,"ok":5,"method":[],"stream":-1,"level":1,"text":{},"error":3}'`,
+  'no JSON object': `'[1]'`,
+  'an empty object': `'{}'`,
+  'members of wrong types': `'{"run":1,"id":"x","kind":7,"ok":5,"method":[],"stream":-1,"level":1,"text":{},"error":3}'`,
   'deep nesting': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info","text":"","value":' + '{"a":'.repeat(5000) + '1' + '}'.repeat(5000) + '}'`,
-  'brackets without end': `'['.repeat(1 << 22)`,
-  'a body that is thrown, deep': `'{"run":1,"ok":false,"kind":"threw","error":{"name":"CustomHttpResponseError","message":"","body":' + '['.repeat(5000) + ']'.repeat(5000) + '}}'`,
-  'numbers that grow when written again': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","params":[' + '1e20,'.repeat(1_600_000) + '1],"value":{"a":[' + '1e20,'.repeat(1_600_000) + '1]}}'`,
+  'millions of open brackets': `'['.repeat(1 << 22)`,
+  'a thrown body that is nested deeply': `'{"run":1,"ok":false,"kind":"threw","error":{"name":"CustomHttpResponseError","message":"","body":' + '['.repeat(5000) + ']'.repeat(5000) + '}}'`,
+  'numbers that grow when they are written again': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","params":[' + '1e20,'.repeat(1_600_000) + '1],"value":{"a":[' + '1e20,'.repeat(1_600_000) + '1]}}'`,
   'a result of another kind': `'{"run":1,"ok":false,"kind":"no_capacity"}'`,
 };
 const writer = `const raw = (type, text) => { const t = Buffer.from(text); const h = Buffer.alloc(5); h.writeUInt32LE(t.length + 1); h[4] = type; return Buffer.concat([h, t]) };`;
 
 describe.each(Object.entries(bodies))('frames of every type with %s', (_, body) => {
-  it('from a sandbox cost that sandbox alone', async () => {
+  it('from a sandbox end that sandbox at most', async () => {
     const code = `${writer}
       module.exports = ({ args }) => { process._getActiveHandles()[0].write(raw(args.type, ${body})); return new Promise(() => {}) }`;
     const outcomes: RunOutcome[] = [];
@@ -61,13 +61,13 @@ describe.each(Object.entries(bodies))('frames of every type with %s', (_, body) 
     }
   }, 60_000);
 
-  it('from a client cost that connection alone', async () => {
+  it('from a client end its connection at most', async () => {
     const text = new Function(`return ${body}`)() as string;
     for (const type of types) {
       for (const isWelcome of [false, true]) {
         const socket = await open(isWelcome);
         socket.write(rawFrame(type, text));
-        // What the runner takes, it takes before the ping; what it does not take closes.
+        // An accepted frame is handled before the ping. A refused one closes the connection.
         if (isWelcome) socket.write(encodeFrame('PING', { id: 1 }));
         await Promise.race(isWelcome ? [closed(socket), ponged(socket)] : [closed(socket)]);
         socket.destroy();
@@ -76,7 +76,7 @@ describe.each(Object.entries(bodies))('frames of every type with %s', (_, body) 
   }, 60_000);
 });
 
-it('the limit of a result holds for what is thrown as well', async () => {
+it('the limit of a result also holds for a thrown body', async () => {
   const code = `${writer}
     module.exports = () => {
       const error = { name: 'Error', message: '', body: 'x'.repeat(5000) };
@@ -88,7 +88,7 @@ it('the limit of a result holds for what is thrown as well', async () => {
   });
 });
 
-it('numbers that outgrow the frame are an invalid result, and are cut if they are thrown', async () => {
+it('numbers that outgrow the frame are an invalid result when returned, and are cut when thrown', async () => {
   const list = `'{"a":[' + '1e20,'.repeat(1 << 21) + '1]}'`;
   const said = (text: string): string => `${writer}
     module.exports = () => {
@@ -108,7 +108,7 @@ it('numbers that outgrow the frame are an invalid result, and are cut if they ar
   });
 });
 
-it('an answer of the client that cannot be passed on fails the call alone', async () => {
+it('an answer of the client that cannot be passed on fails only its call', async () => {
   const code = `module.exports = ({ svc }) => svc.tokenize({}).then(() => ({ ok: true }), ({ message, status }) => ({ message, status }))`;
   const deep = JSON.parse('['.repeat(100) + ']'.repeat(100)) as unknown;
   for (const value of [deep, 'x'.repeat(32 * 1024 * 1024), { a: 1n }]) {
@@ -135,7 +135,7 @@ async function open(isWelcome: boolean): Promise<Socket> {
   return socket;
 }
 
-/** By an end or by a reset. */
+/** Resolves when the connection was ended or reset. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }

@@ -16,8 +16,8 @@ import { probe } from './sandbox/isolation-levels';
 import { silent, specConfig, specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**
- * What hostile code tries, with all of Node at hand: the gate of `require` is no wall. Level 3 needs
- * bubblewrap on the machine; jest.setup.js insists on it where tests decide.
+ * Attempts of hostile code with all of Node at hand, because the gate of `require` is no
+ * protection. Level 3 needs bubblewrap on the machine, which a test run in CI insists on.
  */
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-hostile-'));
 const config = specConfig(folder);
@@ -43,7 +43,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a script of the spec in place of the bootstrap and gives back what it says on fd 3. */
+/** Runs a script of the spec in place of the bootstrap, and returns its frames on fd 3. */
 async function runInside(
   level: IsolationLevel,
   runtime: Runtime,
@@ -68,7 +68,7 @@ async function runInside(
   return { said, signal };
 }
 
-describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
+describe.each(setups)('code at level %i on %s', (level, runtime) => {
   const self = `require('fs').readFileSync('/proc/' + process.pid + '/`;
   const attempts: [string, string][] = [
     ['read a file of the system', `fs.readFileSync('/etc/passwd')`],
@@ -113,7 +113,7 @@ describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
     ['load a native addon', `process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libm.so.6')`],
   ];
 
-  it('do any of what it tries', async () => {
+  it('cannot read files, reach the network, signal others or start programs', async () => {
     rmSync(join(folder, 'victim'), { recursive: true, force: true });
     writeFileSync(join(folder, 'victim'), 'x', { mode: 0o666 });
     const script = `
@@ -139,7 +139,7 @@ describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
         process.exit();
       })();`;
     const { said } = await runInside(level, runtime, script);
-    // Node itself complains on stderr of a report and an inspector that it could not open.
+    // Node itself reports on stderr that it could not open a report and an inspector.
     expect(said.slice(said.lastIndexOf('{'))).toBe(
       JSON.stringify({ tried: attempts.length, succeeded: [] }),
     );
@@ -147,7 +147,7 @@ describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
     expect(existsSync('/tmp/glovebox-written')).toBe(false);
   });
 
-  it('be root, or find anything in its environment', async () => {
+  it('is not root, and finds nothing in its environment', async () => {
     const script = `require('fs').writeSync(3, JSON.stringify({ uid: process.getuid(), env: process.env }))`;
     const { said } = await runInside(level, runtime, script);
     const isRoot = process.getuid?.() === 0;
@@ -156,13 +156,13 @@ describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
     expect(JSON.parse(said)).not.toMatchObject({ uid: 0 });
   });
 
-  it('take memory or threads without end', async () => {
+  it('cannot take unlimited memory or threads', async () => {
     const memory = await runInside(
       level,
       runtime,
       `const all = []; try { for (;;) all.push(Buffer.alloc(1 << 20, 1)) } catch {} require('fs').writeSync(3, String(all.length))`,
     );
-    // Node ends in one of two ways: an error that code can catch, or a crash.
+    // Node either throws an error that code can catch, or crashes.
     const megabytes = /^\d+$/.test(memory.said) ? Number(memory.said) : 0;
     expect(megabytes).toBeLessThan(400);
     const threads = await runInside(
@@ -178,14 +178,14 @@ describe.each(setups)('at level %i, on %s, code cannot', (level, runtime) => {
   });
 });
 
-describe.each(specLevels)('at level %i a runner', (level) => {
+describe.each(specLevels)('a runner at level %i', (level) => {
   let runner: SpecRunner;
   beforeAll(async () => {
     runner = await startSpecRunner({ SANDBOX_LEVEL: String(level) });
   });
   afterAll(() => runner.stop());
 
-  it('finds that nothing of its probe gets through', async () => {
+  it('finds that every attempt of its probe fails', async () => {
     expect(runner.ctx.level).toBe(level);
     const limits = config.launchLimits;
     expect(await probe({ files, limits, workDir: folder }, level)).toBeUndefined();
@@ -204,7 +204,7 @@ describe.each(specLevels)('at level %i a runner', (level) => {
     });
   });
 
-  it('has nothing useful behind the global object', async () => {
+  it('gives code nothing useful behind the global object', async () => {
     const code = `module.exports = () => {
       const p = new Function('return process')();
       const tried = {};
@@ -251,7 +251,7 @@ describe.each(specLevels)('at level %i a runner', (level) => {
   });
 });
 
-it('a runner does not start where no isolation holds, unless that is accepted', async () => {
+it('a runner does not start where no isolation holds, unless the operator accepts that', async () => {
   const bare = { ...config, level: '3' as const, bwrap: '/bin/false' };
   await expect(createContext(bare, { logger: silent })).rejects.toThrow(/SANDBOX_ALLOW_WEAK/);
   const accepted = await createContext({ ...bare, allowWeak: true }, { logger: silent });

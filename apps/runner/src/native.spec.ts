@@ -15,7 +15,7 @@ describe('sandbox-exec', () => {
     expect(binary).toContain(`source-sha256=${sha256}`);
   });
 
-  it('says which source it is of', () => {
+  it('names the source that it was built from', () => {
     const version = execFileSync(prebuilt(process.arch), ['--version'], { encoding: 'utf8' });
     expect(version).toMatch(/^sandbox-exec source-sha256=[0-9a-f]{64}\n$/);
   });
@@ -26,7 +26,7 @@ describe('sandbox-exec', () => {
     ['a command outside its paths', ['--uid', '65534', '--', '/bin/true']],
     ['no command', ['--uid', '65534']],
     ['a number that is none', ['--uid', 'x', '--', '/bin/true']],
-  ])('starts nothing and says why when it gets %s', (_, parameters) => {
+  ])('starts nothing and reports the reason when it gets %s', (_, parameters) => {
     const isRoot = process.getuid?.() === 0;
     const wanted = isRoot ? parameters : parameters.filter((p) => p !== '--uid' && p !== '65534');
     const { status, stderr } = spawnSync(prebuilt(process.arch), wanted, { encoding: 'utf8' });

@@ -5,7 +5,7 @@ import { svcBytesMax, svcCallsMax, type RunHooks, type RunOutcome } from '@glove
 import { waitFor } from '@glovebox/testing';
 import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
-/** One tenant's code does its worst; another tenant's runs go on beside it, over one connection. */
+/** One tenant's code attacks, while another tenant's runs go on over the same connection. */
 let runner: SpecRunner;
 let destination: Server;
 const arrived = { bytes: 0, sockets: new Set<Socket>() };
@@ -36,7 +36,7 @@ afterAll(async () => {
 const victimCode =
   'module.exports = async ({ args, svc }) => ({ got: await svc.detokenize(args.n) })';
 
-/** Times of 100 runs after each other, each of which has to return. */
+/** The times of 100 runs in sequence, each of which has to return. */
 async function victimTimes(): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < 100; n += 1) {
@@ -58,11 +58,11 @@ interface Attack {
   readonly code: string;
   readonly runs?: number;
   readonly onCall?: RunHooks['onCall'];
-  /** When the harm is done, or being done. By default as soon as the code runs. */
+  /** Resolves when the attack is under way. By default that is when the code runs. */
   readonly isOn?: () => boolean;
 }
 
-/** Outcomes of the attack, which ends when the victim has had its runs beside it. */
+/** The outcomes of the attack, which ends when the victim has had its runs. */
 async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<RunOutcome[]> {
   const quiet = p99((await victimTimes(), await victimTimes()));
   const stop = new AbortController();
@@ -80,7 +80,7 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
   );
   await waitFor(() => started === runs && (isOn?.() ?? true), { timeoutMs: 20_000 });
   const bearable = Math.max(5 * quiet, 250);
-  // Other work of the machine may spoil a look; what the attack does to a neighbour, it does in each.
+  // Other work of the machine may spoil one measurement. An attack that works spoils all of them.
   let beside = Infinity;
   for (let looks = 0; looks < 3 && beside >= bearable; looks += 1) {
     beside = Math.min(beside, p99(await victimTimes()));
@@ -92,7 +92,7 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
 
 // ---- calls of svc ----
 
-/** Answers each call after a while, and keeps count of what is open. */
+/** Answers each call after a while, and counts the open ones. */
 function slowCalls(heldMs = 20): {
   onCall: RunHooks['onCall'];
   most: { calls: number; bytes: number; answered: number };
@@ -120,7 +120,7 @@ const rawFrames = `const raw = (type, body) => { const t = Buffer.from(JSON.stri
   const channel = () => process._getActiveHandles()[0];`;
 
 describe('one run with many large calls of svc at once', () => {
-  it('has at most 8 and 4 MiB of them open, and all are answered', async () => {
+  it('has at most 8 calls and 4 MiB open, and all are answered', async () => {
     const { onCall, most } = slowCalls(200);
     const code = `module.exports = async ({ svc }) => ({ answers: (await Promise.all(
       Array.from({ length: 50 }, () => svc.tokenize('x'.repeat(1e6))))).length })`;
@@ -130,7 +130,7 @@ describe('one run with many large calls of svc at once', () => {
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
   }, 100_000);
 
-  it('has no more of them open if it writes the frames itself, and a neighbour does not notice', async () => {
+  it('has no more of them open when it writes the frames itself, and slows no neighbour down', async () => {
     const { onCall, most } = slowCalls();
     const code = `${rawFrames} module.exports = () => {
       for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize', params: ['x'.repeat(id > 20 ? 3e5 : 10)] }));
@@ -140,7 +140,7 @@ describe('one run with many large calls of svc at once', () => {
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
   }, 120_000);
 
-  it('a call that is larger alone than all that may be open is made', async () => {
+  it('makes a call that alone is larger than the limit of open calls', async () => {
     const { onCall } = slowCalls();
     const code = `module.exports = async ({ svc }) => ({ answers: await Promise.all(
       [1, 9e6, 1, 9e6, 2].map((length) => svc.tokenize('x'.repeat(length)))) })`;
@@ -150,7 +150,7 @@ describe('one run with many large calls of svc at once', () => {
     });
   });
 
-  it('200 small ones come back in their order, 8 at a time', async () => {
+  it('gets the answers of 200 small calls in their order, 8 at a time', async () => {
     const { onCall, most } = slowCalls();
     const code = `module.exports = async ({ svc }) => { const order = [];
       await Promise.all(Array.from({ length: 200 }, (_, n) => svc.detokenize(n).then(() => order.push(n)))); return { order } }`;
@@ -160,7 +160,7 @@ describe('one run with many large calls of svc at once', () => {
   });
 });
 
-it('a sandbox that never reads its answers fails its own run alone', async () => {
+it('a sandbox that never reads its answers fails only its own run', async () => {
   const code = `module.exports = async ({ svc }) => {
     for (let n = 0; n < 8; n += 1) svc.detokenize(n);
     await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); }`;
@@ -172,13 +172,13 @@ it('a sandbox that never reads its answers fails its own run alone', async () =>
   await beside;
 }, 120_000);
 
-// ---- frames that cost more than they say ----
+// ---- frames that cost more than their size ----
 
 describe.each([
   ['dns.lookup', `require('dns').lookup('x.example', () => {})`],
   ['net.connect', `require('net').connect(1, 'x.example').on('error', () => {})`],
   ['lines of the log', `channel().write(raw(9, { run: 1, level: 'info', text: 'x' }))`],
-  ['answers that nobody asked for', `channel().write(raw(12, { id: 99 }))`],
+  ['unrequested answers', `channel().write(raw(12, { id: 99 }))`],
   ['credit for streams', `channel().write(raw(13, { stream: 1, event: 'credit', bytes: 1 }))`],
 ])('8 runs with a storm of %s', (_, act) => {
   it('do not slow a neighbour down', async () => {
@@ -203,7 +203,7 @@ it('a run may make 300 connections, 30 at a time, and log all its lines', async 
 
 // ---- after a run ----
 
-describe.each(specLevels)('what code leaves behind, at level %i', (level) => {
+describe.each(specLevels)('a sandbox at level %i', (level) => {
   const leaving = `const net = require('net');
     let calls = 0;
     const open = () => new Promise((resolve) => {
@@ -219,11 +219,11 @@ describe.each(specLevels)('what code leaves behind, at level %i', (level) => {
       return { calls } }`;
 
   it.each([
-    ['connections that send, and timers,', 0],
+    ['connections that send, and timers', 0],
     ['a loop of promises that begins at once', 1],
     ['a loop of promises that begins later', 200],
   ])(
-    '%s can carry nothing on and take no time of the machine, and the reactor still works',
+    'stops %s behind its run, so that they cost nothing, and its reactor still works',
     async (_, spin) => {
       const before = sandboxes().map(({ pid }) => pid);
       const own = await startSpecRunner({ SANDBOX_LEVEL: String(level) }, dial);
@@ -249,7 +249,7 @@ describe.each(specLevels)('what code leaves behind, at level %i', (level) => {
   );
 });
 
-it('state of the module and agents that keep connections work from run to run', async () => {
+it('module state, and agents that keep connections, work from run to run', async () => {
   const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true }); let calls = 0;
     module.exports = () => new Promise((resolve, reject) => http.get(
       { host: 'destination.example', port: 1, agent },
@@ -265,7 +265,7 @@ it('state of the module and agents that keep connections work from run to run', 
   destination.off('connection', answer);
 });
 
-// ---- sandboxes, as the kernel sees them ----
+// ---- sandboxes as the kernel sees them ----
 
 interface SeenProcess {
   readonly pid: number;
@@ -284,7 +284,7 @@ function seenProcess(pid: number): SeenProcess | undefined {
   }
 }
 
-/** Descendants of this process, in which the runner is: nothing else here has children. */
+/** The descendants of this process, which holds the runner. Nothing else here has children. */
 function sandboxes(): SeenProcess[] {
   const all = new Map<number, SeenProcess>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {

@@ -6,8 +6,8 @@ import { connect, Socket } from 'node:net';
 import { encodeFrame } from '@glovebox/sandbox';
 
 /**
- * Tries, from where customers' code will run and with all of Node at hand, what must not be
- * possible there, and tells which attempts succeeded. Started by levels.ts before anything else.
+ * Tries to break out from the place where customers' code will run, with all of Node at hand, and
+ * reports which attempts succeeded. isolation-levels.ts starts it before anything else.
  */
 interface Target {
   readonly runnerPid: number;

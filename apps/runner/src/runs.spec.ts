@@ -7,7 +7,7 @@ import { builtinModules, builtinOf, createRunnerClient, runtimes } from '@gloveb
 import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
-/** Everything that left through the dialer. */
+/** All bytes that left through the dialer. */
 const sent: Buffer[] = [];
 const owners = new Set<string>();
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => runner.stop());
 
 describe.each(runtimes)('a run on %s', (runtime) => {
-  it('gives the arguments and the configuration to the function and its object back', async () => {
+  it('gives its arguments and its configuration to the function, and returns its object', async () => {
     const outcome = await runner.run(
       'module.exports = async (req) => ({ sum: req.args.a + req.args.b, c: req.configuration.c, v: process.version })',
       { runtime, args: { a: 19, b: 23 }, configuration: { c: 'x' } },
@@ -45,7 +45,7 @@ describe.each(runtimes)('a run on %s', (runtime) => {
     expect(performance.now() - loopStartedAt).toBeLessThan(2_000);
   });
 
-  it('times out a function that never settles, and one that loops while it loads', async () => {
+  it('times out when its function never settles, and when its code loops while it loads', async () => {
     const never = runner.run('module.exports = () => new Promise(() => {})', {
       runtime,
       timeoutMs: 200,
@@ -55,7 +55,7 @@ describe.each(runtimes)('a run on %s', (runtime) => {
     expect(await loading).toEqual({ kind: 'timed_out' });
   });
 
-  it('carries http over the channel to where the dialer allows it', async () => {
+  it('carries HTTP over the channel to the hosts that the dialer allows', async () => {
     const body = 'x'.repeat(1_000_000);
     const server = http.createServer((req, res) => {
       let received = 0;
@@ -106,7 +106,7 @@ describe('without a policy of the operator', () => {
     ['the metadata service', '169.254.169.254'],
     ['a private network', '10.0.0.1'],
     ['a socket file', '/tmp/any.sock'],
-  ])('code cannot reach %s', async (_, host) => {
+  ])('code cannot connect to %s', async (_, host) => {
     const strict = await startSpecRunner();
     const target = host.startsWith('/') ? `'${host}'` : `443, '${host}'`;
     const code = `module.exports = () => new Promise((resolve) => require('net').connect(${target})
@@ -120,7 +120,7 @@ describe('without a policy of the operator', () => {
 describe.each(runtimes)('TLS on %s', (runtime) => {
   it('is spoken inside the sandbox: the runner carries ciphertext only', async () => {
     sent.length = 0;
-    // A shared key instead of a certificate: nothing to renew, nothing secret in the repository.
+    // A shared key needs no certificate that expires, and no secret in the repository.
     const ciphers = 'PSK-AES128-GCM-SHA256';
     const server = tls.createServer(
       { ciphers, maxVersion: 'TLSv1.2', pskCallback: () => Buffer.alloc(16, 7) },
@@ -153,8 +153,8 @@ describe.each(runtimes)('TLS on %s', (runtime) => {
 const nestedBy = (depth: number): string =>
   `((depth) => { let a = {}; while (depth-- > 0) a = { a }; return a })(${depth})`;
 
-describe('what a function returns', () => {
-  it('may be nothing', async () => {
+describe('the result of a function', () => {
+  it('may be absent', async () => {
     expect(await runner.run('module.exports = () => {}')).toEqual({
       kind: 'returned',
       value: undefined,
@@ -168,16 +168,16 @@ describe('what a function returns', () => {
     ['a date', 'new Date()', 'not_an_object'],
     ['a circular object', '(() => { const a = {}; a.a = a; return a })()', 'circular'],
     ['a BigInt', '({ a: 1n })', 'not_serialisable'],
-    ['too much', '({ a: "x".repeat(2 ** 20) })', 'too_large'],
+    ['too large', '({ a: "x".repeat(2 ** 20) })', 'too_large'],
     ['nested too deeply', nestedBy(100), 'not_serialisable'],
     ['nested beyond any stack', nestedBy(20_000), 'not_serialisable'],
-  ])('is refused if it is %s', async (_, expression, reason) => {
+  ])('is refused when it is %s', async (_, expression, reason) => {
     const outcome = await runner.run(`module.exports = async () => ${expression}`);
     expect(outcome).toEqual({ kind: 'invalid_result', reason });
   });
 });
 
-describe('what a function throws', () => {
+describe('an error that a function throws', () => {
   const throwing = (expression: string): string =>
     `const E = require('@svc/reactor-errors'); module.exports = async () => { throw ${expression} }`;
 
@@ -203,12 +203,12 @@ describe('what a function throws', () => {
     ['an array', '["a", "b"]', { error: ['a', 'b'] }],
     ['an error', 'new Error("inner")', { error: ['inner'] }],
     ['nothing', '', {}],
-  ])('normalises an argument that is %s', async (_, argument, errors) => {
+  ])('turns an argument that is %s into lists of texts', async (_, argument, errors) => {
     const outcome = await runner.run(throwing(`new E.BadRequestError(${argument})`));
     expect(outcome).toMatchObject({ kind: 'threw', error: { errors } });
   });
 
-  it('is recognised by shape, whoever made the class, and under the other module name', async () => {
+  it('is recognised by shape, also from a copy of the class and under the other module name', async () => {
     const own =
       'module.exports = () => { throw Object.assign(new Error(), { name: "RateLimitError", errors: "slow" }) }';
     expect(await runner.run(own)).toMatchObject({
@@ -220,7 +220,7 @@ describe('what a function throws', () => {
     expect(await runner.run(alias)).toMatchObject({ error: { name: 'AuthenticationError' } });
   });
 
-  it('carries status, headers and body of a CustomHttpResponseError', async () => {
+  it('keeps status, headers and body of a CustomHttpResponseError', async () => {
     const outcome = await runner.run(
       throwing(
         'new E.CustomHttpResponseError({ status: 418, headers: { "X-A": 1 }, body: { a: [1] } })',
@@ -242,20 +242,17 @@ describe('what a function throws', () => {
     ['nested beyond any stack', nestedBy(5_000), 'not_serialisable'],
     ['circular', '(() => { const a = {}; a.a = a; return a })()', 'not_serialisable'],
     ['too large', '"x".repeat(2 ** 20)', 'too_large'],
-  ])(
-    'is refused if the body it carries is %s, thrown or while loading',
-    async (_, body, reason) => {
-      const error = `new E.CustomHttpResponseError({ body: ${body} })`;
-      for (const runtime of runtimes) {
-        const refused = { kind: 'invalid_result', reason };
-        expect(await runner.run(throwing(error), { runtime })).toEqual(refused);
-        const atLoad = `const E = require('@svc/reactor-errors'); throw ${error}`;
-        expect(await runner.run(atLoad, { runtime })).toEqual(refused);
-      }
-    },
-  );
+  ])('is refused when its body is %s, in a run and while loading', async (_, body, reason) => {
+    const error = `new E.CustomHttpResponseError({ body: ${body} })`;
+    for (const runtime of runtimes) {
+      const refused = { kind: 'invalid_result', reason };
+      expect(await runner.run(throwing(error), { runtime })).toEqual(refused);
+      const atLoad = `const E = require('@svc/reactor-errors'); throw ${error}`;
+      expect(await runner.run(atLoad, { runtime })).toEqual(refused);
+    }
+  });
 
-  it('is told in at most 1,000 characters a text, and 50 texts', async () => {
+  it('is shown with at most 50 texts of 1,000 characters each', async () => {
     const long = await runner.run(throwing('new Error("x".repeat(5000))'));
     expect(long).toEqual({
       kind: 'threw',
@@ -288,7 +285,7 @@ describe('what a function throws', () => {
   });
 
   it.each(['199', '600', '200.5', '"404"', 'NaN', '-1', '1e300'])(
-    'has no status if that is %s',
+    'has no status when it is %s',
     async (status) => {
       const error = `new E.CustomHttpResponseError({ status: ${status} })`;
       const outcome = await runner.run(throwing(error));
@@ -305,7 +302,7 @@ describe('what a function throws', () => {
     expect(await runner.run(throwing(expression))).toEqual({ kind: 'threw', error });
   });
 
-  it('fails the run and retires the process when nobody caught it', async () => {
+  it('fails the run and ends the process when nobody catches it', async () => {
     const code = `let calls = 0; module.exports = async ({ args }) => {
       calls += 1;
       if (args.fail) { setTimeout(() => { throw new RangeError('late') }, 5); await new Promise(() => {}) }
@@ -319,21 +316,21 @@ describe('what a function throws', () => {
   });
 });
 
-describe('code that cannot be used', () => {
+describe('code', () => {
   it.each([
     ['does not compile', 'module.exports = (', /SyntaxError.*line 1/],
     ['exports no function', 'module.exports = 1', /does not export a function/],
     ['requires a forbidden module', 'require("fs")', /Module 'fs' is not available/],
     ['requires it with its prefix', 'require("node:child_process")', /is not available/],
     ['requires an unknown package', 'require("left-pad")', /Package 'left-pad' is not available/],
-  ])('is told apart from a failed run when it %s', async (_, code, message) => {
+  ])('is invalid, which is no failed run, when it %s', async (_, code, message) => {
     expect(await runner.run(code)).toMatchObject({
       kind: 'invalid_code',
       error: { message: expect.stringMatching(message) },
     });
   });
 
-  it('is a failed run when it throws while loading, or requires in the function', async () => {
+  it('fails its run when it throws while loading, or requires an unknown module in the function', async () => {
     expect(await runner.run('throw new Error("top")')).toMatchObject({ kind: 'threw' });
     expect(await runner.run('module.exports = () => require("fs")')).toMatchObject({
       kind: 'threw',
@@ -341,7 +338,7 @@ describe('code that cannot be used', () => {
     });
   });
 
-  it('may require what is offered, under both spellings, and nothing else that a package might be', async () => {
+  it('may require the offered modules under both spellings, and no package', async () => {
     const packages = 'axios node-fetch uuid crypto-js node-forge fast-xml-parser csv-parse jose';
     const names = [
       ...new Set([...builtinModules, ...nodeModules, ...packages.split(' '), 'lodash', 'axios/x']),
@@ -388,7 +385,7 @@ describe('the log of a run', () => {
     expect(long.lines.map((line) => line.text.length)).toEqual([20_000, 20_000, 20_000, 5_536]);
   });
 
-  it('does not take lines that an earlier run left behind', async () => {
+  it('has no lines that an earlier run left behind', async () => {
     const code = `module.exports = async ({ args }) => {
       if (args.first) setTimeout(() => console.log('left behind'), 20);
       else await new Promise((resolve) => setTimeout(resolve, 60));
@@ -400,7 +397,7 @@ describe('the log of a run', () => {
   });
 });
 
-describe('svc', () => {
+describe('req.svc', () => {
   it('is null without an application', async () => {
     expect(await runner.run('module.exports = ({ svc }) => ({ svc })')).toEqual({
       kind: 'returned',
@@ -408,7 +405,7 @@ describe('svc', () => {
     });
   });
 
-  it('calls back to the process that asked, and brings its answers and errors', async () => {
+  it('calls the process that asked for the run, and returns its answers and errors', async () => {
     const calls: unknown[] = [];
     const onCall = (method: string, params: unknown): Promise<unknown> => {
       calls.push([method, params]);
@@ -442,7 +439,7 @@ describe('svc', () => {
   });
 });
 
-it('an error of svc that was not made for the code does not reach it', async () => {
+it('an internal error of svc does not reach the code', async () => {
   const onCall = (): Promise<never> => Promise.reject(new Error('connect 10.0.0.7:5432'));
   const code = `module.exports = ({ svc }) => svc.tokenize({}).catch(({ message, status, code }) => ({ message, status, code }))`;
   expect(await runner.run(code, { svc: true }, { onCall })).toEqual({
@@ -451,15 +448,15 @@ it('an error of svc that was not made for the code does not reach it', async () 
   });
 });
 
-describe('the door', () => {
-  it('stays shut for a wrong secret', async () => {
+describe('a connection to the runner', () => {
+  it('is refused with a wrong secret', async () => {
     const stranger = createRunnerClient({ urls: [`unix:${runner.socketFile}`], secret: 'wrong' });
     expect(await stranger.ready()).toBe(false);
     await stranger.close();
     expect(await runner.client.ready()).toBe(true);
   });
 
-  it('closes on who says nothing, or garbage', async () => {
+  it('is closed when it sends nothing, or garbage', async () => {
     for (const said of ['', 'GET / HTTP/1.1\r\n\r\n']) {
       const socket = connect(runner.socketFile);
       socket.on('error', () => undefined).resume();
@@ -468,7 +465,7 @@ describe('the door', () => {
     }
   });
 
-  it('cancels the runs of a client that has left', async () => {
+  it('ends its runs when it closes', async () => {
     const hold = createServer();
     hold.listen(0, '127.0.0.1');
     await once(hold, 'listening');

@@ -17,7 +17,7 @@ import type { Dial } from './sandbox/egress-connections';
 import type { IsolationLevel } from './sandbox/launcher';
 import { startServer } from './serving/server';
 
-/** For specs: a whole runner in this process, with real sandboxes, and a client of it. */
+/** A whole runner in the process of a spec, with real sandboxes and a client. */
 export interface SpecRunner {
   readonly ctx: RunnerContext;
   readonly client: RunnerClient;
@@ -54,7 +54,7 @@ export function specConfig(
   );
 }
 
-/** Level 2 is what production means. Level 3 is there where the kernel lets anybody make namespaces. */
+/** Production uses level 2. Level 3 exists where the kernel lets every user make namespaces. */
 export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefined ? [2] : [2, 3];
 
 export async function startSpecRunner(

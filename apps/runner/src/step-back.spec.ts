@@ -3,10 +3,10 @@ import { createRunnerClient } from '@glovebox/sandbox';
 import { startRunner } from '@glovebox/testing';
 
 const setpriv = '/usr/bin/setpriv';
-/** Any other runner owns its sandboxes, and may slow them down without a capability. */
+/** Any other runner owns its sandboxes, and needs no capability to lower their priority. */
 const isLacking = process.getuid?.() === 0 && existsSync(setpriv);
 
-it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and says once that it lacks it', async () => {
+it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and logs once that it lacks it', async () => {
   const runner = await startRunner({
     command: isLacking ? [setpriv, '--bounding-set=-sys_nice', '--inh-caps=-sys_nice'] : [],
   });

@@ -22,30 +22,30 @@ describe('the headers that a transform sees', () => {
 
   it.each([
     [
-      'any spelling finds one',
+      'are found under any spelling',
       `headers['Content-Type'] + headers['CONTENT-TYPE']`,
       'text/plain'.repeat(2),
     ],
-    ['one that is not there is undefined', `String(headers['X-Two'])`, 'undefined'],
+    ['are undefined where they are missing', `String(headers['X-Two'])`, 'undefined'],
     [
-      '`in` and hasOwnProperty know any spelling',
+      'are known to `in` and hasOwnProperty under any spelling',
       `['X-ONE' in headers, headers.hasOwnProperty('X-One')]`,
       [true, true],
     ],
-    ['a spread and JSON have the names in lower case', `{ ...headers }`, headers],
-    ['names are listed in lower case', `Object.keys(headers)`, Object.keys(headers)],
+    ['have lower-case names in a spread and in JSON', `{ ...headers }`, headers],
+    ['are listed in lower case', `Object.keys(headers)`, Object.keys(headers)],
     [
-      'setting one replaces it under any spelling',
+      'are replaced under any spelling',
       `(headers['X-One'] = '2', { ...headers })`,
       { ...headers, 'x-one': '2' },
     ],
     [
-      'one is deleted under any spelling',
+      'are deleted under any spelling',
       `(delete headers['X-ONE'], { ...headers })`,
       { 'content-type': 'text/plain' },
     ],
     [
-      'Object.assign works under any spelling',
+      'are assigned by Object.assign under any spelling',
       `Object.assign(headers, { 'X-One': '3' })['x-one']`,
       '3',
     ],
@@ -53,7 +53,7 @@ describe('the headers that a transform sees', () => {
     expect(await raw(expression, headers)).toEqual({ kind: 'returned', value: { raw: expected } });
   });
 
-  it('may have the names of what objects have', async () => {
+  it('may have names of members of every object', async () => {
     const odd = JSON.parse('{"__proto__":"a","constructor":"b","hasownproperty":"c"}') as object;
     expect(await raw(`JSON.parse(JSON.stringify(headers))`, odd)).toEqual({
       kind: 'returned',
@@ -61,7 +61,7 @@ describe('the headers that a transform sees', () => {
     });
   });
 
-  it('of a reactor are what its caller sent', async () => {
+  it('are found by any spelling in transforms alone: a reactor gets plain arguments', async () => {
     const code = `module.exports = ({ args }) => ({ raw: String(args.headers['X-One']) })`;
     expect(await runner.run(code, { args: { headers } })).toEqual({
       kind: 'returned',
@@ -73,7 +73,7 @@ describe('the headers that a transform sees', () => {
 describe('an answer that a transform throws', () => {
   const thrown = `const { CustomHttpResponseError } = require('@svc/reactor-errors');`;
 
-  it('comes whole', async () => {
+  it('arrives whole', async () => {
     const answer = { status: 201, headers: { 'X-Mine': 'yes' }, body: { text: 'x'.repeat(5_000) } };
     const outcome = await run(
       `${thrown} throw new CustomHttpResponseError(${JSON.stringify(answer)})`,
@@ -85,17 +85,17 @@ describe('an answer that a transform throws', () => {
     ['refers to itself', 'const a = {}; a.a = a;', 'a', 'circular'],
     ['is too large', `const a = 'x'.repeat(2 * 1024 * 1024);`, 'a', 'too_large'],
     ['has a BigInt', '', '1n', 'not_serialisable'],
-  ])('and %s is invalid', async (_, before, body, reason) => {
+  ])('is invalid when it %s', async (_, before, body, reason) => {
     const code = `${thrown} ${before} throw new CustomHttpResponseError({ status: 200, body: ${body} })`;
     expect(await run(code)).toEqual({ kind: 'invalid_result', reason });
   });
 
-  it('is an error like others when it has a getter that throws', async () => {
+  it('is an ordinary error when it has a getter that throws', async () => {
     const code = `${thrown} throw Object.defineProperty(new CustomHttpResponseError(), 'body', { get() { throw 1 } })`;
     expect(await run(code)).toMatchObject({ kind: 'threw' });
   });
 
-  it('of a reactor is an error', async () => {
+  it('is an ordinary error when a reactor throws it', async () => {
     const code = `${thrown} module.exports = () => { throw new CustomHttpResponseError({ status: 402 }) }`;
     expect(await runner.run(code)).toMatchObject({ kind: 'threw', error: { status: 402 } });
   });

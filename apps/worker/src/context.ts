@@ -27,7 +27,7 @@ export interface WorkerContext {
   readonly vault: Vault;
   readonly runner: RunnerClient;
   readonly egress: Egress;
-  /** What tells that a webhook comes from this installation. */
+  /** Marks a webhook as sent by this installation. */
   readonly hopMarker: string;
   readonly lookups: Shares;
   close(): Promise<void>;

@@ -3,7 +3,9 @@ import type { Sql } from '@glovebox/database';
 /** The tables of due work, and the column that says when a pending row is due. */
 const dueColumns = { reactor_runs: 'due_at', webhook_deliveries: 'next_attempt_at' } as const;
 
-/** The tenants that have a due row. One step into the index for each, however many rows they have. */
+/**
+ * The tenants that have a due row. One step into the index for each, however many rows they have.
+ */
 export async function tenantsWithDueRows(
   sql: Sql,
   table: keyof typeof dueColumns,

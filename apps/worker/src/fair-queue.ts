@@ -1,27 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import { Shares } from '@glovebox/shares';
 
-/** Later: nothing of this tenant can be done right now. */
+/** `later`: no job of this tenant can be done right now. */
 export type Ending = 'done' | 'later';
 
 interface QueueOf<Job> {
-  /** For the jobs of all tenants at once. */
+  /** Places for the jobs of all tenants together. */
   readonly places: number;
-  /** Takes the tenant's next due job, which nobody else has then; undefined: none is due. */
+  /** Claims the tenant's next due job. Undefined: none is due. */
   claim(tenantId: string): Promise<Job | undefined>;
   work(job: Job): Promise<Ending>;
   onFault(error: unknown): void;
 }
 
-/** How long a tenant is left alone whose job could not be done. */
+/** A tenant whose job could not be done is left alone this long. */
 const pauseMs = 1_000;
-/** A tenant's turn comes before; if it does not, the next sweep puts the tenant into line again. */
+/** A tenant's turn comes earlier. If it does not, the next sweep queues the tenant again. */
 const turnMs = 60 * 60 * 1_000;
 
 /**
- * Does the due jobs of all tenants, in turn. The jobs are rows: here wait tenants alone, each at
- * most once, and a row is claimed only when there is a place for it. So it costs nothing here that a
- * tenant has a million of them.
+ * Does the due jobs of all tenants, in turn. The jobs are rows. Only tenants wait here, each at
+ * most once, and a row is claimed only when there is a place for it. A tenant with a million jobs
+ * therefore costs nothing here.
  */
 export class FairQueue<Job> {
   readonly shares: Shares;
@@ -35,7 +35,7 @@ export class FairQueue<Job> {
     setMaxListeners(0, this.#stopping.signal);
   }
 
-  /** The tenant may have a due job: one that was there before this call is found. */
+  /** Looks for due jobs of the tenant. A job that was due before this call is found. */
   wake(tenantId: string): void {
     if (this.#stopping.signal.aborted || this.#paused.has(tenantId)) return;
     const looking = this.#looking.get(tenantId);
@@ -43,13 +43,13 @@ export class FairQueue<Job> {
     else this.#track(this.#look(tenantId));
   }
 
-  /** Tenants that wait go at once; jobs that were claimed are done. */
+  /** Lets go of waiting tenants at once, and waits for the jobs that were claimed. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The queue has been stopped'));
     while (this.#busy.size > 0) await Promise.all(this.#busy);
   }
 
-  /** One job after the other gets a place and is begun, as long as any is due. */
+  /** Claims and begins one job after the other, each in a place, until none is due. */
   async #look(tenantId: string): Promise<void> {
     const state = { again: false };
     this.#looking.set(tenantId, state);

@@ -38,20 +38,20 @@ let b: Tenant;
 let queue: Queue;
 let queueRedis: Redis;
 let receiver: Receiver;
-/** The runner's part: it has the run, and says what came of it. */
+/** The runner's part: it gets the run and returns its outcome. */
 let runCode: (request: RunRequest) => Promise<RunOutcome>;
 let ctx: WorkerContext;
 
 const returned: RunOutcome = { kind: 'returned', value: { raw: {} } };
 
 interface Receiver {
-  /** Path of each webhook that came, and when. */
+  /** The path and the time of each webhook that arrived. */
   readonly came: { readonly path: string; readonly at: number }[];
   readonly port: number;
   close(): void;
 }
 
-/** On all addresses of the loopback: a host each. A path that ends in `hangs` is never answered. */
+/** Listens on two loopback addresses, a host each. Never answers a path that ends in `hangs`. */
 async function startReceiver(): Promise<Receiver> {
   const came: Receiver['came'] = [];
   const server = createServer((request, response) => {
@@ -152,7 +152,7 @@ async function tenant(): Promise<Tenant> {
   return { id: tenantId, reactorId, actorId };
 }
 
-/** What the gateway does before its 202. */
+/** Accepts a run as the gateway does before its 202. */
 function accept(of: Tenant, path = '/', host = '127.0.0.1'): Promise<string> {
   return insertRun(
     ctx.database,
@@ -170,7 +170,7 @@ function accept(of: Tenant, path = '/', host = '127.0.0.1'): Promise<string> {
   );
 }
 
-/** More of them: never opened, only there. */
+/** Inserts many due runs that are never opened. */
 const crowd = (of: Tenant, count: number): Promise<unknown> =>
   ctx.database.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
@@ -189,7 +189,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** By all nodes of a plan that read a table, also those that they did not hand on. */
+/** Rows that the nodes of a plan read from tables, those that a filter removed included. */
 function rowsRead(plan: Plan): number {
   const { 'Actual Rows': handedOn, 'Actual Loops': loops, Plans = [] } = plan;
   const own = / Scan$/.test(plan['Node Type'])
@@ -205,7 +205,7 @@ const statesOf = async (table: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
 
-/** Until when runs hang, and how many do of each tenant. */
+/** Runs that hang until `end`, counted by tenant. */
 function hangingRuns() {
   const underWay: Record<string, number> = {};
   const startedAt: Record<string, number> = {};
@@ -287,7 +287,7 @@ describe('a queue of runs', () => {
     await runs.stop();
   });
 
-  it('looks for a tenant when its reminder has left Redis: a further one is taken then, not ignored', async () => {
+  it('looks for a tenant once its reminder has left Redis, so that a further reminder is not ignored', async () => {
     const left: boolean[] = [];
     const wake = (tenantId: string): void => {
       void queue.getJob(tenantId).then((job) => left.push(job === undefined));
@@ -301,13 +301,13 @@ describe('a queue of runs', () => {
     await consumer.stop();
   });
 
-  it('has one reminder of a tenant, however many runs wait', async () => {
+  it('has one reminder per tenant, however many runs wait', async () => {
     await Promise.all(Array.from({ length: 100 }, () => remindOfRuns(queue, a.id)));
     expect(await queue.count()).toBe(1);
     await queue.drain();
   });
 
-  it('claims no further run when it is told to stop, and ends those that it has', async () => {
+  it('claims no further run when it is told to stop, and finishes those that it has', async () => {
     for (let nth = 0; nth < 10; nth += 1) await accept(a);
     const hanging = hangingRuns();
     const runs = queueOfRuns(ctx, { wake: () => undefined });
@@ -319,7 +319,7 @@ describe('a queue of runs', () => {
     expect(await statesOf('reactor_runs')).toEqual({ completed: 2, pending: 8 });
   });
 
-  it('leaves a tenant alone for a second for whose runs there is no capacity', async () => {
+  it('leaves a tenant alone for a second when there is no capacity for its runs', async () => {
     for (let nth = 0; nth < 100; nth += 1) await accept(a);
     await accept(b);
     let refused = 0;
@@ -331,7 +331,7 @@ describe('a queue of runs', () => {
     const runs = queueOfRuns(ctx, { wake: () => undefined });
     runs.wake(a.id);
     await waitFor(() => refused > 0);
-    // Whoever looks meanwhile finds the tenant paused.
+    // Meanwhile every look finds the tenant paused.
     for (let nth = 0; nth < 50; nth += 1) {
       runs.wake(a.id);
       await ctx.database.query('SELECT 1');
@@ -344,7 +344,7 @@ describe('a queue of runs', () => {
     expect((await statesOf('reactor_runs')).pending).toBe(100);
   });
 
-  it('gives up no run because it lacks the master key, and does not try again and again', async () => {
+  it('gives up no run while it lacks the master key, and does not retry without a pause', async () => {
     for (let nth = 0; nth < 20; nth += 1) await accept(a);
     await ctx.database.query('UPDATE reactor_runs SET faults = $1', [faultsMax]);
     const ring = parseKeyRing(`2:${randomBytes(32).toString('base64')}`);
@@ -363,7 +363,7 @@ describe('a queue of runs', () => {
     expect(await statesOf('reactor_runs')).toEqual({ pending: 20 });
   });
 
-  it('starts no run twice whatever number of workers look for it', async () => {
+  it('starts no run twice, however many workers look for it', async () => {
     for (let nth = 0; nth < 50; nth += 1) await accept(a);
     let started = 0;
     runCode = () => {
@@ -378,7 +378,7 @@ describe('a queue of runs', () => {
   });
 });
 
-it('a run whose worker has gone silent after its start is due again, is told from new ones, and the silent worker is fenced off', async () => {
+it('a started run of a silent worker is due again, is marked as started before, and is fenced off from that worker', async () => {
   await accept(a);
   const take = async () => {
     const taken = await claimRun(ctx.database, a.id);
@@ -395,7 +395,7 @@ it('a run whose worker has gone silent after its start is due again, is told fro
   expect(await take()).toMatchObject({ id: silent.id, startedBefore: true, fence: 2 });
 });
 
-it('webhooks beyond ten to one receiver take no place, and go on when those ten have ended', async () => {
+it('more than ten webhooks to one receiver take no place, and go on when the ten have ended', async () => {
   const deliveries = queueOfDeliveries(ctx);
   for (let nth = 0; nth < 30; nth += 1) await accept(a, '/hangs', '127.0.0.2');
   const runs = queueOfRuns(ctx, deliveries);
@@ -414,7 +414,7 @@ it('webhooks beyond ten to one receiver take no place, and go on when those ten 
   await deliveries.stop();
 });
 
-it('a webhook to a receiver that answers is found in a few hundred rows although 100,000 wait for full ones', async () => {
+it('a webhook to a receiver that answers is found within a few hundred rows although 100,000 wait for full receivers', async () => {
   // In parts, so that no statement meets its time limit on a busy machine.
   const waiting = async (receivers: string, count: number, due: string): Promise<void> => {
     for (let from = 1; from <= count; from += 20_000) {
@@ -447,8 +447,8 @@ it('a webhook to a receiver that answers is found in a few hundred rows although
     },
   };
   expect(await claimDelivery(explained, a.id, full)).toMatchObject({ receiver: 'answers' });
-  // From here on Postgres knows what the table holds.
-  await spec.asAdmin('ANALYZE webhook_deliveries');
+  // From here on Postgres has statistics of the table.
+  await spec.admin.query('ANALYZE webhook_deliveries');
   expect(await claimDelivery(explained, a.id, full)).toMatchObject({ receiver: 'answers' });
   expect(await claimDelivery(explained, a.id, full)).toBeUndefined();
   expect(await claimDelivery(explained, a.id, full.slice(1))).toMatchObject({ receiver: 'full-0' });

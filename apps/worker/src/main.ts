@@ -9,7 +9,7 @@ void runService({
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
     const ctx = await createWorkerContext(config);
-    // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
+    // Before the definitions, whose loading may take a while: meanwhile readiness reports progress.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { connectDatabase, enterTenant } from '@glovebox/database';
+import { connectDatabase } from '@glovebox/database';
 import { appendDefinition, appendTenantDeletion, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis, waitFor } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
@@ -28,6 +28,7 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
     app: 'spec',
     connectionsMax: 2,
   });
+  const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 2 });
   const tenantId = randomUUID();
 
   return {
@@ -41,11 +42,7 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
         await enterTenant(sql, definition.tenantId);
         return appendDefinition(sql, parseKeyRing(keyRing), definition);
       });
-      const { follower } = ctx.definitions;
-      await waitFor(async () => {
-        await follower.current();
-        return (follower.head?.version ?? 0) >= version;
-      });
+      await ctx.definitions.announce(version);
     },
 
     /** Deletes all definitions of a tenant, as its deletion does. */
@@ -56,19 +53,13 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
       });
     },
 
-    /** Runs a statement with power over the whole database. */
-    async asAdmin<Row>(statement: string, values: readonly unknown[] = []): Promise<Row[]> {
-      const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
-      try {
-        return await admin.query<Row>(statement, values);
-      } finally {
-        await admin.close();
-      }
-    },
+    /** The superuser's connections. */
+    admin,
 
     async close(): Promise<void> {
       await ctx.close();
       await management.close();
+      await admin.close();
       await redis.stop();
       await testDatabase.drop();
     },

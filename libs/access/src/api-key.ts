@@ -6,20 +6,22 @@ const randomLength = 27;
 const checksumLength = 6;
 const shape = new RegExp(`^key_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** 27 base62 characters (160 bits) and six more that tell a typo from a key. */
+/**
+ * A secret of 27 base62 characters (160 bits), and a checksum of six that tells a typo from a key.
+ */
 export function generateApiKey(): string {
   const secret = randomBase62(randomLength);
   return `key_${secret}${checksum(secret)}`;
 }
 
-/** Refuses a mistyped key without asking anybody. */
+/** Tells a mistyped key without a look-up. */
 export function isApiKey(text: string): boolean {
   if (!shape.test(text)) return false;
   const checksumAt = text.length - checksumLength;
   return text.slice(checksumAt) === checksum(text.slice(4, checksumAt));
 }
 
-/** 22 base62 characters: 130 bits. */
+/** Makes 22 base62 characters: 130 bits. */
 export function generateProxyKey(): string {
   return randomBase62(22);
 }

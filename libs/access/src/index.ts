@@ -2,7 +2,6 @@ export type { Actor } from './actor';
 export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
 export {
   applicationTypes,
-  isPermission,
   mayHold,
   permissionCatalogue,
   permissions,
@@ -12,7 +11,6 @@ export {
 export {
   grantFor,
   grantsFor,
-  holds,
   requirePermission,
   type AccessRule,
   type ContainerGrant,

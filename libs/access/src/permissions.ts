@@ -20,7 +20,7 @@ const open = (description: string): PermissionInfo => ({
   applicationTypes: ['private', 'public'],
 });
 
-/** Every permission there is, and the application types that may hold it. */
+/** All permissions, with the application types that may hold each. */
 export const permissionCatalogue = {
   'reactor:create': management('Create reactors and reactor formulas'),
   'reactor:read': management('Read reactors and reactor formulas'),
@@ -49,10 +49,6 @@ export const permissionCatalogue = {
 export type Permission = keyof typeof permissionCatalogue;
 
 export const permissions = Object.keys(permissionCatalogue) as Permission[];
-
-export function isPermission(text: string): text is Permission {
-  return Object.hasOwn(permissionCatalogue, text);
-}
 
 export function mayHold(type: ApplicationType, permission: Permission): boolean {
   const types: readonly ApplicationType[] = permissionCatalogue[permission].applicationTypes;

@@ -11,7 +11,7 @@ export interface AccessRule {
   readonly permissions: readonly Permission[];
 }
 
-/** Who acts: an application of a tenant, with what it may do. */
+/** An application of a tenant as it acts, with its permissions and rules. */
 export interface Principal {
   readonly applicationId: string;
   readonly tenantId: string;
@@ -20,8 +20,8 @@ export interface Principal {
   readonly rules: readonly AccessRule[];
 }
 
-/** An endpoint's own gate: the permission is listed plainly or in any rule. */
-export function holds(principal: Principal, permission: Permission): boolean {
+/** Checks the gate of an endpoint: the permission is listed plainly, or in any rule. */
+function holds(principal: Principal, permission: Permission): boolean {
   return (
     principal.permissions.includes(permission) ||
     principal.rules.some((rule) => rule.permissions.includes(permission))
@@ -39,8 +39,9 @@ export interface ContainerGrant {
 }
 
 /**
- * What decides for a token, the first that covers its container: rules that list the permission,
- * lowest priority first and the most specific container among equals, then the plain permission.
+ * Lists the grants in the order in which they decide: the first that covers the container of a
+ * token does. Rules that list the permission come first, by lowest priority and then by longest
+ * container. The plain permission comes last.
  */
 export function grantsFor(principal: Principal, permission: Permission): ContainerGrant[] {
   const grants: ContainerGrant[] = principal.rules
@@ -54,7 +55,7 @@ export function grantsFor(principal: Principal, permission: Permission): Contain
   return grants;
 }
 
-/** Containers end with a slash, so a prefix of the text is a prefix of whole segments. */
+/** Containers end with a slash, so that a prefix of the text is a prefix of whole segments. */
 export function grantFor(
   principal: Principal,
   permission: Permission,

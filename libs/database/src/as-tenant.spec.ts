@@ -35,7 +35,7 @@ const seenBy = async (tenant: string): Promise<unknown[]> =>
 const seenByNobody = async (): Promise<unknown[]> =>
   (await client.query('SELECT id FROM tenants')).rows as unknown[];
 
-it('two tenants in turn on one connection see their own rows alone, and nobody sees any', async () => {
+it('two tenants in turn on one connection see their own rows alone, and without a tenant none are seen', async () => {
   for (let turn = 0; turn < 20; turn += 1) {
     expect(await seenBy(one)).toEqual([{ id: one }]);
     expect(await seenByNobody()).toEqual([]);
@@ -66,16 +66,19 @@ it('a statement of a tenant that could not be entered is not executed', async ()
 it.each([
   ['COMMIT', 'within'],
   ['ROLLBACK', 'before'],
-])('a transaction begun as a tenant is its own until %s, and no longer', async (end, name) => {
-  await queryAsTenant(client, one, `UPDATE tenants SET name = 'before'`);
-  await queryAsTenant(client, one, 'BEGIN');
-  expect(await seenByNobody()).toEqual([{ id: one }]);
-  await client.query(`UPDATE tenants SET name = 'within'`);
-  await client.query(end);
-  expect(await seenByNobody()).toEqual([]);
-  const { rows } = await queryAsTenant(client, one, 'SELECT name FROM tenants');
-  expect(rows).toEqual([{ name }]);
-});
+])(
+  "a transaction begun as a tenant stays the tenant's until %s, and no longer",
+  async (end, name) => {
+    await queryAsTenant(client, one, `UPDATE tenants SET name = 'before'`);
+    await queryAsTenant(client, one, 'BEGIN');
+    expect(await seenByNobody()).toEqual([{ id: one }]);
+    await client.query(`UPDATE tenants SET name = 'within'`);
+    await client.query(end);
+    expect(await seenByNobody()).toEqual([]);
+    const { rows } = await queryAsTenant(client, one, 'SELECT name FROM tenants');
+    expect(rows).toEqual([{ name }]);
+  },
+);
 
 it('the rows of a statement are committed when they are handed over', async () => {
   const beside = await connected();
@@ -89,14 +92,14 @@ it('the rows of a statement are committed when they are handed over', async () =
   }
 });
 
-it('a connection that breaks in the middle is a 503', async () => {
+it('a connection that breaks during a statement is a 503', async () => {
   const broken = await connected();
   const ending = queryAsTenant(broken, one, 'SELECT pg_terminate_backend(pg_backend_pid())');
   await expect(ending.catch(asUnavailable)).resolves.toMatchObject({ code: 'service_unavailable' });
   await expect(queryAsTenant(broken, one, 'SELECT 1')).rejects.toThrow();
 });
 
-it('a connection whose answer does not come in time is a 503, and serves nobody any more', async () => {
+it('a connection that does not answer in time is a 503, and is not used again', async () => {
   const slow = await connected({ query_timeout: 200 });
   const unanswered = queryAsTenant(slow, one, 'SELECT pg_sleep(3)');
   await expect(unanswered.catch(asUnavailable)).resolves.toMatchObject({

@@ -7,12 +7,12 @@ import {
   type QueryResult,
 } from 'pg';
 
-/** From here to the end of the transaction, row-level security shows this tenant's rows alone. */
-export const tenantEntry = `SELECT set_config('glovebox.tenant_id', $1, true)`;
+/** Makes row-level security show this tenant's rows alone until the end of the transaction. */
+const tenantEntry = `SELECT set_config('glovebox.tenant_id', $1, true)`;
 
 type Done = (error: Error | null | undefined, result: QueryResult) => void;
 
-/** The driver's query as the driver's client calls it; its types name `submit` alone. */
+/** The driver's query, with the methods that its client calls. Its types name `submit` alone. */
 interface DriverQuery {
   queryMode: 'extended' | undefined;
   submit(connection: Connection): unknown;
@@ -26,9 +26,9 @@ const DriverQuery = Query as unknown as new (
 ) => DriverQuery;
 
 /**
- * A statement with the entry of its tenant sent ahead of it. Postgres executes the messages in their
- * order, and those before one Sync as one transaction: a failed entry makes it skip the statement, and
- * the end of the transaction takes the tenant away.
+ * A statement that sends the entry of its tenant ahead of it. Postgres executes the messages in
+ * their order, and all before one Sync as one transaction. If the entry fails, Postgres skips the
+ * statement. The end of the transaction takes the tenant away.
  */
 class TenantStatement extends DriverQuery {
   #entered = false;
@@ -39,9 +39,10 @@ class TenantStatement extends DriverQuery {
     values: readonly unknown[],
     done: Done,
   ) {
-    // Without a name: the driver would take the parsing of the entry for that of the statement.
+    // The statement has no name: the driver would take the parsing of the entry for that of the
+    // statement.
     super(text, values, done);
-    // A simple query brings no Sync, and after an error Postgres skips everything until one.
+    // A simple query sends no Sync, and after an error Postgres skips everything until one.
     this.queryMode = 'extended';
   }
 
@@ -58,7 +59,7 @@ class TenantStatement extends DriverQuery {
     }
   }
 
-  /** The entry answers with a row and a completion of its own. */
+  /** Skips the row and the completion of the entry. */
   override handleDataRow(row: unknown): void {
     if (this.#entered) super.handleDataRow(row);
   }
@@ -70,10 +71,9 @@ class TenantStatement extends DriverQuery {
 }
 
 /**
- * Runs a statement as the tenant, in one round trip. It is a transaction of its own, committed before
- * its rows are handed over. A statement that begins a transaction makes the tenant last until the end
- * of that one. A connection that ends, or does not say in time what came of the statement, serves
- * nobody any more.
+ * Runs a statement as the tenant, in one round trip. It is a transaction of its own, committed
+ * before its rows are handed over. A statement that begins a transaction keeps the tenant until the
+ * end of that one. A connection that ends, or that does not answer in time, is not used again.
  */
 export function queryAsTenant(
   client: ClientBase,
@@ -91,6 +91,6 @@ export function queryAsTenant(
   });
 }
 
-/** A 57P01 and its kind are the last words of a connection that Postgres ends. */
+/** Postgres sends a 57P01 and the like when it ends a connection. */
 const isAnswer = (error: Error): boolean =>
   error instanceof DatabaseError && error.code?.startsWith('57P') !== true;

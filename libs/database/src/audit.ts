@@ -1,8 +1,9 @@
 import { Problem } from '@glovebox/problems';
 import type { Sql } from './database';
+import { driverErrorOf } from './driver-error';
 
-/** One line of the audit log: who did what to which thing. Never a value. */
-export interface AuditRecord {
+/** One line of the audit log: who did what to which thing. It never holds a value. */
+interface AuditRecord {
   readonly tenantId: string;
   readonly actorId: string | null;
   readonly operation: string;
@@ -12,12 +13,12 @@ export interface AuditRecord {
   readonly traceId: string;
 }
 
-/** Written in the transaction of what it records. */
+/** Writes a line in the transaction of the change that it records. */
 export function record(sql: Sql, { entityId, ...line }: AuditRecord): Promise<void> {
   return recordEach(sql, line, [entityId]);
 }
 
-/** The same done to several things: a line for each. */
+/** Writes a line for each of several things that the same was done to. */
 export async function recordEach(
   sql: Sql,
   line: Omit<AuditRecord, 'entityId'>,
@@ -39,22 +40,17 @@ export async function recordEach(
   await recorded(written);
 }
 
+/** SQLSTATEs: a right or a table is missing, the table is read-only, the disk fails. */
+const unwritable = /^(?:42501|42P01|25006|58...)$/;
+
 /**
- * The audit log that cannot be written is an outage, whatever keeps it from being written: a right
- * that is missing, a table that is read-only, a disk that fails.
+ * Treats an audit log that cannot be written as an outage, whatever keeps it from being written.
  */
 export async function recorded<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    if (!isUnwritable(error)) throw error;
+    if (!unwritable.test(driverErrorOf(error).code ?? '')) throw error;
     throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error });
   }
-}
-
-function isUnwritable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { code, driverError } = error as Record<string, unknown>;
-  if (driverError !== undefined) return isUnwritable(driverError);
-  return typeof code === 'string' && /^(?:42501|42P01|25006|58...)$/.test(code);
 }

@@ -19,10 +19,13 @@ interface Candidate {
 
 const columns = `id, tenant_id AS "tenantId", period, master_version AS "masterVersion", wrapped`;
 
-/** One that is lost to another process finds the key; one that is lost to a rotation wraps it anew. */
+/**
+ * A try that loses to another process finds its key. One that loses to a rotation wraps the key
+ * anew.
+ */
 const claimTriesMax = 5;
 
-/** The table of wrapped data keys, in the shape that `seal` asks for. */
+/** The table of wrapped data keys, with the methods that `seal` needs. */
 export function dataKeyTable(sql: Sql): {
   byId(id: string): Promise<DataKeyRow | undefined>;
   claim(candidate: Candidate): Promise<DataKeyRow>;
@@ -50,7 +53,9 @@ export function dataKeyTable(sql: Sql): {
   };
 }
 
-/** Nothing when another process was first, or when a rotation began since the version was read. */
+/**
+ * Returns nothing if another process was first, or if a rotation began after the version was read.
+ */
 async function insert(sql: Sql, candidate: Candidate): Promise<DataKeyRow | undefined> {
   const { id, tenantId, period, newestVersion, wrap } = candidate;
   const masterVersion = await sealingVersion(sql, newestVersion);
@@ -74,7 +79,7 @@ async function ofPeriod(
   return row;
 }
 
-/** A part of the keys that an older master key wraps, in the order of their ids. */
+/** Reads some of the keys that an older master key wraps, in the order of their ids. */
 export function dataKeysBelow(
   sql: Sql,
   masterVersion: number,
@@ -87,7 +92,10 @@ export function dataKeysBelow(
   );
 }
 
-/** Only what is still wrapped as it was read: of two that rotate at once, the later finds it done. */
+/**
+ * Replaces only keys that are still wrapped as they were read. Of two rotations at once, the later
+ * finds its work done.
+ */
 export async function replaceWrapped(
   sql: Sql,
   masterVersion: number,

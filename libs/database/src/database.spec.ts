@@ -19,7 +19,7 @@ async function asRole(url: string, work: (database: Database) => Promise<void>):
 
 describe('the roles of the apps', () => {
   it.each(['managementUrl', 'dataUrl'] as const)(
-    '%s is no superuser, owns nothing and does not pass row-level security',
+    'are no superusers, own nothing and do not bypass row-level security: %s',
     async (role) => {
       await asRole(testDatabase[role], async (database) => {
         const [rights] = await database.query(
@@ -43,7 +43,7 @@ describe('the roles of the apps', () => {
 });
 
 describe('a transaction', () => {
-  it('whose connection the server ends is a 503, and no end of the process', async () => {
+  it('is answered 503 if the server ends its connection, and the process goes on', async () => {
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on('uncaughtException', note);
@@ -66,7 +66,7 @@ describe('a transaction', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('that fails leaves nothing and gives its connection back', async () => {
+  it('leaves nothing when it fails, and gives its connection back', async () => {
     await asRole(testDatabase.dataUrl, async (database) => {
       for (let round = 0; round < 5; round += 1) {
         const failing = database.transaction(async (sql) => {
@@ -87,7 +87,7 @@ describe('a transaction', () => {
   });
 });
 
-describe('connections that tenants share', () => {
+describe('the shares of connections', () => {
   let database: Database;
   beforeAll(() => {
     database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 8 });
@@ -112,7 +112,7 @@ describe('connections that tenants share', () => {
   const slow = (tenantId: string): Promise<string> =>
     codeOf(database.of(tenantId).query('SELECT pg_sleep(0.5)'));
 
-  it('a tenant with 200 slow statements under way slows no statement of another one down', async () => {
+  it('keep 200 slow statements of one tenant from slowing another tenant down', async () => {
     const quiet = await nearlyAll();
     const unending = new AbortController();
     const held = Array.from({ length: 200 }, async () => {
@@ -126,7 +126,7 @@ describe('connections that tenants share', () => {
     expect(beside).toBeLessThan(Math.max(5 * quiet, 250));
   });
 
-  it('a tenant that holds its share and has 200 statements waiting gets share_exhausted', async () => {
+  it('refuse with share_exhausted a tenant that holds its share and has 200 statements waiting', async () => {
     const all = Array.from({ length: 210 }, () => slow('a'));
     expect(await slow('a')).toBe('share_exhausted');
     expect(await codeOf(database.of('b').query('SELECT 1'))).toBe('answered');
@@ -136,7 +136,7 @@ describe('connections that tenants share', () => {
     expect(new Set(answers)).toEqual(new Set(['answered', 'share_exhausted']));
   });
 
-  it("the process's own statements are no tenant's", async () => {
+  it('do not count the statements of the process itself', async () => {
     const all = Array.from({ length: 20 }, () => slow('a'));
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await Promise.all(all);

@@ -1,9 +1,9 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
-import { queryAsTenant, tenantEntry } from './as-tenant';
+import { queryAsTenant } from './as-tenant';
 import { asUnavailable } from './unavailable';
 
-/** A statement that Postgres parses and plans once per connection, and then knows by its name. */
+/** A statement that Postgres parses once per connection and then knows by its name. */
 export interface Prepared {
   readonly name: string;
   readonly text: string;
@@ -11,35 +11,35 @@ export interface Prepared {
 
 export type Statement = string | Prepared;
 
-/** Whatever runs a statement: a pool, a connection in a transaction, TypeORM's query runner. */
+/** Runs statements: a pool, a connection in a transaction, or TypeORM's query runner. */
 export interface Sql {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A pool of connections, or the part of it that one tenant gets. */
+/** A pool of connections, or a tenant's share of one. */
 export interface SqlPool extends Sql {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** What is asked of it directly is the process's own work; a tenant's goes through `of`. */
+/** Serves the process itself where it is called directly, and a tenant through `of`. */
 export interface Database extends SqlPool {
-  /** For what a tenant asks for: each statement and each transaction takes a place of its share. */
+  /** The tenant's share: each statement and each transaction takes one of its places. */
   of(tenantId: string): SqlPool;
   /**
-   * Row-level security shows and takes the tenant's rows alone. Each statement is a transaction of its
-   * own: a record that it has written stays, whatever its caller makes of the rows.
+   * A view in which row-level security shows the tenant's rows alone. Each statement is a
+   * transaction of its own. What it has recorded stays, even where its caller refuses the rows.
    */
   as(tenantId: string): Sql;
   readonly shares: Shares;
   close(): Promise<void>;
 }
 
-/** How long a tenant that holds its share of the connections waits for one of them. */
-export const connectionWaitMs = 2_000;
-/** How many statements and transactions of one tenant may wait in one process. */
-export const connectionsWaitingMax = 200;
+/** Time that a tenant waits for a connection while it holds its share of them. */
+const connectionWaitMs = 2_000;
+/** Statements and transactions of one tenant that wait, in one process. */
+const connectionsWaitingMax = 200;
 
-/** The connections of a pool, shared out between tenants: the pool itself then has no queue. */
+/** Shares out the connections of a pool between tenants, so that the pool itself has no queue. */
 export const connectionShares = (connectionsMax: number): Shares =>
   new Shares({
     places: connectionsMax,
@@ -47,13 +47,13 @@ export const connectionShares = (connectionsMax: number): Shares =>
     waitingMax: connectionsWaitingMax,
   });
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly app: string;
   readonly connectionsMax: number;
   /** Postgres ends a statement that takes longer. */
   readonly statementTimeoutMs?: number;
-  /** What happens to a connection that nobody uses right now. */
+  /** Called with the error of a connection that is not in use. */
   readonly onIdleError?: (error: Error) => void;
 }
 
@@ -65,7 +65,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max: options.connectionsMax,
     connectionTimeoutMillis: 2_000,
     statement_timeout: statementTimeoutMs,
-    // A half-open connection never answers: the client gives up a little later than the server would.
+    // A half-open connection never answers. The client gives up a little later than the server
+    // would.
     query_timeout: statementTimeoutMs + 1_000,
     keepAlive: true,
   });
@@ -133,14 +134,14 @@ function inTransaction<Result>(pool: Pool, work: (sql: Sql) => Promise<Result>):
   });
 }
 
-/** A connection that broke meanwhile is not used again. */
+/** Does not use a connection again that broke meanwhile. */
 async function onConnection<Result>(
   pool: Pool,
   work: (client: PoolClient, onBroken: (error: Error) => void) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A server that ends the connection between two statements says so here, and only here.
+  // A server that ends the connection between two statements reports it here alone.
   const onError = (error: Error): void => void (broken ??= error);
   client.on('error', onError);
   try {
@@ -153,9 +154,4 @@ async function onConnection<Result>(
 
 function sqlOf(client: PoolClient): Sql {
   return { query: (statement, values) => rowsOf(client, statement, values) };
-}
-
-/** Makes the rest of the transaction the tenant's, as `Database.as` makes a statement. */
-export async function enterTenant(sql: Sql, tenantId: string): Promise<void> {
-  await sql.query(tenantEntry, [tenantId]);
 }

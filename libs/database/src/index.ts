@@ -4,7 +4,6 @@ export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
 export {
   connectDatabase,
   connectionShares,
-  enterTenant,
   type Database,
   type Prepared,
   type Sql,

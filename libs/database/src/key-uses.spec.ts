@@ -58,7 +58,7 @@ function counting(sql: Sql): { sql: Sql; asked: unknown[] } {
   };
 }
 
-it('a thousand uses of several keys are one statement, and one write of each', async () => {
+it('a thousand uses of several keys take one statement, with one write per key', async () => {
   const [first = '', second = '', unused = ''] = await keys();
   const { sql, asked } = counting(data);
   const uses = new KeyUses(sql, silent, 10);
@@ -74,7 +74,7 @@ it('a thousand uses of several keys are one statement, and one write of each', a
   expect(asked).toEqual([[[second, first]]]);
 });
 
-it('however many processes see a key, it is written once in a minute', async () => {
+it('the use of a key is written once in a minute, however many processes see it', async () => {
   const hashes = await keys();
   const writeAll = async (): Promise<void> => {
     const processes = Array.from({ length: 4 }, () => new KeyUses(data, silent, 1));
@@ -97,7 +97,7 @@ it('however many processes see a key, it is written once in a minute', async () 
   expect(others).toEqual(before.slice(1));
 });
 
-it('a row that is held, or a key that is gone, makes nobody wait', async () => {
+it('a locked row or a deleted key makes no call wait', async () => {
   const [held = '', free = ''] = await keys();
   await admin.transaction(async (sql) => {
     await sql.query('SELECT 1 FROM application_keys WHERE key_hash = $1 FOR UPDATE', [held]);
@@ -108,7 +108,7 @@ it('a row that is held, or a key that is gone, makes nobody wait', async () => {
   expect(await lastUses([held, free])).toEqual([undefined, expect.any(Number)]);
 });
 
-it('a database that is away costs the note and nothing else; the next use is noted anew', async () => {
+it('while the database is away a use is lost and nothing else; the next use is noted', async () => {
   const [hash = ''] = await keys();
   const faults: unknown[] = [];
   let isAway = true;

@@ -1,15 +1,15 @@
 import type { Sql } from './database';
 
-/** A little more than the minute that the database keeps between two writes of a key. */
+/** A little more than the minute that the database keeps between two writes of one key. */
 const quietMs = 61_000;
 
 /**
- * When API keys were last used, to the minute. A call only leaves its key's hash here, in memory; a
- * moment later one statement writes all that came together. What cannot be written is left to the
- * key's next use: no call waits for it or fails with it.
+ * Records when API keys were last used, to the minute. A call only leaves the hash of its key in
+ * memory. A moment later one statement writes all hashes of that time. A failed write is left to
+ * the next use of the key: no call waits for it or fails because of it.
  */
 export class KeyUses {
-  /** Until when a key's further uses say nothing new. */
+  /** By key, the time until which its next uses need no record. */
   readonly #quietUntil = new Map<string, number>();
   readonly #noted = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class KeyUses {
   #forgetOld(): void {
     const now = performance.now();
     for (const [hash, until] of this.#quietUntil) {
-      // In the order in which they were noted: all that follow are newer.
+      // The map is in the order in which they were noted: all that follow are newer.
       if (until > now) return;
       this.#quietUntil.delete(hash);
     }

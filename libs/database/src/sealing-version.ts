@@ -1,9 +1,9 @@
 import type { Sql } from './database';
 
 /**
- * The version of the master key that seals. It stays the one until the end of the transaction: what
- * is sealed with it and written there is committed before a rotation begins to look for it. In a new
- * installation it becomes the newest version that the first process has.
+ * Returns the version of the master key that seals. It stays the same until the end of the
+ * transaction: a value that is sealed and written there is committed before a rotation begins to
+ * look for it. A new installation takes the newest version of its first process.
  */
 export async function sealingVersion(sql: Sql, newestVersion: number): Promise<number> {
   const [row] = await sql.query<{ version: number }>(`SELECT sealing_version($1) AS version`, [
@@ -13,12 +13,12 @@ export async function sealingVersion(sql: Sql, newestVersion: number): Promise<n
   return row.version;
 }
 
-/** From the moment that this returns, nothing that an older master key sealed is committed any more. */
+/** Once this has returned, no more values sealed by an older master key are committed. */
 export async function raiseSealingVersion(sql: Sql, version: number): Promise<void> {
   await sql.query(`SELECT raise_sealing_version($1)`, [version]);
 }
 
-/** Of these master keys, those that seal something in Postgres now. */
+/** Returns those of the master keys that seal something in Postgres now. */
 export async function neededOf(sql: Sql, masterVersions: readonly number[]): Promise<number[]> {
   const rows = await sql.query<{ master: number }>(
     `SELECT master FROM unnest($1::int[]) AS asked (master)
@@ -29,8 +29,11 @@ export async function neededOf(sql: Sql, masterVersions: readonly number[]): Pro
   return rows.map(({ master }) => master);
 }
 
-/** How much each master key seals, in Postgres. Version 0: damaged, no ring opens it. */
-export interface SealedCount {
+/**
+ * Counts of sealed values by master key, in Postgres. Version 0: the value is damaged, and no ring
+ * opens it.
+ */
+interface SealedCount {
   readonly version: number;
   readonly dataKeys: number;
   readonly definitions: number;

@@ -17,7 +17,7 @@ it.each([
   expect(asUnavailable(fault)).toMatchObject({ code: 'service_unavailable', status: 503 });
 });
 
-it('every other error stays what it is', () => {
+it('every error that does not say that Postgres is away stays as it is', () => {
   for (const other of [error('syntax', '42601'), error('duplicate', '23505'), 'text', undefined]) {
     expect(asUnavailable(other)).toBe(other);
   }
@@ -25,7 +25,7 @@ it('every other error stays what it is', () => {
   expect(asUnavailable(problem)).toBe(problem);
 });
 
-it('only a Postgres that says no refuses: silence is something else', () => {
+it('a Postgres refuses connections only where it says so: silence does not count', () => {
   const refused = error('connect', 'ECONNREFUSED');
   for (const fault of [
     refused,

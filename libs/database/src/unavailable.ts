@@ -1,6 +1,7 @@
 import { Problem } from '@glovebox/problems';
+import { driverErrorOf } from './driver-error';
 
-/** SQLSTATEs of a server that cannot serve right now: connection faults, shutdown, full, too slow. */
+/** SQLSTATEs of a server that cannot serve now: connection faults, shutdown, full, too slow. */
 const sqlState = /^(?:08...|53...|57014|57P0[1-5])$/;
 const systemCodes = new Set([
   'ECONNREFUSED',
@@ -11,11 +12,11 @@ const systemCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** The driver's own faults carry no code. */
+/** The driver's own errors have no code. */
 const driverMessages =
   /^(?:Connection terminated|timeout e|Query read timeout|Client has encountered a c|Client was cl)/;
 
-/** A Postgres that is away is not our error but a 503; every other error stays what it is. */
+/** Answers 503 if Postgres is away. Every other error stays as it is. */
 export function asUnavailable(error: unknown): unknown {
   return isAway(error)
     ? new Problem('service_unavailable', { retryAfterSeconds: 1, cause: error })
@@ -23,25 +24,23 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 function isAway(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || error instanceof Problem) return false;
-  const { code, driverError, message } = error as Record<string, unknown>;
-  // TypeORM wraps what the driver threw.
-  if (driverError !== undefined) return isAway(driverError);
-  if (typeof code === 'string' && (systemCodes.has(code) || sqlState.test(code))) return true;
-  return typeof message === 'string' && driverMessages.test(message);
+  if (error instanceof Problem) return false;
+  const { code, message } = driverErrorOf(error);
+  if (code !== undefined && (systemCodes.has(code) || sqlState.test(code))) return true;
+  return message !== undefined && driverMessages.test(message);
 }
 
-/** 57P03: the server is starting, or shutting down. ENOTFOUND: its name was taken away with it. */
+/** 57P03: the server is starting or stopping. ENOTFOUND: its name is gone with it. */
 const refusalCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', '57P03']);
 
 /**
- * Whether Postgres is known to be away, because itself, its machine or the name service says so. Silence is
- * something else: a Postgres that does not answer this process may well answer another.
+ * True if Postgres is known to be away: it says so itself, or its machine or the name service does.
+ * Silence does not count: a Postgres that does not answer this process may answer another.
  */
 export function refusesConnections(error: unknown): boolean {
   if (error instanceof Problem) return refusesConnections(error.cause);
   if (typeof error !== 'object' || error === null) return false;
-  // A name with several addresses: each of them has to refuse.
+  // A name with several addresses is away if each of them refuses.
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (Array.isArray(errors)) return errors.length > 0 && errors.every(refusesConnections);
   return typeof code === 'string' && refusalCodes.has(code);

@@ -52,7 +52,7 @@ async function announced(id: string, value: string): Promise<string> {
   return (await raw.hget(keys.entries, nameOf(id))) ?? '';
 }
 
-/** As somebody does who may write to Redis and has no key: the newest version, with other content. */
+/** Writes to Redis without a key, as an attacker could: the newest version, with other content. */
 async function putInto(
   id: string,
   version: number,
@@ -73,11 +73,11 @@ async function putInto(
     .exec();
 }
 
-describe('an older sealed entry that was put back into Redis', () => {
+describe('an older sealed entry put back into Redis', () => {
   it.each([
     ['a change', (id: string) => stage.write(stage.reactor(id, { value: 'new' })), 'new'],
     ['a deletion', (id: string) => stage.remove(id), undefined],
-  ])('in place of %s is not believed, and Postgres is asked', async (_, change, expected) => {
+  ])('is not believed in place of %s, and Postgres is asked', async (_, change, expected) => {
     const id = randomUUID();
     const older = await announced(id, 'old');
     await api.relay.stop();
@@ -88,7 +88,7 @@ describe('an older sealed entry that was put back into Redis', () => {
     expect(faults).toContain('ProofMissing');
   });
 
-  it('while Postgres is away ends the calls', async () => {
+  it('ends the calls while Postgres is away', async () => {
     const id = randomUUID();
     const older = await announced(id, 'old');
     await api.relay.stop();
@@ -103,7 +103,7 @@ describe('an older sealed entry that was put back into Redis', () => {
   });
 });
 
-it('an entry that a relay of an older release brought, without a proof, is taken from Postgres', async () => {
+it('an entry without a proof, from a relay of an older release, is taken from Postgres', async () => {
   const id = randomUUID();
   await api.relay.stop();
   const version = await stage.write(stage.reactor(id, { value: 'unproven' }));
@@ -125,7 +125,7 @@ it('an older entry put back with its own proof is not believed as a newer versio
   expect(valueOf(id)).toBeUndefined();
 });
 
-describe('whoever may write to Redis and has no key', () => {
+describe('a writer of Redis that has no key', () => {
   const changes: [string, (id: string) => Promise<number>, string | undefined][] = [
     ['a change', (id) => stage.write(stage.reactor(id, { value: 'new' })), 'new'],
     ['a deletion', (id) => stage.remove(id), undefined],

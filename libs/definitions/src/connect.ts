@@ -6,19 +6,19 @@ import { DefinitionRelay } from './relay';
 
 export interface DefinitionConnection {
   readonly follower: DefinitionFollower;
-  /** Runs only where `relays` was asked for. */
+  /** Runs only if `relays` is set. */
   readonly relay: DefinitionRelay;
-  /** For single quick commands: answers or fails within 200 ms. */
+  /** For single quick commands: it answers or fails within 200 ms. */
   readonly redis: Redis;
-  /** Tells every process of a change that was committed here; this one has it without Redis, too. */
+  /** Tells every process of a change committed here. This process applies it without Redis, too. */
   announce(version: number): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * What a process needs to follow the definitions, on connections of its own: neither a busy pool
- * nor a queue of commands may end the lease.
+ * Connects a process to the definitions, on connections of its own: neither a busy pool nor a queue
+ * of commands may end the lease.
  */
 export function connectDefinitions(options: {
   readonly app: string;
@@ -26,9 +26,9 @@ export function connectDefinitions(options: {
   readonly redisUrl: string;
   readonly ring: KeyRing;
   readonly relays: boolean;
-  /** Whether this process acknowledges changes of definitions. Such a process relays, too. */
+  /** True if this process acknowledges changes of definitions. Such a process relays, too. */
   readonly writes?: boolean;
-  /** How long calls go on while Postgres refuses every writer. 0, the default: one lease. */
+  /** Time that calls go on while Postgres refuses every writer. 0, the default: one lease. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (error: unknown) => void;
 }): DefinitionConnection {
@@ -95,7 +95,7 @@ export function connectDefinitions(options: {
   };
 }
 
-/** ioredis leaves the clock of an unanswered command running, which keeps a process from its end. */
+/** ioredis keeps the timer of an unanswered command running, which keeps the process alive. */
 function disconnect(redis: Redis): void {
   redis.disconnect();
   clearTimeout(redis['socketTimeoutTimer']);

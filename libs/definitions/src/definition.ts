@@ -8,7 +8,7 @@ export interface TenantDefinition {
   readonly id: string;
   readonly tenantId: string;
   readonly settings: Readonly<Record<string, string>>;
-  /** `whsec_…`, the newest first; a rotated one signs along until its time. */
+  /** `whsec_…`, the newest first. A rotated one signs too, until its time. */
   readonly webhookSecrets: readonly { readonly secret: string; readonly until: string | null }[];
 }
 
@@ -55,7 +55,7 @@ export interface TransformDefinition {
   readonly runtime: Runtime;
 }
 
-/** A token as a step asks for it: what `POST /tokens` takes, without id and data. */
+/** The members of `POST /tokens` in a step, without `id` and `data`. */
 export interface StepToken {
   readonly type: string;
   readonly containers?: readonly string[];
@@ -67,7 +67,7 @@ export interface StepToken {
   readonly expires_at?: string;
 }
 
-/** One change of a message that takes no code, as it was written. Paths are JSONPath. */
+/** One change of a message without code, as the customer wrote it. Paths are JSONPath. */
 export type TransformStep =
   | {
       readonly type: 'mask';
@@ -98,7 +98,7 @@ export type TransformStep =
         | { readonly location: 'body'; readonly path: string };
     };
 
-/** PEM. The authority takes the place of the public ones; certificate and key come together. */
+/** PEM. The authority replaces the public ones. Certificate and key come together. */
 export interface TlsDefinition {
   readonly certificate: string | null;
   readonly privateKey: string | null;
@@ -115,19 +115,19 @@ export interface ProxyDefinition {
   readonly detokenize: boolean;
   readonly requestTransform: TransformDefinition | null;
   readonly responseTransform: TransformDefinition | null;
-  /** Before the request transform. */
+  /** Steps before the request transform. */
   readonly requestSteps: readonly TransformStep[];
-  /** After the response transform. */
+  /** Steps after the response transform. */
   readonly responseSteps: readonly TransformStep[];
   readonly applicationId: string | null;
   readonly configuration: Readonly<Record<string, string>>;
   readonly isolation: Isolation;
   readonly timeoutMs: number | null;
-  /** What connections to the destination are made with, beyond the defaults. */
+  /** TLS settings of connections to the destination, beyond the defaults. */
   readonly tls: TlsDefinition | null;
 }
 
-/** What a resource is at run time: all that the data plane needs of it, and nothing else. */
+/** A resource at run time: all that the data plane needs of it, and nothing else. */
 export type Definition =
   | TenantDefinition
   | ApplicationDefinition

@@ -20,7 +20,7 @@ async function aSecondLater(): Promise<void> {
   await waitFor(() => performance.now() - since > 1_000);
 }
 
-describe('the log', () => {
+describe('the definition log', () => {
   it('gives versions without a gap, in the order of the commits', async () => {
     const before = (await readLog(stage.management, 0, 1)).head.version;
     const versions = await Promise.all(
@@ -31,7 +31,7 @@ describe('the log', () => {
     expect((await readLog(stage.management, 0, 1)).head.version).toBe(before + 100);
   });
 
-  it('a transaction that is rolled back leaves nothing, not even a gap', async () => {
+  it('has nothing of a transaction that is rolled back, not even a gap', async () => {
     const before = await readLog(stage.management, 0, 10_000);
     const failing = stage.asTenant(async (sql) => {
       await appendDefinition(sql, stage.ring, stage.reactor(randomUUID()));
@@ -51,7 +51,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('shows nothing of a definition to who reads the table or Redis', async () => {
+  it('shows nothing of a definition to a reader of the table or of Redis', async () => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     await connection.relay.announce(
@@ -67,7 +67,7 @@ describe('the log', () => {
   });
 });
 
-describe('a change that was announced', () => {
+describe('an announced change', () => {
   it('is in force in every follower', async () => {
     const gateways = [stage.connect(), stage.connect(), stage.connect()];
     const api = stage.connect({ relays: true, databaseUrl: stage.database.managementUrl });
@@ -96,7 +96,7 @@ describe('a change that was announced', () => {
     expect(definitions.find('reactor', randomUUID(), id)).toBeUndefined();
   });
 
-  it('arrives without an announcement too, within a second', async () => {
+  it('arrives within a second even if its announcement is lost', async () => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     const id = randomUUID();
@@ -107,8 +107,8 @@ describe('a change that was announced', () => {
   });
 });
 
-describe('Redis is a prefix of the log', () => {
-  it('a late writer cannot bring a deleted definition back', async () => {
+describe('the copy of the log in Redis', () => {
+  it('gets no deleted definition back from a late writer', async () => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     const id = randomUUID();
@@ -133,7 +133,7 @@ describe('Redis is a prefix of the log', () => {
     ).toBeUndefined();
   });
 
-  it('is rebuilt after it has lost everything, and nothing stops meanwhile', async () => {
+  it('is rebuilt after Redis has lost everything, and nothing stops meanwhile', async () => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     const id = randomUUID();
@@ -147,7 +147,7 @@ describe('Redis is a prefix of the log', () => {
     expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
   });
 
-  it('answers a ticket only after Postgres was asked', async () => {
+  it('gets the answer to a ticket only after Postgres was asked', async () => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     const prefix = new RedisPrefix(connection.redis);
@@ -158,7 +158,7 @@ describe('Redis is a prefix of the log', () => {
     expect((await prefix.look(randomUUID(), 1, 0, 1))?.answered?.ticket).not.toBe(1);
   });
 
-  it.each(['entries', 'order'])('that lost its %s is not believed, and made anew', async (lost) => {
+  it.each(['entries', 'order'])('is not believed and is made anew if it lost its %s', async (lost) => {
     const connection = stage.connect({ relays: true });
     await connection.start();
     const id = randomUUID();
@@ -173,7 +173,7 @@ describe('Redis is a prefix of the log', () => {
     expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
   });
 
-  it.each([`${randomUUID()}:999999`, 'nonsense'])('that says %s is begun anew', async (text) => {
+  it.each([`${randomUUID()}:999999`, 'nonsense'])('is begun anew if its head is %s', async (text) => {
     const connection = stage.connect({ relays: true });
     await connection.redis.once('ready', () => undefined);
     const raw = new Redis(stage.redis.url);
@@ -195,7 +195,7 @@ describe('Redis is a prefix of the log', () => {
 });
 
 describe('while Redis is away', () => {
-  it('followers keep their lease from Postgres, and see changes within a second', async () => {
+  it('followers keep their lease by Postgres, and see changes within a second', async () => {
     const own = await startRedis();
     const connection = stage.connect({ relays: true, redisUrl: own.url });
     await connection.start();
@@ -212,7 +212,7 @@ describe('while Redis is away', () => {
   });
 });
 
-describe('when neither store can be asked', () => {
+describe('while neither store can be asked', () => {
   it('the lease ends and calls are refused with 503', async () => {
     const own = await startRedis();
     const database = await createTestDatabase();

@@ -18,32 +18,32 @@ import { Replica } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
 import { Tickets } from './tickets';
 
-/** What was known at a time is in force for a second after it at most. */
+/** Knowledge of one moment is in force for at most a second after it. */
 const leaseMs = 1_000;
-/** With less left than this, Postgres is asked: two tries before the lease is over. */
+/** With less of the lease left, Postgres is asked. Two tries fit in before its end. */
 const askPostgresBelowMs = 600;
 const startAgainAfterMs = 250;
 
-/** Who vouches for the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
-export type LeaseSource = 'redis' | 'postgres' | 'writers';
+/** The source of the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
+type LeaseSource = 'redis' | 'postgres' | 'writers';
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
-  /** Commands only: answers or fails quickly, and never queues while it is not connected. */
+  /** For commands only. It answers or fails quickly, and never queues while it is not connected. */
   readonly redis: Redis;
   readonly subscriber: Redis;
   readonly intervalMs?: number;
-  /** How long Redis may stand in for a Postgres that refuses every writer. 0: not at all. */
+  /** Time that Redis may stand in for a Postgres that refuses every writer. 0: not at all. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault?: (error: unknown) => void;
 }
 
 /**
- * Keeps this process's definitions at the head of the log, under a lease. Redis extends it when a
- * relay has looked at Postgres after a ticket of this process was drawn: to a second after the
- * drawing. So nobody's clock counts but this process's own, and a Redis that was restored, emptied
- * or replaced has no answer to a ticket that it never saw.
+ * Keeps this process's definitions at the head of the log, under a lease. When a relay has read
+ * Postgres after a ticket of this process was drawn, Redis extends the lease to a second after the
+ * drawing. So only this process's own clock counts, and a Redis that was restored, emptied or
+ * replaced has no answer to a ticket that it never saw.
  */
 export class DefinitionFollower {
   readonly #id = randomUUID();
@@ -54,9 +54,9 @@ export class DefinitionFollower {
   readonly #onFault: (error: unknown) => void;
   #leaseUntil = 0;
   #source: LeaseSource | undefined;
-  /** When Postgres's head was last known. */
+  /** The time at which Postgres's head was last known. */
   #postgresKnownAt = -Infinity;
-  /** The end of the log when it was last read; undefined before the first reading. */
+  /** The head of the log at its last reading. Undefined before the first. */
   #logHead: Head | undefined;
   #isLoaded = false;
   #looking: Promise<void> | undefined;
@@ -72,8 +72,8 @@ export class DefinitionFollower {
   }
 
   /**
-   * Resolves with the first complete snapshot. A store that is slow or away for a moment makes it take
-   * longer: what has been read is kept, and the reading goes on from there.
+   * Resolves with the first complete snapshot. A store that is slow or away for a moment delays it:
+   * definitions already read are kept, and reading goes on from there.
    */
   async start(): Promise<void> {
     this.#subscription = keepSubscribed(this.options.subscriber, changeChannel, (message) => {
@@ -103,30 +103,32 @@ export class DefinitionFollower {
     await this.#loop;
   }
 
-  /** The definitions, if the lease holds: the hot path asks nobody. */
+  /** Returns the definitions if the lease holds. Hot path: it asks nobody. */
   fresh(now = performance.now()): DefinitionSnapshot | undefined {
     return now < this.#leaseUntil ? this.#replica.snapshot : undefined;
   }
 
-  /** The definitions, however old: they tell callers apart, and never decide what one may. */
+  /**
+   * Returns the definitions, however old. They tell callers apart, and never decide a permission.
+   */
   get lastKnown(): DefinitionSnapshot {
     return this.#replica.snapshot;
   }
 
-  /** The definitions, after a look at the stores if the lease is over. */
+  /** Returns the definitions, and asks the stores first if the lease is over. */
   async current(): Promise<DefinitionSnapshot> {
     const fresh = this.fresh();
     if (fresh) return fresh;
     let cause: unknown;
     this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
     await this.#renewing.catch((error: unknown) => void (cause = error));
-    // A store that took longer than a lease to answer has told old news.
+    // A store that took longer than a lease to answer gives old news.
     const renewed = this.fresh();
     if (!renewed) throw new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
     return renewed;
   }
 
-  /** Has a version that Postgres has: what keeps it from that is left to the lease. */
+  /** Catches up with a version that Postgres has. If something prevents that, the lease ends. */
   async reach(version: number): Promise<void> {
     // A reading under way may have begun before the version was written: then one more is needed.
     for (let tries = 0; tries < 2 && (this.head?.version ?? 0) < version; tries += 1) {
@@ -138,7 +140,7 @@ export class DefinitionFollower {
     return this.#replica.head;
   }
 
-  /** How far the first load has come, in words for whoever waits for it. */
+  /** The progress of the first load, in words for the log. */
   get loading(): string | undefined {
     if (this.#isLoaded) return undefined;
     return `loading, version ${this.head?.version ?? 0} of ${this.#logHead?.version ?? 'unknown'}`;
@@ -158,12 +160,15 @@ export class DefinitionFollower {
       await delay(intervalMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
       if (this.#stopped.signal.aborted) return;
       await this.#look().catch(this.#onFault);
-      // Not waited for: a Postgres that hangs must not keep this process from looking at Redis.
+      // This is not awaited: a Postgres that hangs must not keep this process from Redis.
       if (this.leaseLeftMs < askPostgresBelowMs) this.#read().catch(this.#onFault);
     }
   }
 
-  /** A caller waits for a long catch-up as long as it goes on, and for a store that hangs a second. */
+  /**
+   * Makes a caller wait for a long catch-up as long as it makes progress, and for a store that
+   * hangs one second.
+   */
   async #renew(): Promise<void> {
     const stores = this.#askStores();
     const over = stores.then(() => true);
@@ -222,9 +227,9 @@ export class DefinitionFollower {
       const ticket = this.#tickets.draw(performance.now());
       const look = await this.#prefix.look(this.#id, ticket, applied.version);
       const { head } = look?.part ?? {};
-      // Of another database, or behind what this process has: Postgres knows more.
+      // The copy is of another database, or behind this process. Postgres knows more.
       if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
-      // What proves nothing is asked of Postgres.
+      // Entries without proof are read from Postgres.
       if (!isComplete(this.options.ring, look.part, look.manifests)) {
         this.#onFault(new PartIncomplete(look.part));
         return;
@@ -244,11 +249,11 @@ export class DefinitionFollower {
     const { postgresAwayMaxMs = 0 } = this.options;
     const refusedAt = this.#tickets.drawnAt(this.#refusedAfter(look));
     if (refusedAt === undefined || part.upTo !== part.head.version) return;
-    // Whatever a writer acknowledged before the drawing was in this Redis: see docs/adr/0013.
+    // All that a writer acknowledged before the drawing was in this Redis: see docs/adr/0013.
     if (refusedAt - this.#postgresKnownAt < postgresAwayMaxMs) this.#extend(refusedAt, 'writers');
   }
 
-  /** The ticket after which Postgres refused every writer, none of whom knew of more. 0: not so. */
+  /** The ticket after which Postgres refused every writer, if none of them knew of more. Else 0. */
   #refusedAfter({ part, refusals }: Look): number {
     const tickets = refusals.map(({ writer, ticket, proof }) => {
       const said = { writer, follower: this.#id, ticket };

@@ -3,10 +3,10 @@ import type { Redis } from 'ioredis';
 const intervalMs = 2_000;
 
 /**
- * Stays subscribed for the life of the process. The client's own renewal forgets a subscription whose
- * connection died while it was being made, and no client notices that a silent connection is dead.
- * Subscribing again and again is answered each time: what is not answered ends the connection, by the
- * time-out of its socket, and the next connection subscribes.
+ * Stays subscribed for the life of the process. The client's own renewal loses a subscription whose
+ * connection dies while it is made, and no client notices a silent connection that is dead. So this
+ * subscribes again and again, and each time is answered. A missing answer ends the connection by
+ * the time-out of its socket, and the next connection subscribes.
  */
 export function keepSubscribed(
   subscriber: Redis,
@@ -15,7 +15,7 @@ export function keepSubscribed(
 ): { stop(): void } {
   const subscribe = (): void => {
     if (subscriber.status !== 'ready') return;
-    // Why it failed, the connection itself reports.
+    // The connection itself reports the failure.
     subscriber.subscribe(channel).catch(() => undefined);
   };
   const listen = (from: string, message: string): void => {

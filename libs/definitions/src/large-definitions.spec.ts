@@ -13,7 +13,7 @@ let stage: Stage;
 let admin: Database;
 const ids: string[] = [];
 
-/** As a release wrote them that had no limit for a definition. */
+/** Writes definitions as a release without a limit for them did. */
 beforeAll(async () => {
   stage = await startStage();
   admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
@@ -46,7 +46,7 @@ async function partsOf(read: (after: number) => Promise<LogPart>): Promise<LogPa
   }
 }
 
-it('Postgres and Redis hand out the log in parts that large definitions do not make larger', async () => {
+it('large definitions do not make the parts larger in which Postgres and Redis return the log', async () => {
   const connection = stage.connect({ relays: true });
   await connection.start();
   const { head } = await readLog(stage.management, 0);
@@ -76,7 +76,7 @@ it('Postgres and Redis hand out the log in parts that large definitions do not m
   }
 }, 60_000);
 
-it('a part that its bytes fill ends with the version of its last entry', async () => {
+it('a part that is full by its bytes ends with the version of its last entry', async () => {
   const part = await readLog(stage.management, 0);
   expect(part.upTo).toBe(part.entries.at(-1)?.version);
   expect(part.upTo).toBeLessThan(part.head.version);
@@ -86,7 +86,7 @@ it('a part that its bytes fill ends with the version of its last entry', async (
   expect([nothing.entries.length, nothing.upTo]).toEqual([0, nothing.head.version]);
 });
 
-it('a start that Postgres keeps waiting goes on, says how far it is, and comes to its end', async () => {
+it('a start that a slow Postgres delays goes on, reports its progress and ends', async () => {
   const faults: unknown[] = [];
   const connection = stage.connect({ onFault: (error) => faults.push(error) });
   const held = admin.transaction(async (sql) => {

@@ -62,14 +62,14 @@ async function refusesCalls({ follower }: DefinitionConnection): Promise<void> {
 }
 
 describe('a lost message', () => {
-  it('is made good by the next look', async () => {
+  it('is made up for by the next look', async () => {
     const id = await announced();
     await raw.client('KILL', 'TYPE', 'PUBSUB');
     await stage.remove(id);
     await waitFor(() => gateway.follower.fresh() && !stage.find(gateway, id));
   });
 
-  it('and a lost subscription is made again, whenever the connection dies', async () => {
+  it('is no lost subscription: it is made again whenever its connection dies', async () => {
     const subscribed = async (): Promise<boolean> =>
       Number((await raw.pubsub('NUMSUB', changeChannel))[1]) === 2;
     await waitFor(subscribed);
@@ -82,7 +82,7 @@ describe('a lost message', () => {
 });
 
 describe('Redis', () => {
-  it('that stalls is replaced by Postgres, and believed again when it answers', async () => {
+  it('is replaced by Postgres while it stalls, and believed again when it answers', async () => {
     const id = await announced();
     toRedis.stall();
     await trusts(gateway, 'postgres');
@@ -93,12 +93,12 @@ describe('Redis', () => {
     expect(stage.find(gateway, id)).toBeUndefined();
   });
 
-  it('that nobody brings news to vouches for nothing', async () => {
+  it('extends no lease while no relay writes to it', async () => {
     await api.relay.stop();
     await trusts(gateway, 'postgres');
   });
 
-  it('that was put back to an earlier state vouches for nothing', async () => {
+  it('extends no lease after it was put back to an earlier state', async () => {
     const id = await announced();
     const copy = await copyRedis(raw);
     await api.relay.announce(await stage.remove(id));
@@ -113,7 +113,7 @@ describe('Redis', () => {
 });
 
 describe('while Postgres refuses every writer', () => {
-  it('calls go on, and do again with Postgres when it is back', async () => {
+  it('calls go on, and they go on with Postgres when it is back', async () => {
     const id = await announced();
     await toPostgres.cut();
     await trusts(gateway, 'writers');
@@ -128,7 +128,7 @@ describe('while Postgres refuses every writer', () => {
     await trusts(gateway, 'redis');
   });
 
-  it('the change that one of them made before is in force', async () => {
+  it('a change that a writer made before is in force', async () => {
     const id = await announced();
     toRedis.stall();
     await api.relay.announce(await stage.remove(id));
@@ -176,7 +176,7 @@ describe('while Postgres refuses every writer', () => {
     await Promise.all([ownPostgres.close(), ownRedis.close()]);
   });
 
-  it('calls end when the longest time is over', async () => {
+  it('calls end after the longest time allowed', async () => {
     const impatient = stage.connect({ databaseUrl: toPostgres.url, postgresAwayMaxMs: 1_500 });
     await impatient.start();
     await toPostgres.cut();
@@ -185,7 +185,7 @@ describe('while Postgres refuses every writer', () => {
   });
 });
 
-describe('nobody knows what was changed, and calls end with 503,', () => {
+describe('calls end with 503, since a change may be unknown,', () => {
   it('when Postgres hangs', async () => {
     toPostgres.stall();
     await refusesCalls(gateway);
@@ -205,7 +205,7 @@ describe('nobody knows what was changed, and calls end with 503,', () => {
     await ownLine.close();
   });
 
-  it('when Postgres refuses this process only, unless a relay tells of it', async () => {
+  it('when Postgres refuses this process alone, unless a relay reaches Postgres', async () => {
     const through = await startTcpRelay(stage.database.dataUrl);
     const cutOff = stage.connect({ databaseUrl: through.url, postgresAwayMaxMs: 60_000 });
     await cutOff.start();
@@ -218,8 +218,8 @@ describe('nobody knows what was changed, and calls end with 503,', () => {
   });
 });
 
-describe('a change', () => {
-  it('is not acknowledged when Postgres went before Redis had it', async () => {
+describe('a change of a definition', () => {
+  it('is not acknowledged if Postgres is gone before Redis has it', async () => {
     const version = await stage.write(stage.reactor(randomUUID()));
     await toPostgres.cut();
     // A round of the relay may have carried it over; what comes after the cut cannot arrive.
@@ -230,7 +230,7 @@ describe('a change', () => {
     });
   });
 
-  it('is acknowledged without Redis as long as Postgres holds it up', async () => {
+  it('is acknowledged without Redis as long as Postgres answers', async () => {
     const lone = writer({ databaseUrl: toPostgres.url, redisUrl: toRedis.url });
     await lone.start();
     await toRedis.cut();

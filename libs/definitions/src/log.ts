@@ -3,18 +3,18 @@ import type { KeyRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
 import type { Definition, DefinitionKind } from './definition';
 
-/** The newest state of one resource in the log. No payload: it was deleted. */
+/** The newest state of one resource in the log. Without a payload it was deleted. */
 export interface LogEntry {
   readonly version: number;
   readonly kind: DefinitionKind;
   readonly id: string;
   readonly tenantId: string;
   readonly payload: Buffer | null;
-  /** In Redis, where more hands may write than seal. */
+  /** Proves the version in Redis, where more hands may write than seal. */
   readonly proof?: string;
 }
 
-/** Where the log ends. The epoch is that of the database: another database, another count. */
+/** The end of the log. The epoch is that of the database: another database counts anew. */
 export interface Head {
   readonly epoch: string;
   readonly version: number;
@@ -25,12 +25,12 @@ export function formatHead(head: Head): string {
 }
 
 export interface LogPart {
-  /** The version that it continues from: a reader who has less would miss something. */
+  /** The version before the part. A reader that has less would miss something. */
   readonly after: number;
   readonly head: Head;
-  /** In order, each newer than what was asked for; a full part means that more may follow. */
+  /** The entries in order, each newer than `after`. More may follow a full part. */
   readonly entries: readonly LogEntry[];
-  /** What a reader has who applies the entries: the head, unless the part is full. */
+  /** The version of a reader that has applied the entries: the head, unless the part is full. */
   readonly upTo: number;
 }
 
@@ -44,7 +44,8 @@ export const logPartBytesMax = 1024 * 1024;
 
 /**
  * Writes the new state of a resource into the log, as the last statement of the transaction that
- * changes it. The row lock on the head puts versions in commit order: up to the head, all are committed.
+ * changes it. The row lock on the head puts versions in commit order: all versions up to the head
+ * are committed.
  */
 export async function appendDefinition(
   sql: Sql,
@@ -75,12 +76,13 @@ async function append(sql: Sql, entry: Omit<LogEntry, 'version'>): Promise<numbe
   return Number(row.version);
 }
 
-/** One by one each would ask the server once; all in one statement could outlast its time-out. */
+/** One statement each would ask the server as often. One statement for all could time out. */
 const deletionsPerStatement = 10_000;
 
 /**
- * Deletes whatever a tenant has in the log: first what lets callers in. Nobody may write definitions
- * of the tenant meanwhile. The head is held from the first part to the end of the transaction.
+ * Deletes all definitions of a tenant from the log, first those that let callers in. Nothing else
+ * may write definitions of the tenant meanwhile. The head is locked from the first part to the end
+ * of the transaction.
  */
 export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<number> {
   const entries = await sql.query<Pick<LogEntry, 'kind' | 'id'>>(
@@ -109,7 +111,10 @@ export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<
   return Number(last);
 }
 
-/** One snapshot of the log after a version. What does not fit into the part is never fetched. */
+/**
+ * Reads a part of the log after a version, in one snapshot. Entries beyond the part are never
+ * fetched.
+ */
 export async function readLog(
   sql: Sql,
   after: number,

@@ -23,37 +23,37 @@ type Scripted = Redis &
 /** Follower and ticket, follower and ticket, … */
 export type DrawnTickets = readonly string[];
 
-/** The last two begin anew: Redis has another log, or lost a part of this one. */
+/** `replace` and `repair` begin anew: Redis has another log, or lost a part of this one. */
 export type ApplyMode = 'continue' | 'replace' | 'repair';
 
 export interface Survey {
-  /** Where Redis says that it is, also as the text that it says it in. */
+  /** The head in Redis, as the text that Redis has. */
   readonly text: string;
   readonly head: Head | undefined;
-  /** False when what Redis holds cannot be a prefix of the log, whatever its head says. */
+  /** False if Redis cannot hold a prefix of the log, whatever its head says. */
   readonly sound: boolean;
   readonly tickets: DrawnTickets;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly writer: string;
   readonly ticket: number;
-  /** The newest version that the writer knew of, and the proof of it all. */
+  /** The newest version that the writer knew of, and the proof of all this. */
   readonly proof: string;
 }
 
 export interface Look {
   readonly part: LogPart;
-  /** After this follower drew the ticket, Postgres's head was `head`. */
+  /** Postgres's head was `head` after this follower drew the ticket. */
   readonly answered:
     { readonly ticket: number; readonly head: Head; readonly proof: string } | undefined;
-  /** What proves that nothing is missing from the part. */
+  /** The proofs that nothing is missing from the part. */
   readonly manifests: readonly string[];
-  /** What each writer says: after this follower drew the ticket, Postgres refused it. */
+  /** The word of each writer that Postgres refused it after this follower drew the ticket. */
   readonly refusals: readonly Refusal[];
 }
 
-/** Of a Redis that holds no prefix, an empty text alone. */
+/** A Redis that holds no prefix answers with an empty text alone. */
 type LookAnswer = readonly [
   head: string,
   answeredHead?: string,
@@ -65,7 +65,7 @@ type LookAnswer = readonly [
   ...fields: string[],
 ];
 
-/** Redis's copy of the log: always a prefix of it, or not believed. */
+/** Redis's copy of the log. It is always a prefix of the log, or not believed. */
 export class RedisPrefix {
   readonly #redis: Scripted;
 
@@ -83,14 +83,17 @@ export class RedisPrefix {
     this.#redis = redis as Scripted;
   }
 
-  /** With its name a writer says that it lives: without its word Redis does not stand in for Postgres. */
+  /**
+   * A writer that gives its name says that it lives. Without the word of every writer, Redis does
+   * not stand in for Postgres.
+   */
   async survey(writer?: string): Promise<Survey> {
     const answer = await this.#redis.surveyDefinitions(...Object.values(keys), writer ?? '');
     const [text, sound, tickets] = answer as [string, string, string[]];
     return { text, head: parseHead(text), sound: sound !== '', tickets };
   }
 
-  /** Takes the part if Redis still says `before`; either way, tells where Redis is now. */
+  /** Applies the part if Redis still says `before`, and returns Redis's head in any case. */
   async apply(
     before: string,
     part: LogPart,
@@ -99,7 +102,7 @@ export class RedisPrefix {
       announce: boolean;
       relay: string;
       tickets: DrawnTickets;
-      /** What proves the part, and the answer to each of the tickets. */
+      /** The proof of the part, and the answer to each ticket. */
       manifest?: string;
       answerProof?: (follower: string, ticket: number) => string;
     },
@@ -127,7 +130,7 @@ export class RedisPrefix {
     return { head: parseHead(head), receivers };
   }
 
-  /** Every sealed payload that Redis holds, believed or not. */
+  /** Reads every sealed payload in Redis, believed or not. */
   async *payloads(): AsyncGenerator<Buffer> {
     let cursor = '0';
     do {
@@ -159,7 +162,7 @@ export class RedisPrefix {
     await this.#redis.hdel(keys.writers, writer);
   }
 
-  /** Undefined when Redis is no prefix of any log right now. */
+  /** Returns undefined if Redis is no prefix of any log now. */
   async look(
     follower: string,
     ticket: number,

@@ -8,26 +8,29 @@ export const keys = {
   order: '{glovebox}:definitions:order',
   /** Follower → the newest ticket that it drew. */
   tickets: '{glovebox}:definitions:tickets',
-  /** What a relay says after it read Postgres: `head`, and follower → the ticket drawn before. */
+  /** A relay's answer after it read Postgres: `head`, and follower → the ticket drawn before. */
   answers: '{glovebox}:definitions:answers',
-  /** Who may acknowledge a change → rounds of the other relays since it last spoke. */
+  /** Writer → rounds of the other relays since it last spoke. */
   writers: '{glovebox}:definitions:writers',
   /** `writer follower` → the ticket after which Postgres refused the writer. */
   refusals: '{glovebox}:definitions:refusals',
-  /** `kind:id:tenant` → what proves that the entry is the version that it stands for. */
+  /** `kind:id:tenant` → the proof that the entry is its version. */
   proofs: '{glovebox}:definitions:proofs',
-  /** What proves that nothing is missing from the newest parts, in the order of their ends. */
+  /** Proofs that nothing is missing from the newest parts, in the order of their ends. */
   parts: '{glovebox}:definitions:parts',
-  /** Follower → what proves the answer to its ticket. */
+  /** Follower → the proof of the answer to its ticket. */
   answerProofs: '{glovebox}:definitions:answer-proofs',
-  /** `writer follower` → what the writer knew of, and what proves its refusal. */
+  /** `writer follower` → the version that the writer knew of, and the proof of its refusal. */
   refusalProofs: '{glovebox}:definitions:refusal-proofs',
 };
 
 /** A follower that is further behind reads Postgres. */
-export const provenPartsMax = 512;
+const provenPartsMax = 512;
 
-/** Who ended without a farewell is forgotten then. No promise rests on it, nor on any clock here. */
+/**
+ * A process that ended without a farewell is forgotten after this time. No promise rests on it, nor
+ * on any clock here.
+ */
 const forgottenAfterMs = 600_000;
 /** A writer that was killed is forgotten after so many rounds of others that reach Postgres. */
 const roundsOfSilence = 200;
@@ -43,17 +46,18 @@ local function forgetLater(key)
 end
 `;
 
-/** A relay, before it reads Postgres: where is Redis, and which tickets are there? */
+/** For a relay, before it reads Postgres: returns the head of Redis, and the tickets there. */
 export const surveyScript = `${prelude}
 if ARGV[1] ~= '' then redis.call('HSET', KEYS[6], ARGV[1], 0) end
 return { head, sound and 'sound' or '', redis.call('HGETALL', KEYS[4]) }
 `;
 
 /**
- * A relay, after it read Postgres. Moves Redis from one version to a later one, if that is where it
- * is: a late writer, a replay or a second relay changes nothing. What is no prefix of this log is
- * replaced from its beginning: another log, or one that lost keys and needs repair. A complete part comes with the
- * tickets that were there before the read: Postgres's head was this after they were drawn.
+ * For a relay, after it read Postgres. Moves Redis from one version to a later one, if Redis is
+ * still at the first: a late writer, a replay or a second relay changes nothing. Contents that are
+ * no prefix of this log are replaced from the beginning: another log, or one that lost keys. A
+ * complete part comes with the tickets that were there before the read: Postgres's head was this
+ * after they were drawn.
  */
 export const applyScript = `${prelude}
 local before, to, mode, announce, relay, tickets, manifest, upTo = unpack(ARGV, 1, 8)
@@ -95,8 +99,8 @@ return { head, receivers }
 `;
 
 /**
- * A writer, when Postgres refuses it: after these tickets it was so, and whatever this writer has
- * acknowledged is here. It does not say so of a Redis that has less than the writer knows of.
+ * For a writer that Postgres refuses: says so after these tickets, and that all it has acknowledged
+ * is here. It says nothing to a Redis that has less than the writer knows of.
  */
 export const refuseScript = `${prelude}
 local writer, epoch, known = unpack(ARGV, 1, 3)
@@ -110,7 +114,7 @@ forgetLater(KEYS[11])
 return 1
 `;
 
-/** A follower: draws a ticket, hears which of its tickets were answered, and takes what is new. */
+/** For a follower: draws a ticket, and returns the answers to its tickets and the new entries. */
 export const lookScript = `${prelude}
 local follower, ticket, after, entriesMax, bytesMax = unpack(ARGV, 1, 5)
 redis.call('HSET', KEYS[4], follower, ticket)

@@ -50,11 +50,11 @@ describe('a part of the log in Redis', () => {
       false,
     ],
     ['with manifests that are none', part(1, 4, ''), ['', '\n', 'x\n{}', '1:\n{}'], false],
-  ])('%s', (_, read, signed, expected) => {
+  ])('is judged rightly %s', (_, read, signed, expected) => {
     expect(isComplete(ring, read, signed)).toBe(expected);
   });
 
-  it('is proven to a ring that has one key in common with the relay', () => {
+  it('is proved to a ring that has one key in common with the relay', () => {
     const read = part(1, 4, 'b3 a4');
     const by = (text: string): string[] => [manifestOf(parseKeyRing(text), read)];
     expect(isComplete(ring, read, by(`${first},${second}`))).toBe(true);
@@ -63,7 +63,7 @@ describe('a part of the log in Redis', () => {
   });
 });
 
-it('an answer to a ticket is proven for that ticket, follower and head alone', () => {
+it('an answer to a ticket is proved for that ticket, follower and head alone', () => {
   const answer = { head: { epoch, version: 4 }, follower: 'f', ticket: 7 };
   const proof = proofOfAnswer(ring, answer);
   expect(isAnswerProven(ring, answer, proof)).toBe(true);

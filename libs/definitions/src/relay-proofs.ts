@@ -3,11 +3,11 @@ import type { KeyRing } from '@glovebox/seal';
 import { formatHead, type Head, type LogPart } from './log';
 
 /**
- * What a relay says in Redis, and proves by the key ring. Who may write to Redis, and has no key,
- * could else leave an entry out, or say that there is none after it.
+ * The words of a relay in Redis, proved by the key ring. Without the proofs, a writer of Redis that
+ * has no key could leave an entry out, or say that there is none after it.
  */
 
-/** Of which entries a part consists, as Postgres had it: versions after `after`, up to `upTo`. */
+/** The entries of a part as Postgres had them: versions after `after`, up to `upTo`. */
 interface Manifest {
   readonly epoch: string;
   readonly after: number;
@@ -34,8 +34,8 @@ export function manifestOf(ring: KeyRing, { after, upTo, head, entries }: LogPar
 }
 
 /**
- * Whether manifests in the order of their ends cover the part without a gap, and whatever they name
- * is in it: as new as that, or written anew behind its end.
+ * True if the manifests, in the order of their ends, cover the part without a gap, and the part has
+ * all that they name: in that version, or written anew behind its end.
  */
 export function isComplete(ring: KeyRing, part: LogPart, manifests: readonly string[]): boolean {
   if (part.upTo === part.after) return true;
@@ -63,7 +63,7 @@ function readManifest(ring: KeyRing, signed: string): Manifest | undefined {
   return JSON.parse(text) as Manifest;
 }
 
-/** After the follower drew the ticket, Postgres's head was this. */
+/** Proves Postgres's head after the follower drew the ticket. */
 export const proofOfAnswer = (ring: KeyRing, answer: Answer): string =>
   proofOf(ring, 'answer', textOf(answer));
 
@@ -79,7 +79,10 @@ interface Answer {
 const textOf = ({ head, follower, ticket }: Answer): string =>
   `${formatHead(head)} ${follower} ${ticket}`;
 
-/** After the follower drew the ticket, Postgres refused the writer, who knew of no later version. */
+/**
+ * Postgres refused the writer after the follower drew the ticket. The writer knew of no later
+ * version.
+ */
 interface ProvenRefusal {
   readonly writer: string;
   readonly known: Head;
@@ -91,7 +94,7 @@ export function proofOfRefusal(ring: KeyRing, refusal: ProvenRefusal): string {
   return `${refusal.known.version} ${proofOf(ring, 'refusal', textOfRefusal(refusal))}`;
 }
 
-/** The version that the writer knew of; undefined: nothing proves it. */
+/** The version that the writer knew of. Undefined: nothing proves it. */
 export function versionOfRefusal(
   ring: KeyRing,
   refusal: Omit<ProvenRefusal, 'known'>,
@@ -110,7 +113,7 @@ const textOfRefusal = ({ writer, known, follower, ticket }: ProvenRefusal): stri
 const nameOf = ({ kind, id, tenantId }: { kind: string; id: string; tenantId: string }): string =>
   `${kind}:${id}:${tenantId}`;
 
-/** By each master key of the ring: while one is being added or taken out, rings differ. */
+/** Makes a proof by each master key of the ring: while one is added or taken out, rings differ. */
 function proofOf(ring: KeyRing, purpose: string, text: string): string {
   return [...ring.versions]
     .map((version) => `${version}:${hashOf(ring, version, purpose, text).toString('base64')}`)

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { withProofs } from './codec';
+import { withProofs } from './entry-proofs';
 import { keepSubscribed } from './keep-subscribed';
 import { manifestOf, proofOfAnswer, proofOfRefusal } from './relay-proofs';
 import { readLog, type Head, type LogPart } from './log';
@@ -16,14 +16,14 @@ import {
   type Survey,
 } from './redis-prefix';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
-  /** Commands only: answers or fails quickly, and never queues while it is not connected. */
+  /** For commands only. It answers or fails quickly, and never queues while it is not connected. */
   readonly redis: Redis;
   /** A connection that may subscribe. */
   readonly subscriber: Redis;
-  /** Whether this process acknowledges changes: others then rely on its word. */
+  /** True if this process acknowledges changes: others then rely on its word. */
   readonly writes?: boolean;
   readonly intervalMs?: number;
   readonly acknowledgeMs?: number;
@@ -32,14 +32,14 @@ export interface RelayOptions {
 
 /**
  * Carries the log from Postgres to Redis. Any number of relays may run, in the worker and in the
- * management API: each push is "what is after Redis's head", and Redis takes it once.
+ * management API. Each push is "all after Redis's head", and Redis takes it once.
  */
 export class DefinitionRelay {
   readonly #id = randomUUID();
   readonly #prefix: RedisPrefix;
   readonly #waiting = new Set<Acknowledgements>();
   readonly #stopped = new AbortController();
-  /** The newest head of Postgres that this process has seen, or has acknowledged. */
+  /** The newest head of Postgres that this process has seen or acknowledged. */
   #known: Head | undefined;
   #loop: Promise<void> | undefined;
   #subscription: { stop(): void } | undefined;
@@ -68,8 +68,8 @@ export class DefinitionRelay {
 
   /**
    * Pushes, and returns when every follower that listens has the version, or when the time is up:
-   * then the leases see to it. Throws when Postgres is gone before Redis has the change: what neither
-   * of them holds up is not acknowledged.
+   * then the leases end. Throws if Postgres is gone before Redis has the change: a change that
+   * neither of them holds is not acknowledged.
    */
   async announce(version: number): Promise<void> {
     const { acknowledgeMs = 250 } = this.options;
@@ -85,7 +85,7 @@ export class DefinitionRelay {
       timeIsUp.abort();
       this.#waiting.delete(heard);
     }
-    // From now on this process vouches for the change, whether or not Redis took it.
+    // From now on this process vouches for the change, in Redis or not.
     if (this.#known && this.#known.version < version) this.#known = { ...this.#known, version };
   }
 
@@ -109,7 +109,7 @@ export class DefinitionRelay {
     }
   }
 
-  /** Brings Redis to the head of Postgres. Returns how many followers were told. */
+  /** Brings Redis to the head of Postgres, and returns how many followers were told. */
   async #push(announce: boolean): Promise<number> {
     for (;;) {
       const survey = await this.#prefix.survey(this.options.writes ? this.#id : undefined);
@@ -154,7 +154,7 @@ export class DefinitionRelay {
     return part;
   }
 
-  /** Followers then go on with what Redis has: this process acknowledged nothing beyond it. */
+  /** Lets followers go on with Redis's copy: this process acknowledged nothing beyond it. */
   async #tellOfRefusal(error: unknown, tickets: DrawnTickets): Promise<void> {
     if (!this.options.writes || !this.#known || !refusesConnections(error)) return;
     const known = this.#known;
@@ -170,7 +170,7 @@ export class DefinitionRelay {
   }
 }
 
-/** Which followers have a version. */
+/** The followers that have acknowledged a version. */
 class Acknowledgements {
   readonly #followers = new Set<string>();
   #wanted = Infinity;

@@ -41,7 +41,7 @@ const partOf = (after: number, entries: LogEntry[], upTo: number): LogPart => ({
 const replica = (): Replica => new Replica(ring, () => undefined);
 
 describe('a copy of the log', () => {
-  it('takes nothing older from a part that was read earlier and arrives later', async () => {
+  it('takes nothing older from a part that was read earlier but arrives later', async () => {
     const copy = replica();
     const id = randomUUID();
     const late = partOf(0, [entry(1, id, 'old')], 1);
@@ -51,7 +51,7 @@ describe('a copy of the log', () => {
     expect(copy.head).toEqual({ epoch, version: 2 });
   });
 
-  it('takes no part that leaves a gap, nor one of another log', async () => {
+  it('takes no part that leaves a gap and none of another log', async () => {
     const copy = replica();
     await copy.apply(partOf(0, [], 2), 'postgres');
     expect(await copy.apply(partOf(3, [], 4), 'postgres')).toBe(false);
@@ -60,7 +60,7 @@ describe('a copy of the log', () => {
     expect(copy.head?.version).toBe(2);
   });
 
-  it('lets others work while a large part is taken in', async () => {
+  it('lets other work run while it takes a large part', async () => {
     const copy = replica();
     const entries = Array.from({ length: 5_000 }, (_, n) => entry(n + 1, randomUUID(), `${n}`));
     let turns = 0;

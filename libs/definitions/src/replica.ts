@@ -1,10 +1,11 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { KeyRing } from '@glovebox/seal';
-import { openDefinition, requireProof } from './codec';
+import { openDefinition } from './codec';
+import { requireProof } from './entry-proofs';
 import type { Head, LogEntry, LogPart } from './log';
 import { DefinitionSnapshot } from './snapshot';
 
-/** Opening entries holds up every call of the process: not longer than this at a time. */
+/** Opening entries holds up every call of the process. Each slice is at most this long. */
 const sliceMs = 10;
 
 /** This process's copy of the log, up to a version. Parts arrive from two stores, in any order. */
@@ -27,14 +28,14 @@ export class Replica {
   }
 
   /**
-   * False: the part does not continue what is here, and nothing of it was taken; or Redis holds
-   * something that proves nothing, and what stands before it was taken.
+   * Returns false if the part does not continue this copy: nothing of it was taken. Also returns
+   * false if an entry from Redis lacks its proof: the entries before it were taken.
    */
   apply(part: LogPart, from: 'postgres' | 'redis'): Promise<boolean> {
     return this.#oneByOne(() => this.#apply(part, from));
   }
 
-  /** Another database, or one that was restored to an earlier state: nothing known counts. */
+  /** Forgets everything: it is another database, or one that was restored to an earlier state. */
   forget(): Promise<void> {
     return this.#oneByOne(async () => {
       this.#snapshot = new DefinitionSnapshot();
@@ -55,7 +56,7 @@ export class Replica {
     let taken = has;
     let sliceEnds = performance.now() + sliceMs;
     for (const entry of part.entries) {
-      // What was read earlier may arrive later: it must not bring an older state back.
+      // A part that was read earlier may arrive later. It must not bring an older state back.
       if (entry.version > has) {
         if (!this.#take(entry, from === 'redis' ? epoch : undefined)) {
           this.#head = { epoch, version: taken };
@@ -71,7 +72,7 @@ export class Replica {
     return true;
   }
 
-  /** With an epoch: from Redis, and false where the entry proves nothing. */
+  /** Takes one entry. With an epoch it is from Redis, and not taken without its proof. */
   #take(entry: LogEntry, epoch: string | undefined): boolean {
     const { kind, id, tenantId, payload } = entry;
     try {
@@ -82,7 +83,8 @@ export class Replica {
     } catch (error) {
       this.onFault(error);
       if (epoch !== undefined) return false;
-      // Unreadable means unknown, which is refused: one bad entry must not stop all the others.
+      // An unreadable entry counts as unknown, and calls to it are refused. One bad entry must not
+      // stop all the others.
       this.#snapshot.setUnreadable(kind, id);
     }
     return true;

@@ -5,9 +5,9 @@ import { resealPayload } from './codec';
 import type { DefinitionKind } from './definition';
 import { RedisPrefix } from './redis-prefix';
 
-export interface Resealed {
+interface Resealed {
   readonly resealed: number;
-  /** Entries that no key opens: they stay as they are. */
+  /** Entries that no key opens. They stay as they are. */
   readonly damaged: number;
 }
 
@@ -19,12 +19,12 @@ interface Entry {
   readonly payload: Buffer;
 }
 
-/** The head of the log is held for one part: a change of a definition waits no longer than that. */
+/** The head of the log is locked for one part at a time: no change of a definition waits longer. */
 const partSize = 200;
 
 /**
- * Seals every definition that an older master key sealed with the one that seals now. Each becomes a
- * new version of the log with the same content, and so replaces the old one in Redis as well.
+ * Seals every definition of an older master key by the one that seals now. Each becomes a new
+ * version of the log with the same content, and so replaces the old one in Redis too.
  */
 export async function resealDefinitions(database: Database, ring: KeyRing): Promise<Resealed> {
   let after = '0';
@@ -65,7 +65,10 @@ function tryToReseal(ring: KeyRing, sealing: number, entry: Entry): Buffer | und
   }
 }
 
-/** What was changed or deleted since it was read is left alone: that is newer, and sealed anew already. */
+/**
+ * Leaves alone all that was changed or deleted since it was read: it is newer, and sealed anew
+ * already.
+ */
 async function replacePayloads(sql: Sql, entries: readonly Entry[]): Promise<number> {
   if (entries.length === 0) return 0;
   const replaced = await sql.query(
@@ -87,7 +90,7 @@ async function replacePayloads(sql: Sql, entries: readonly Entry[]): Promise<num
   return replaced.length;
 }
 
-/** How many definitions each master key seals in Redis's copy. */
+/** Counts the definitions in Redis's copy by master key. */
 export async function sealedInRedis(redis: Redis): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
   for await (const payload of new RedisPrefix(redis).payloads()) {

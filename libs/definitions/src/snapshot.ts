@@ -8,7 +8,7 @@ import type {
   ProxyDefinition,
 } from './definition';
 
-/** Every definition, as of one version of the log. Look-ups ask nobody. */
+/** All definitions as of one version of the log. Look-ups ask nobody. */
 export class DefinitionSnapshot {
   readonly #byId = new Map<string, Definition>();
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
@@ -16,7 +16,7 @@ export class DefinitionSnapshot {
   readonly #unreadable = new Set<string>();
   #revision = 0;
 
-  /** While it stays the same, every look-up answers as before, but for applications that expire. */
+  /** While this stays the same, look-ups answer as before, except that applications expire. */
   get revision(): number {
     return this.#revision;
   }
@@ -40,8 +40,8 @@ export class DefinitionSnapshot {
   }
 
   /**
-   * Calls are refused alike for what is unknown and what this process cannot open. A verdict that
-   * lasts (a run that fails, a webhook that is given up) asks first which of the two it is.
+   * A call to an unknown definition and to one that this process cannot open is refused alike. A
+   * verdict that lasts (a run that fails, a webhook that is given up) must not rest on the second.
    */
   requireReadable(kind: DefinitionKind, id: string): void {
     if (!this.#unreadable.has(name(kind, id))) return;
@@ -79,7 +79,7 @@ export class DefinitionSnapshot {
   }
 }
 
-/** Who an application is when it acts, or undefined once it has expired. */
+/** The principal of an application. Undefined once it has expired. */
 export function principalOf(application: ApplicationDefinition): Principal | undefined {
   const { id, tenantId, type, permissions, rules, expiresAt } = application;
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return undefined;

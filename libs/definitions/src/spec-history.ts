@@ -1,24 +1,26 @@
 import type { DefinitionFollower } from './follower';
 
-/** What a follower may say of a resource a second after an acknowledgement: this, or something newer. */
+/**
+ * A state that a follower may show a second after its acknowledgement, unless it shows a newer one.
+ */
 interface State {
   readonly version: number;
-  /** Which of its states a definition is; undefined: it was deleted. */
+  /** Tells the states of a definition apart. Undefined: it was deleted. */
   readonly value: string | undefined;
 }
 
 const inForceAfterMs = 1_000;
 
-/** What was written and acknowledged, and whether what followers say fits to it. */
+/** Checks that followers show only states that were written, and none older than acknowledged. */
 export class History {
-  /** Every state that may have been committed. */
+  /** All states that may have been committed. */
   readonly #written = new Map<string, State[]>();
   readonly #acknowledged: { readonly id: string; readonly state: State; readonly at: number }[] =
     [];
   readonly violations: string[] = [];
   checks = 0;
 
-  /** Before the commit, whose answer may get lost. */
+  /** Called before the commit: its answer may get lost. */
   wrote(id: string, state: State): void {
     this.#written.set(id, [...(this.#written.get(id) ?? []), state]);
   }
@@ -31,7 +33,7 @@ export class History {
     return this.#acknowledged.length;
   }
 
-  /** Asks the follower what a call would ask it, and holds the answer against the history. */
+  /** Asks the follower as a call does, and checks the answers against the history. */
   watch(name: string, follower: DefinitionFollower, tenantId: string): () => void {
     const shown = new Map<string, string | undefined>();
     const gone = new Set<string>();

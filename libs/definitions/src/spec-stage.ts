@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
-import { createTestDatabase, startRedis } from '@glovebox/testing';
+import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
 import {
   appendDefinition,
   appendDeletion,
@@ -36,7 +36,7 @@ export async function startStage() {
     configuration,
     isolation: 'warm',
   });
-  /** As the management API writes: in a transaction that has entered the tenant. */
+  /** Writes as the management API does: in a transaction that has entered the tenant. */
   const asTenant = (work: (sql: Sql) => Promise<number>): Promise<number> =>
     management.transaction(async (sql) => {
       await enterTenant(sql, tenantId);
@@ -91,7 +91,7 @@ export async function startStage() {
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** What Redis holds of the log, to put it back later: as a replica that lost writes would. */
+/** A copy of Redis, to put it back later as a replica that lost writes would. */
 export type RedisCopy = readonly (readonly [key: string, value: Buffer | null])[];
 
 export const copyRedis = async (redis: Redis): Promise<RedisCopy> =>

@@ -1,9 +1,9 @@
-/** A ticket is worth a lease; an older one is worth nothing, and is forgotten. */
+/** A ticket is worth a lease. An older one is worthless, and forgotten. */
 const worthMs = 1_000;
 
 /**
- * When this process drew which ticket, on its own monotonic clock. Nobody else's clock counts: a
- * relay only says after which ticket it looked at Postgres.
+ * The tickets that this process drew, with the times on its own monotonic clock. No other clock
+ * counts: a relay only says after which ticket it read Postgres.
  */
 export class Tickets {
   #last = 0;

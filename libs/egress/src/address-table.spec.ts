@@ -78,7 +78,7 @@ describe('IPv4 inside of IPv6', () => {
     ['2002:a01:203::1', undefined, '10.1.2.3'],
     ['2606:4700::1111', undefined, undefined],
     ['10.1.2.3', undefined, undefined],
-  ])('%s', (address, mapped, embedded) => {
+  ])('is read from %s', (address, mapped, embedded) => {
     expect(mappedIpv4(address)).toBe(mapped);
     expect(embeddedIpv4(address)).toBe(embedded);
   });
@@ -98,7 +98,7 @@ describe('a range of addresses', () => {
     ['[fd00::/8]:*', 'fc00::1', 9, false],
     // A shared list would match: an IPv4 address is looked up as its v4-mapped form too.
     ['[::/0]:*', '10.0.0.1', 9, false],
-  ])('written %s, asked for %s port %d, says %s', (range, address, port, expected) => {
+  ])('written %s, asked about %s port %d, says %s', (range, address, port, expected) => {
     expect(parseAddressRange(range)?.covers(address, port)).toBe(expected);
   });
 });

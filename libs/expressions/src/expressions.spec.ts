@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { dataTemplate, valueTemplate } from './index';
 import { expressionBytesMax } from './bounds/limits';
+import { dataTemplate, valueTemplate } from './index';
 import { jsonTemplate, textTemplate } from './spec-bodies';
 
 const card = { number: '4242424242424242', expiration_month: 12 };

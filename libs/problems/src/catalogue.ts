@@ -1,4 +1,4 @@
-/** Every error that a caller can meet: its stable code, its HTTP status, its title. */
+/** All errors that a caller can get: stable code, HTTP status, title. */
 export const problemCatalogue = {
   validation_failed: { status: 400, title: 'One or more validation errors occurred.' },
   invalid_json: { status: 400, title: 'The body is not valid JSON.' },

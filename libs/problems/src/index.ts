@@ -1,9 +1,2 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
-export {
-  invalid,
-  Problem,
-  toProblem,
-  type ProblemBody,
-  type ProblemErrors,
-  type ProblemOptions,
-} from './problem';
+export { invalid, Problem, toProblem, type ProblemErrors } from './problem';

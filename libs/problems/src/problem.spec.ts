@@ -17,7 +17,7 @@ describe('a problem', () => {
     });
   });
 
-  it('says nothing of an error that nobody foresaw', () => {
+  it('says nothing of an unforeseen error', () => {
     const problem = toProblem(new Error('password authentication failed for 4111111111111111'));
     expect(problem.code).toBe('internal_error');
     expect(JSON.stringify(problem.body())).not.toContain('4111');

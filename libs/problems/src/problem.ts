@@ -1,9 +1,9 @@
 import { problemCatalogue, type ProblemCode } from './catalogue';
 
-/** Property path → what is wrong with it. */
+/** Messages by property path. */
 export type ProblemErrors = Readonly<Record<string, readonly string[]>>;
 
-export interface ProblemBody {
+interface ProblemBody {
   title: string;
   status: number;
   code: ProblemCode;
@@ -11,8 +11,10 @@ export interface ProblemBody {
   errors?: ProblemErrors;
 }
 
-export interface ProblemOptions {
-  /** Only where the catalogue's status is a default: a reactor's own error class sets it. */
+interface ProblemOptions {
+  /**
+   * Only where the catalogue's status is a default: customer code sets its own by an error class.
+   */
   status?: number;
   detail?: string;
   errors?: ProblemErrors;
@@ -20,7 +22,7 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** An error with a place in the catalogue: what the caller sees, and nothing that only we may see. */
+/** An error of the catalogue, with the text for the caller and nothing that is internal. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -49,12 +51,12 @@ export class Problem extends Error {
   }
 }
 
-/** Whatever was thrown, as a problem. What we did not foresee says nothing about itself. */
+/** Turns anything thrown into a problem. An unforeseen error tells the caller nothing. */
 export function toProblem(thrown: unknown): Problem {
   return thrown instanceof Problem ? thrown : new Problem('internal_error', { cause: thrown });
 }
 
-/** The one way to refuse input: a message for each member that is wrong. */
+/** Refuses input, with messages for each member that is wrong. */
 export function invalid(errors: ProblemErrors): Problem {
   return new Problem('validation_failed', { errors });
 }

@@ -73,9 +73,9 @@ export async function insertRun(
 }
 
 /**
- * Reminds a worker that the tenant has a due run. The job id is the tenant's id, so there is one job
- * however many runs wait. The job leaves Redis before its worker looks for rows. The look therefore
- * finds every run whose own reminder met that job and was ignored.
+ * Reminds a worker that the tenant has a due run. The job id is the tenant's id, so there is one
+ * job however many runs wait. The job leaves Redis before its worker looks for rows. The look
+ * therefore finds every run whose own reminder met that job and was ignored.
  */
 export async function remindOfRuns(queue: Queue, tenantId: string): Promise<void> {
   await queue.add('due', { tenantId }, { jobId: tenantId });

@@ -18,18 +18,18 @@ function faultsOf(parameters: RequestParameter[], args: Record<string, unknown>)
 }
 
 describe('arguments (docs/reference/invocation.md)', () => {
-  it('A1: anything goes when nothing is declared', () => {
+  it('A1: all are accepted where none is declared', () => {
     const args = { any: [1, { thing: null }] };
     expect(castArguments([], args)).toBe(args);
   });
 
-  it('A2: names match case-sensitively', () => {
+  it('A2: match their names case-sensitively', () => {
     expect(faultsOf([parameter('Amount', 'number')], { amount: 1 })).toEqual({
       'args.Amount': ['is required'],
     });
   });
 
-  it('A3: dots name nested properties', () => {
+  it('A3: are found in nested properties by dots in the name', () => {
     const parameters = [parameter('user.first_name', 'string')];
     expect(castArguments(parameters, { user: { first_name: 'Ada', age: 36 } })).toEqual({
       user: { first_name: 'Ada' },
@@ -37,7 +37,7 @@ describe('arguments (docs/reference/invocation.md)', () => {
     expect(faultsOf(parameters, { 'user.first_name': 'Ada' })).toBeDefined();
   });
 
-  it('A4: a required one must be there, and null counts as missing', () => {
+  it('A4: must be present where they are required, and null counts as missing', () => {
     const parameters = [parameter('a', 'number'), parameter('b', 'string')];
     expect(faultsOf(parameters, { a: null })).toEqual({
       'args.a': ['is required'],
@@ -45,7 +45,7 @@ describe('arguments (docs/reference/invocation.md)', () => {
     });
   });
 
-  it('A5: an optional one may be left out', () => {
+  it('A5: may be left out where they are optional', () => {
     expect(castArguments([parameter('a', 'number', true)], {})).toEqual({});
   });
 
@@ -58,7 +58,7 @@ describe('arguments (docs/reference/invocation.md)', () => {
     ['string', 5, '5'],
     ['string', true, 'true'],
     ['object', { a: [1] }, { a: [1] }],
-  ])('A6: as %s, %j becomes %j', (type, given, taken) => {
+  ])('A6: are cast to the declared type: as %s, %j becomes %j', (type, given, taken) => {
     expect(castArguments([parameter('x', type)], { x: given })).toEqual({ x: taken });
   });
 
@@ -74,24 +74,24 @@ describe('arguments (docs/reference/invocation.md)', () => {
     ['string', ['a']],
     ['object', 'text'],
     ['object', []],
-  ])('A6: as %s, %j is refused', (type, given) => {
+  ])('A6: are refused where they cannot be cast: as %s, %j', (type, given) => {
     expect(faultsOf([parameter('x', type)], { x: given })).toEqual({
       'args.x': [`must be a ${type}`],
     });
   });
 
-  it('A8: what is not declared is removed once anything is', () => {
+  it('A8: are removed where others are declared and they are not', () => {
     expect(castArguments([parameter('a', 'number')], { a: 1, b: { deep: 2 } })).toEqual({ a: 1 });
   });
 
-  it('a declared object keeps all below it, with its declared parts cast', () => {
+  it('keep everything below a declared object, with its declared parts cast', () => {
     const args = { user: { age: '36', name: 'Ada' } };
     const parameters = [parameter('user.age', 'number'), parameter('user', 'object')];
     expect(castArguments(parameters, args)).toEqual({ user: { age: 36, name: 'Ada' } });
     expect(args.user.age).toBe('36');
   });
 
-  it('a member called __proto__ stays a member', () => {
+  it('keep a member called __proto__ as a member', () => {
     const args = JSON.parse('{"x":{"__proto__":{"polluted":true}}}') as Record<string, unknown>;
     const cast = castArguments([parameter('x', 'object')], args);
     expect(JSON.stringify(cast)).toBe('{"x":{"__proto__":{"polluted":true}}}');

@@ -86,7 +86,7 @@ function setOwn<Value>(target: JsonObject, name: string, value: Value): Value {
   return value;
 }
 
-/** Its own object on every level, so that casting a part never changes what the caller holds. */
+/** Copies every level, so that casting a part never changes the caller's objects. */
 function copyOf(value: JsonObject): JsonObject {
   const copy: JsonObject = {};
   for (const [name, member] of Object.entries(value)) {

@@ -3,7 +3,7 @@ import type { RunnerClient } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import type { Vault } from '@glovebox/vault';
 
-/** What running customer code takes, in the gateway and in the worker alike. */
+/** The part of a context that running customer code needs, in the gateway and in the worker. */
 export interface ReactorContext {
   readonly database: Database;
   readonly vault: Vault;

@@ -2,7 +2,10 @@ import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { Decided } from './invoke-reactor';
 
-/** A reactor with its code, and whom that acts as. Unknown, foreign and deleted answer alike. */
+/**
+ * Finds a reactor, its code, and the application that the code acts as. An unknown, a foreign and a
+ * deleted reactor are answered alike.
+ */
 export function findReactor(
   definitions: DefinitionSnapshot,
   tenantId: string,

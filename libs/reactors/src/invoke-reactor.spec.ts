@@ -123,7 +123,7 @@ const storeToken = async (data: unknown): Promise<string> => {
   return view.id;
 };
 
-/** Everything of a token that its own row says. */
+/** The tokens that an application has created. */
 const tokensOf = (applicationId: string): Promise<unknown[]> =>
   database.query('SELECT id FROM tokens WHERE created_by = $1', [applicationId]);
 
@@ -217,7 +217,7 @@ describe('the arguments of a run', () => {
   });
 });
 
-describe('code is not started', () => {
+describe('code', () => {
   it.each<[string, (decided: Decided) => Decided]>([
     [
       'the formula has other code',
@@ -231,24 +231,27 @@ describe('code is not started', () => {
       'the caller may do less',
       (decided) => ({ ...decided, caller: { ...caller, permissions: [] } }),
     ],
-  ])('when %s since its arguments were opened: 409 changed_meanwhile', async (_, change) => {
-    const started = jest.fn(() => Promise.resolve());
-    const refused = run('module.exports = () => ({})', {
-      later: (decided) => Promise.resolve(change(decided)),
-      beforeCode: started,
-    });
-    await expect(refused).rejects.toMatchObject({ status: 409, code: 'changed_meanwhile' });
-    expect(started).not.toHaveBeenCalled();
-  });
+  ])(
+    'does not start when %s since its arguments were opened: 409 changed_meanwhile',
+    async (_, change) => {
+      const started = jest.fn(() => Promise.resolve());
+      const refused = run('module.exports = () => ({})', {
+        later: (decided) => Promise.resolve(change(decided)),
+        beforeCode: started,
+      });
+      await expect(refused).rejects.toMatchObject({ status: 409, code: 'changed_meanwhile' });
+      expect(started).not.toHaveBeenCalled();
+    },
+  );
 
-  it('when the definitions refuse the invocation by then', async () => {
+  it('does not start when the definitions refuse the invocation by then', async () => {
     const refused = run('module.exports = () => ({})', {
       later: () => Promise.reject(new Problem('permission_denied')),
     });
     await expect(refused).rejects.toMatchObject({ code: 'permission_denied' });
   });
 
-  it('when the step before it fails', async () => {
+  it('does not start when the step before it fails', async () => {
     const refused = run('module.exports = () => ({ raw: 1 })', {
       beforeCode: () => Promise.reject(new Error('fenced')),
     });
@@ -256,11 +259,11 @@ describe('code is not started', () => {
   });
 });
 
-it('code is started when the definitions say the same in other objects', async () => {
+it('code starts when the definitions say the same in other objects', async () => {
   expect(await run('module.exports = () => ({ raw: 1 })')).toEqual({ raw: 1 });
 });
 
-describe('a failed run', () => {
+describe('a run', () => {
   it.each<[string, string, object, Partial<Invocation>]>([
     [
       'throws an error',
@@ -310,11 +313,11 @@ describe('a failed run', () => {
       { status: 500, code: 'reactor_crashed' },
       {},
     ],
-  ])('whose code %s is answered with the problem of that', async (_, code, problem, more) => {
+  ])('whose code %s has failed with its own problem', async (_, code, problem, more) => {
     await expect(run(code, more)).rejects.toMatchObject(problem);
   });
 
-  it('shows nothing of its arguments, its configuration or what it opened', async () => {
+  it('that fails shows nothing of its arguments, its configuration or the data it opened', async () => {
     const [argument, opened] = [await storeToken('from args'), await storeToken('from svc')];
     const failed = run(
       `module.exports = async (req) => {
@@ -403,7 +406,7 @@ describe('code that calls req.svc', () => {
 
 describe('a value that a run returns to be tokenized', () => {
   const code = `module.exports = () => ({ tokenize: 'x' })`;
-  /** Decides otherwise from the start of the code on. */
+  /** Decides differently once the code has started. */
   const changing = (later: (decided: Decided) => Promise<Decided>) => {
     let started = false;
     return {

@@ -3,7 +3,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import { Opening, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
@@ -12,26 +12,28 @@ import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import { serviceCalls } from './service-calls';
 
-/** What the definitions say of an invocation at one moment. */
+/** The definitions that an invocation depends on, as they are at one moment. */
 export interface Decided {
   readonly reactor: ReactorDefinition;
   readonly formula: FormulaDefinition;
-  /** Who invokes: tokens in the arguments are used under this application's grants. */
+  /** The invoking application. Tokens in the arguments are used under its grants. */
   readonly caller: Principal;
-  /** Whom the code acts as through `req.svc`; null when the reactor's application is gone. */
+  /** The application that `req.svc` acts as; null when the reactor's application is gone. */
   readonly application: Principal | null;
 }
 
 export interface Invocation extends Decided {
-  /** By the definitions of then; throws what a new invocation would be told. */
+  /**
+   * Decides by the definitions of that moment. Throws the problem that a new invocation would get.
+   */
   readonly decideAnew: () => Promise<Decided>;
   readonly args: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: AbortSignal;
-  /** Of a request that is one of many: what its arguments may expand to. */
+  /** Limits what the arguments of one request may expand to beside other requests. */
   readonly budget?: Budget;
-  /** Called when only the code is left to run; a throw keeps it from running. */
+  /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
 }
 
@@ -41,7 +43,7 @@ interface ReactorResponse {
   raw?: unknown;
 }
 
-/** What a reactor's code returned, as far as we understand it. */
+/** The members of a returned object that we understand. */
 interface ReactorResult {
   readonly raw?: unknown;
   readonly tokenize?: unknown;
@@ -49,7 +51,9 @@ interface ReactorResult {
 
 const resultBytesMax = 1024 * 1024;
 
-/** The whole story of a run: detokenize, check and cast, run, shape. The same sync and async. */
+/**
+ * Runs a reactor, sync or async: detokenizes, checks and casts, runs the code, shapes the answer.
+ */
 export async function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
@@ -66,7 +70,7 @@ export async function invokeReactor(
   return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
 }
 
-/** Values in the arguments are for the code that was there when they were opened. */
+/** Values were opened for the code of that moment. Other code must not get them. */
 async function requireUnchanged({
   reactor,
   formula,
@@ -82,8 +86,8 @@ async function requireUnchanged({
 }
 
 /**
- * Whom the code acts as by now. A run may outlast its reactor, its caller and what either may do; it
- * goes on then, but acts as nobody.
+ * Decides anew for code that is running. A run may outlast its reactor, its caller and their
+ * permissions. It goes on then, but acts as nobody.
  */
 async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided> {
   const now = await decideAnew().catch((error: unknown) => {
@@ -95,7 +99,7 @@ async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided
 
 function gone(): Problem {
   return new Problem('invalid_api_key', {
-    detail: 'What the code acted as, or its reactor, is no longer there.',
+    detail: 'The reactor or its application no longer exists.',
   });
 }
 
@@ -116,7 +120,7 @@ async function storeTokens(
   return tokenized.document;
 }
 
-/** Everything about the arguments that can be refused before code runs, and what is secret in them. */
+/** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
 export async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: Invocation,
@@ -133,7 +137,7 @@ export async function readyArguments(
     entityId: reactor.id,
     traceId,
   };
-  const opening = new Opening(budget?.keep);
+  const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });

@@ -1,17 +1,20 @@
-/** Of the data that one run opens through `req.svc`, what no text of its code may show. */
+/** Characters of opened data, as JSON, that are remembered of one run. */
 const openedTextMax = 4 * 1024 * 1024;
 
-/** What a run has opened; of more than can be kept, nothing is known any more. */
+/**
+ * The data that a run opened through `req.svc`, which no text of its code may show. Above
+ * `openedTextMax` characters nothing is known any more.
+ */
 export class OpenedValues {
   #values: unknown[] | undefined = [];
   #charactersLeft = openedTextMax;
 
-  /** Undefined: too much to tell what a text shows of it. */
+  /** Undefined: more was opened than could be remembered. */
   get values(): readonly unknown[] | undefined {
     return this.#values;
   }
 
-  /** Of what a call answers, the data of tokens: ids and types are no secrets. */
+  /** Remembers the data of tokens in an answer. Ids and types are no secrets. */
   add(method: string, answer: unknown): void {
     if (method === 'svc.detokenize') return this.#keep(answer);
     const data = dataOf(answer);

@@ -17,7 +17,7 @@ async function problemOf(outcome: RunOutcome): Promise<Problem> {
 const threw = (error: Extract<RunOutcome, { kind: 'threw' }>['error']): Promise<Problem> =>
   problemOf({ kind: 'threw', error });
 
-describe('what a reactor threw', () => {
+describe('an error that a reactor threw', () => {
   it.each([
     ['BadRequestError', 400, 'Bad Request'],
     ['InvalidReactorConfigurationError', 400, 'Invalid Reactor Configuration'],
@@ -29,7 +29,7 @@ describe('what a reactor threw', () => {
     ['ServiceUnavailableError', 503, 'Service Unavailable'],
     ['TypeError', 500, 'Reactor Runtime Error'],
     ['__proto__', 500, 'Reactor Runtime Error'],
-  ])('%s is %d', async (name, status, detail) => {
+  ])('is answered by its class: %s is %d', async (name, status, detail) => {
     const problem = await threw({ name, message: 'why', errors: { error: ['why'] } });
     expect(problem.body()).toEqual({
       title: 'The reactor reported an error.',
@@ -45,14 +45,17 @@ describe('what a reactor threw', () => {
     [200, 500],
     [600, 500],
     [undefined, 500],
-  ])('CustomHttpResponseError with status %s is %d', async (status, answered) => {
-    const error = { name: 'CustomHttpResponseError', message: '', body: { reason: 'x' } };
-    const problem = await threw({ ...error, ...(status === undefined ? {} : { status }) });
-    expect(problem.status).toBe(answered);
-    expect(problem.errors).toEqual({ body: ['{"reason":"x"}'] });
-  });
+  ])(
+    'is answered with the status of a CustomHttpResponseError from 400: %s is %d',
+    async (status, answered) => {
+      const error = { name: 'CustomHttpResponseError', message: '', body: { reason: 'x' } };
+      const problem = await threw({ ...error, ...(status === undefined ? {} : { status }) });
+      expect(problem.status).toBe(answered);
+      expect(problem.errors).toEqual({ body: ['{"reason":"x"}'] });
+    },
+  );
 
-  it('shows nothing that the run knew, and at most 1,000 characters', async () => {
+  it('shows no value that the run knew, and at most 1,000 characters', async () => {
     const message = 'declined 4242424242424242, a long secret, 987654 of 123';
     expect((await threw({ name: 'Error', message })).errors).toEqual({
       error: ['declined [redacted], [redacted], [redacted] of [redacted]'],
@@ -76,17 +79,17 @@ it.each<[RunOutcome, number, string]>([
   [{ kind: 'died', reason: 'memory' }, 500, 'reactor_crashed'],
   [{ kind: 'invalid_result', reason: 'circular' }, 500, 'invalid_reactor_result'],
   [{ kind: 'invalid_code', error: { name: 'Error', message: 'no function' } }, 422, 'invalid_code'],
-])('%j is told apart', async (outcome, status, code) => {
+])('the outcome %j has a problem of its own', async (outcome, status, code) => {
   expect(await problemOf(outcome)).toMatchObject({ status, code });
 });
 
-it('an answer that was thrown is none of a reactor', async () => {
+it('an answer that a reactor throws is a crash: only transforms may', async () => {
   expect(await problemOf({ kind: 'answered', value: {} })).toMatchObject({
     code: 'reactor_crashed',
   });
 });
 
-it('arguments that no frame can hold are too large for what ran', async () => {
+it('arguments that no frame can hold are too large: 413 names the kind of code', async () => {
   const refused = resultOf({ kind: 'args_too_large' }, redact, 'request transform');
   await expect(refused).rejects.toMatchObject({
     code: 'payload_too_large',

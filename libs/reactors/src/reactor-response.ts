@@ -20,7 +20,7 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 };
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
-/** What the code returned, or the problem that the caller is told; `ran` names the code in it. */
+/** Returns the code's result, or throws the problem for the caller. `ran` names the code in it. */
 export async function resultOf(
   outcome: RunOutcome,
   redact: Redact,
@@ -37,7 +37,7 @@ export async function resultOf(
       throw new Problem('no_capacity', { retryAfterSeconds: 1 });
     case 'args_too_large':
       throw new Problem('payload_too_large', { detail: `It is too large for the ${ran}.` });
-    // Transforms alone may throw an answer.
+    // Only transforms may throw an answer.
     case 'answered':
     case 'died':
       throw new Problem('reactor_crashed');
@@ -59,7 +59,7 @@ const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string
   not_serialisable: `object that the ${ran} returned cannot be written as JSON`,
 });
 
-/** What customers' code says is shown without what the run knew, and not at any length. */
+/** Shortens a text of customers' code, and removes stack and known values. */
 function* shownOf(text: string, redact: Redact): Work<string> {
   const withoutStack = cutThrownText(text).replace(/\n[ \t]+at [^\n]*/g, '');
   return cutThrownText(yield* redact(withoutStack));

@@ -1,16 +1,16 @@
 /**
- * The bytes that a text may stand for, and where in the text each of them is. A value is looked for
- * in these instead of in every form that it may be written in: a text is short, values are many.
+ * The bytes that a text may encode, each with its place in the text. Values are searched for in
+ * these bytes, not encoded in every possible form: a text is short, values are many.
  */
 export class View {
-  /** Bytes, and `gap` between what does not belong together. */
+  /** Bytes, with a `gap` between parts that do not belong together. */
   readonly codes: number[] = [];
   readonly starts: number[] = [];
   readonly ends: number[] = [];
-  /** Whether the last byte is at the end of the text, so that a cut may be behind it. */
+  /** The last byte is at the end of the text, so that a cut may follow it. */
   isOpen = true;
 
-  /** `exact`: a short value has to be all that was encoded. */
+  /** `exact`: only a short value that is the whole encoded text counts. */
   constructor(private readonly wordsAre: 'in text' | 'exact' | 'none' = 'in text') {}
 
   add(code: number, start: number, end: number): void {
@@ -19,7 +19,7 @@ export class View {
     this.ends.push(end);
   }
 
-  /** Whether a word may end before, or begin behind, what is at this place. */
+  /** Tells whether a word may end before this place or begin behind it. */
   isBoundary(at: number): boolean {
     const code = this.codes[at];
     if (code === undefined || code === gap) return this.wordsAre !== 'none';
@@ -29,12 +29,12 @@ export class View {
 
 const gap = 0x100;
 
-/** UTF-8, one character a byte, so that it compares with the codes of a view. */
+/** UTF-8 with one character per byte, to be compared with the codes of a view. */
 export function byteText(text: string): string {
   return /[\u0080-\uffff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
-/** One after the other: who has seen enough does not pay for the others. */
+/** Yields the views one by one: a caller that has seen enough does not pay for the rest. */
 export function* viewsOf(text: string): Generator<View> {
   const plain = plainView(text);
   const has = (view: View, character: string): boolean =>
@@ -84,7 +84,7 @@ const namedEscapes = new Map(
   ),
 );
 
-/** As JSON and JavaScript write texts. */
+/** Reads the escapes of JSON and JavaScript. */
 function unescaped(from: View): View {
   return decoded(from, (codes, at) => {
     if (codes[at] !== 0x5c) return undefined;
@@ -107,7 +107,7 @@ interface Escape {
   readonly bytes: Iterable<number>;
   readonly length: number;
 }
-/** `cut`: the text ends before the escape does. */
+/** `cut`: the text ends within the escape. */
 type ReadEscape = Escape | 'cut' | undefined;
 
 const utf8 = (codePoint: number, length: number): Escape => ({
@@ -148,7 +148,7 @@ function decoded(from: View, escapeAt: (codes: readonly number[], at: number) =>
   return view;
 }
 
-// ---- base64 and hex: what any run of their letters may stand for ----
+// ---- base64 and hex: every run of their letters may be an encoding ----
 
 const valuesOf = (...alphabets: string[]): Int8Array => {
   const values = new Int8Array(gap + 1).fill(-1);
@@ -161,7 +161,7 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const base64Values = valuesOf(`${letters}+/`, `${letters}-_`);
 const hexValues = valuesOf('0123456789abcdef', '0123456789ABCDEF');
 
-/** Short values are looked for where the encoding begins with its run of letters. */
+/** Short values are found only where the encoding begins with its run of letters. */
 const base64Decoded = (from: View, offset: number): View =>
   runsDecoded(from, offset, base64Values, 6, offset === 0 ? 'exact' : 'none');
 const hexDecoded = (from: View, offset: number): View =>
@@ -191,7 +191,7 @@ function runsDecoded(
       if (kept < 8) continue;
       kept -= 8;
       view.add((bits >> kept) & 0xff, starts[first] ?? 0, ends[letter] ?? 0);
-      // What is left of this letter belongs to the next byte.
+      // The remaining bits of this letter belong to the next byte.
       first = kept > 0 ? letter : letter + 1;
     }
     at = letter;

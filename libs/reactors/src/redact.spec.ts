@@ -31,7 +31,7 @@ it.each([
   ['in base64 without padding', base64(value).replace(/=+$/, '')],
   ['in base64url', Buffer.from(value).toString('base64url')],
   ['in base64 that was percent-encoded', encodeURIComponent(base64(value))],
-])('a value that the run knew is not shown %s', (_, encoded) => {
+])('a value that the run knew is redacted when it is written %s', (_, encoded) => {
   const shown = redact(`said: ${encoded}; and more`);
   expect(shown).toMatch(/^said: .{0,3}\[redacted\].{0,8}; and more$/);
 });
@@ -49,12 +49,12 @@ it.each([
   expect(redact(text)).toBe(shown);
 });
 
-it('a short value is blacked out as a whole word, and yes and no are no secrets', () => {
+it('a short value is redacted as a whole word, and true and false are no secrets', () => {
   const short = redactor(['ab', true, null, '-', '']);
   expect(short('ab abc true null - x-ab')).toBe('[redacted] abc true null - x-[redacted]');
 });
 
-describe('what code throws costs the process that shows it little', () => {
+describe('redacting an error of code', () => {
   const known = Array.from({ length: 100_000 }, (_, n) => ({ n: `value ${n}`, text: `${n}:x` }));
   const cases: [string, readonly unknown[], ThrownError][] = [
     ['1 MiB of body, 200,000 values', [known], custom(known.slice(0, 25_000))],
@@ -64,16 +64,16 @@ describe('what code throws costs the process that shows it little', () => {
     ['a million arguments', [Array.from({ length: 1_000_000 }, (_, n) => n)], listed('1')],
   ];
 
-  it.each(cases)('%s', async (_, values, error) => {
+  it.each(cases)('costs little processor time: %s', async (_, values, error) => {
     const before = process.cpuUsage();
     const { errors } = await problemOf(values, error);
     const { user, system } = process.cpuUsage(before);
-    // About 200 ms, and two seconds in a process with a large heap to collect; it was minutes.
+    // About 200 ms, and 2 s in a process with a large heap to collect. Unbounded it takes minutes.
     expect((user + system) / 1_000).toBeLessThan(10_000);
     expect(Object.values(errors ?? {}).flat().length).toBeLessThanOrEqual(50);
   });
 
-  it.each(cases)('%s: others are served meanwhile', async (_, values, error) => {
+  it.each(cases)('lets others be served meanwhile: %s', async (_, values, error) => {
     let isOver = false;
     let before = process.cpuUsage();
     const over = problemOf(values, error).finally(() => (isOver = true));
@@ -85,11 +85,11 @@ describe('what code throws costs the process that shows it little', () => {
       await new Promise((resolve) => setImmediate(resolve));
     } while (!isOver);
     await over;
-    // Slices of 5 ms, and now and then a collection of garbage; it was 250 ms in one piece.
+    // Slices of 5 ms, and now and then a garbage collection. In one piece it takes 250 ms.
     expect(longestMs).toBeLessThan(60);
   });
 
-  it('above its budget nothing of the text is shown', async () => {
+  it('shows nothing of a text above its budget', async () => {
     expect(redactor(Array(knownValuesMax + 1).fill('x'))('said')).toBe('[redacted]');
     const { errors } = await problemOf(sameLetter(10_000), listed('a'.repeat(1_000)));
     expect(Object.values(errors ?? {}).flat()).toEqual(Array(50).fill('[redacted]'));

@@ -1,31 +1,33 @@
 import type { Work } from '@glovebox/expressions';
 import { byteText, viewsOf, type View } from './redact-views';
 
-/** For texts of at most 1,000 characters, as `cutThrownText` leaves them: the work is bounded by it. */
+/**
+ * Takes texts of at most 1,000 characters, as `cutThrownText` leaves them. That bounds its work.
+ */
 export type Redact = (text: string) => Work<string>;
 
 /** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
 export const knownValuesMax = 250_000;
-/** What the redaction of all texts of one run may cost: about 200 ms at worst, in slices. */
+/** The cost of redacting all texts of one run: about 200 ms at worst, in slices. */
 const redactionStepsMax = 4_000_000;
-/** Of a longer value, this much is looked for; a text that is shown is shorter. */
+/** Only the beginning of a longer value is searched for. A text that is shown is shorter. */
 const valueCharactersMax = 1_000;
-/** Shorter values are blacked out as whole words: anywhere else they would blacken what is said. */
+/** Shorter values are redacted as whole words only. Elsewhere they would blacken ordinary text. */
 const partLengthMin = 4;
-/** To make a byte of a view, and to look it up, beside comparing what begins alike. */
+/** The cost of making a byte of a view and looking it up. Comparing values comes on top. */
 const stepsPerByte = 8;
-/** Between two points where others may be served. */
+/** The work between two points where others may be served. */
 const stepsAtOnce = 50_000;
-/** As UTF-8. */
+/** The longest short word in UTF-8. */
 const wordBytesMax = 3 * (partLengthMin - 1);
 const redacted = '[redacted]';
 
 /**
- * Blacks out, in a text for others, every value that the run knew: data of tokens, arguments,
- * configuration; as it is, JSON-escaped, percent-encoded, in base64 or in hex. Shows nothing of a
- * text that would take too much work. `true`, `false` and `null` are no secrets.
+ * Redacts every value that the run knew in a text: data of tokens, arguments, configuration. Finds
+ * a value as it is, JSON-escaped, percent-encoded, in base64 and in hex. Shows nothing of a text
+ * that would take too much work. `true`, `false` and `null` are no secrets. `opened` is the data
+ * that the code opened itself; undefined where that was too much to remember.
  */
-/** `opened`: what the code has got by itself; undefined where that is too much to be known. */
 export function redactorOf(
   known: readonly unknown[],
   opened: readonly unknown[] | undefined = [],
@@ -33,7 +35,7 @@ export function redactorOf(
   let index: Index | 'too many' | undefined;
   let stepsLeft = redactionStepsMax;
   return function* (text) {
-    // Most runs throw nothing: the index is made for the first text.
+    // Most runs throw nothing, so the index is made for the first text.
     index ??= opened ? yield* indexOf([known, opened]) : 'too many';
     if (index === 'too many') return redacted;
     const hidden = new Uint8Array(text.length);
@@ -45,22 +47,22 @@ export function redactorOf(
   };
 }
 
-// ---- what is known, found by how it begins ----
+// ---- the index of known values, by their first bytes ----
 
 interface Index {
-  /** Values by a hash of their first four bytes: the last one, and for each the one before. */
+  /** The last value of each hash of four first bytes; `before` has the value before each. */
   readonly last: Int32Array;
   readonly before: number[];
   readonly values: string[];
-  /** Of values that begin as something in a text does: their bytes, by their place. */
+  /** The bytes of values whose beginning was met in a text, by their place. */
   readonly bytes: Map<number, string>;
   readonly words: Set<string>;
 }
 
 const hashBits = 16;
-/** How far back a value is looked for among those that begin alike, to keep it once only. */
+/** A value is compared with so many of the same hash, to keep it only once. */
 const doublesSearched = 8;
-/** Values that are added to the index between two points where others may be served. */
+/** Values added to the index between two points where others may be served. */
 const valuesAtOnce = 1_000;
 
 function* indexOf(known: readonly unknown[]): Work<Index | 'too many'> {
@@ -71,7 +73,7 @@ function* indexOf(known: readonly unknown[]): Work<Index | 'too many'> {
     bytes: new Map(),
     words: new Set(),
   };
-  // A list is gone through where it is: to copy a large one would take a slice too long.
+  // Lists are walked in place: copying a large one would make a slice too long.
   const open: Iterator<unknown>[] = [known.values()];
   let count = 0;
   for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
@@ -95,7 +97,7 @@ function* indexOf(known: readonly unknown[]): Work<Index | 'too many'> {
   return index;
 }
 
-/** No more is done for a value than to look at how it begins: most of them are in no text. */
+/** Looks only at the beginning of a value. Most values are in no text. */
 function addValue({ last, before, values, words }: Index, value: string): void {
   if (value.length < partLengthMin) {
     if (/[0-9A-Za-z\u0080-\uffff]/.test(value)) words.add(byteText(value));
@@ -125,7 +127,7 @@ function slotOf(value: string): number {
   const code = (at: number): number => value.charCodeAt(at);
   if ((code(0) | code(1) | code(2) | code(3)) < 0x80)
     return hash(code(0), code(1), code(2), code(3));
-  // One more than four: the second half of a character may be the fifth.
+  // Five units, because the second half of a character may be the fifth.
   const bytes = Buffer.from(value.slice(0, partLengthMin + 1), 'utf8');
   return hash(bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0, bytes[3] ?? 0);
 }
@@ -136,7 +138,7 @@ function hash(a: number, b: number, c: number, d: number): number {
 
 // ---- one pass over a view ----
 
-/** Marks what is known in `hidden`, and tells what that took; it stops once that is above `stepsMax`. */
+/** Marks known values in `hidden`. Returns the steps it took, and stops above `stepsMax`. */
 function* hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): Work<number> {
   const { codes } = view;
   const { last, before } = index;
@@ -151,7 +153,7 @@ function* hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): 
       const value = bytesOf(index, candidate);
       const length = commonLength(view, at, value);
       steps += 1 + length;
-      // Long texts come cut off, and the cut may have gone through a value.
+      // A long text was cut, maybe in the middle of a value.
       const isCut = view.isOpen && at + length === codes.length && length >= partLengthMin;
       if (length === value.length || isCut) mark(view, at, length, hidden);
       if (steps - stepsYielded > stepsAtOnce) {

@@ -1,18 +1,17 @@
 import { type Actor, type Principal, requirePermission } from '@glovebox/access';
 import type { Sql, SqlPool } from '@glovebox/database';
-import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import { tokenFilterOf, type TokenInput, type Vault } from '@glovebox/vault';
-import { isJsonObject } from '@glovebox/wire';
+import { requireTokenId, tokenFilterOf, tokenMembers, type Vault } from '@glovebox/vault';
+import { fromWire, isJsonObject, toWire } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 
 type ServiceCall = (method: string, params: unknown) => Promise<unknown>;
 
 /**
- * What `req.svc` reaches: the vault, as the application that the resource carries. It is asked for at
- * each call: a run takes its time, and what it may do is taken back meanwhile.
+ * Answers the calls of `req.svc`: they reach the vault as the application of the resource. Each
+ * call asks for that application again, because its permissions may be revoked while the code runs.
  */
 export function serviceCalls(
   { database, vault, logger }: Pick<ReactorContext, 'database' | 'vault' | 'logger'>,
@@ -32,7 +31,7 @@ export function serviceCalls(
     opened.add(method, result);
     return result;
   };
-  // Customers' code sees what any caller would see of an error, and nothing of ours.
+  // Customers' code sees of an error what any caller would see, and nothing internal.
   return (method, params) =>
     answer(method, params).catch((error: unknown) => {
       const problem = toProblem(error);
@@ -52,7 +51,7 @@ interface Call {
   readonly second: unknown;
 }
 
-/** Each under the permission and the rules of the endpoint that does the same. */
+/** Each call needs the permission of the endpoint that does the same, and obeys its rules. */
 const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'svc.tokenize': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
@@ -65,12 +64,13 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   },
   'svc.tokens.create': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
-    const create = (sql: Sql) => vault.createToken(sql, actor, membersOf(first) as TokenInput);
-    return database.transaction(create).then(({ view }) => view);
+    const input = fromWire(tokenMembers, membersOf(first));
+    const create = (sql: Sql) => vault.createToken(sql, actor, input);
+    return database.transaction(create).then(({ view }) => toWire(view));
   },
   'svc.tokens.retrieve': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
-    return vault.readToken(database, actor, idOf(first));
+    return vault.readToken(database, actor, requireTokenId(first)).then(toWire);
   },
   'svc.tokens.list': async ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
@@ -79,31 +79,29 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
     const total_pages = Math.ceil(total / size);
     return {
       pagination: { total_items: total, page_number: page, page_size: size, total_pages },
-      data: tokens,
+      data: tokens.map(toWire),
     };
   },
   'svc.tokens.update': ({ database, vault, actor, first, second }) => {
     requirePermission(actor.principal, 'token:update');
-    const id = idOf(first);
-    return database.transaction((sql) => vault.updateToken(sql, actor, id, second));
+    const id = requireTokenId(first);
+    return database.transaction((sql) => vault.updateToken(sql, actor, id, second)).then(toWire);
   },
   'svc.tokens.delete': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:delete');
-    const id = idOf(first);
+    const id = requireTokenId(first);
     return database.transaction((sql) => vault.deleteToken(sql, actor, id));
   },
 };
-
-function idOf(value: unknown): string {
-  if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
-  return normalTokenId(value);
-}
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};
 }
 
-/** As the query of `GET /tokens`: `{id, type, metadata, page, size}`, one or several of id and type. */
+/**
+ * Reads `{id, type, metadata, page, size}` like the query of `GET /tokens`; id and type may be
+ * lists.
+ */
 function listQueryOf(query: Readonly<Record<string, unknown>>) {
   const { id, type, metadata, page = 1, size = 20, ...unknown } = query;
   if (Object.keys(unknown).length > 0) {

@@ -2,8 +2,9 @@ import { objectOf } from './run';
 import type { JsonObject } from './frames';
 
 /**
- * An error of `svc` as it travels to customers' code: no stack, no class. One without a status was
- * not made for that code: it may name a host, a query or a value of ours, so nothing of it is shown.
+ * Describes an error of `svc` for customers' code, without stack and class. An error without a
+ * status was not made for that code. It may name an internal host, query or value, so nothing of it
+ * is shown.
  */
 export function describeCallError(error: unknown): JsonObject {
   if (typeof error === 'object' && error !== null) {

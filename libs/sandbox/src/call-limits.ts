@@ -1,9 +1,9 @@
-/** Calls of `req.svc` that one run may have open; further ones wait, and none is refused. */
+/** Calls of `req.svc` that one run may have open. Further calls wait; none is refused. */
 export const svcCallsMax = 8;
-/** Bytes of the open calls of one run together. A call that is larger alone waits to be alone. */
+/** Bytes of the open calls of one run together. A larger call waits until no other is open. */
 export const svcBytesMax = 4 * 1024 * 1024;
 
-/** Counts the open calls of a run, on whichever side of the channel. */
+/** Counts the open calls of a run, on either side of the channel. */
 export class OpenCalls {
   private calls = 0;
   private bytes = 0;

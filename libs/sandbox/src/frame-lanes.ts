@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Writes frames of several lanes to one stream. As long as the other side keeps up they go out as
- * they come. When it does not, the lanes take turns, a frame each, so that nobody's frame waits
- * behind all that another lane has to say. Within a lane the order stays.
+ * Writes frames of several lanes to one stream. While the other side keeps up, frames go out as
+ * they come. When it does not, the lanes take turns, a frame each, so that no frame waits behind
+ * all frames of another lane. The order within a lane stays.
  */
 export class FrameLanes {
   private readonly lanes = new Map<string, Buffer[]>();
@@ -33,7 +33,7 @@ export class FrameLanes {
     for (const [lane, waiting] of this.lanes) {
       if (this.stream.writableNeedDrain) return;
       const frame = waiting.shift();
-      // Set anew, a lane comes last, and this loop comes to it again.
+      // A lane that is set again comes last, and this loop reaches it again.
       this.lanes.delete(lane);
       if (waiting.length > 0) this.lanes.set(lane, waiting);
       if (frame !== undefined) this.stream.write(frame);

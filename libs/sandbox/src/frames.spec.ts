@@ -18,16 +18,16 @@ function decode(bytes: Buffer, chunkSize: number, bytesMaxOf?: () => number): Fr
   return frames;
 }
 
-/** Written byte by byte: a change of the format has to break this. */
+/** Spelled out byte by byte, so that a change of the format breaks it. */
 const golden = Buffer.from('0a000000057b22e282ac223a317d', 'hex');
 
 describe('the wire format', () => {
-  it('is the one that is written down', () => {
+  it('is the one that is documented', () => {
     expect(encodeFrame('INVOKE', { '€': 1 })).toEqual(golden);
     expect(encodeData(7, Buffer.from('ab'))).toEqual(Buffer.from('070000000e070000006162', 'hex'));
   });
 
-  it.each([1, 3, 7, 1000])('comes back the same in chunks of %i bytes', (chunkSize) => {
+  it.each([1, 3, 7, 1000])('decodes to the same frames from chunks of %i bytes', (chunkSize) => {
     const body = { run: 1, args: { text: 'ü€𝄞'.repeat(50), list: [null, true, 1.5] } };
     const bytes = Buffer.concat([
       encodeFrame('INVOKE', body),
@@ -41,7 +41,7 @@ describe('the wire format', () => {
     expect(frames[2]).toMatchObject({ stream: 9, data: Buffer.from([0, 255, 1]) });
   });
 
-  it('carries a frame of many megabytes in time that is linear', () => {
+  it('decodes a frame of many megabytes in linear time', () => {
     const text = 'x'.repeat(20 * 1024 * 1024);
     const startedAt = performance.now();
     const [frame] = decode(encodeFrame('RESULT', { text }), 4_096);
@@ -50,7 +50,7 @@ describe('the wire format', () => {
   });
 });
 
-describe('what is malformed is refused', () => {
+describe('the decoder of frames', () => {
   const raw = (length: number, ...payload: number[]): Buffer => {
     const head = Buffer.alloc(4);
     head.writeUInt32LE(length);
@@ -70,24 +70,24 @@ describe('what is malformed is refused', () => {
     ['JSON that is no object', json('[1]')],
     ['null', json('null')],
     ['DATA without a stream', raw(3, 14, 1, 2)],
-  ])('%s', (_, bytes) => {
+  ])('refuses %s', (_, bytes) => {
     expect(() => decode(Buffer.concat([bytes, Buffer.alloc(8)]), 1000)).toThrow(FrameError);
   });
 
-  it('and so is a frame too large to send', () => {
+  it('is protected by the encoder, which refuses a frame that is too large', () => {
     expect(() => encodeFrame('LOG', { text: 'x'.repeat(frameBytesMax) })).toThrow(FrameError);
   });
 
   const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-  it('as is one that is nested too deeply, before it is parsed', () => {
+  it('refuses a frame that is nested too deeply before it parses it', () => {
     expect(decode(json(nested(frameDepthMax)), 1000)).toHaveLength(1);
     expect(() => decode(json(nested(frameDepthMax + 1)), 1000)).toThrow(/nested too deeply/);
     expect(() => decode(json('['.repeat(1_000_000)), 65_536)).toThrow(/nested too deeply/);
     expect(decode(json(JSON.stringify({ text: '\\"[{'.repeat(500) })), 1000)).toHaveLength(1);
   });
 
-  it('and one above the limit of its type, by its header alone', () => {
+  it('refuses a frame above the limit of its type by its header alone', () => {
     expect(() => decode(raw(11, 9), 1000, () => 10)).toThrow(/LOG frame of 11 bytes/);
   });
 
@@ -95,11 +95,15 @@ describe('what is malformed is refused', () => {
   circular['a'] = circular;
   it.each([
     ['a BigInt', { a: 1n }, 'not_serialisable'],
-    ['a circle', circular, 'not_serialisable'],
-    ['what is nested too deeply', JSON.parse(nested(frameDepthMax + 1)), 'not_serialisable'],
-    ['what no stack can hold', JSON.parse(nested(50_000)), 'not_serialisable'],
-    ['too much', { a: 'x'.repeat(frameBytesMax) }, 'too_large'],
-  ])('%s cannot be sent, and it says why', (_, body, reason) => {
+    ['an object that refers to itself', circular, 'not_serialisable'],
+    [
+      'an object that is nested too deeply',
+      JSON.parse(nested(frameDepthMax + 1)),
+      'not_serialisable',
+    ],
+    ['an object that is nested beyond any stack', JSON.parse(nested(50_000)), 'not_serialisable'],
+    ['an object that is too large', { a: 'x'.repeat(frameBytesMax) }, 'too_large'],
+  ])('%s cannot be sent, and the error says why', (_, body, reason) => {
     expect(() => encodeFrame('RESULT', body)).toThrow(UnsendableFrame);
     expect(() => encodeFrame('RESULT', body)).toThrow(expect.objectContaining({ reason }));
   });

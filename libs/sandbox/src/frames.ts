@@ -1,8 +1,9 @@
 /**
- * The one wire format: `u32 LE length | u8 type | payload`, length counting type and payload. The
- * payload is a JSON object in UTF-8, but for DATA, where it is `u32 LE stream | bytes`. It is spoken
- * on fd 3 of a sandbox and between gateway or worker and runner. It also runs inside the sandbox, on
- * Node 16, next to code that may have replaced every global: so it keeps what it needs.
+ * The one wire format: `u32 LE length | u8 type | payload`. The length counts type and payload. The
+ * payload is a JSON object in UTF-8; that of DATA is `u32 LE stream | bytes`. The format is used on
+ * fd 3 of a sandbox, and between gateway or worker and runner. This file also runs inside the
+ * sandbox, on Node 16, beside code that may replace every global. It therefore keeps its own
+ * references.
  */
 const { parse, stringify } = JSON;
 const { allocUnsafe, concat } = Buffer;
@@ -37,16 +38,16 @@ export type Frame =
     }
   | { readonly type: 'DATA'; readonly stream: number; readonly data: Buffer };
 
-/** Fits the largest run: 10 MiB of body, its text once more, and the code. */
+/** Large enough for the largest run: 10 MiB of body, its text once more, and the code. */
 export const frameBytesMax = 32 * 1024 * 1024;
 
 /**
- * How deep the JSON of a frame may nest: 64 for a value, as anywhere in the product, and 8 for what
- * is put around it (frame, error, `raw` and `body` of a transform, lists of tokens).
+ * Nesting of the JSON of a frame: 64 for a value, as anywhere in the product, and 8 for the levels
+ * around it (frame, error, `raw` and `body` of a transform, lists of tokens).
  */
 export const frameDepthMax = 72;
 
-/** How much of a stream may be on its way before the receiver has given credit. */
+/** Bytes of a stream that may be under way before the receiver gives credit. */
 export const streamWindowBytes = 256 * 1024;
 
 const headerBytes = 5;
@@ -58,12 +59,12 @@ const typesByCode: readonly (JsonFrameType | undefined)[] = Object.entries(frame
   return types;
 }, []);
 
-/** The other side does not speak the protocol: the connection, or the process, has to go. */
+/** The other side violates the protocol. Its connection or process has to end. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** What was to be said cannot be: it is up to the sender to say something else instead. */
+/** A frame that cannot be encoded. The sender decides what to send instead. */
 export class UnsendableFrame extends FrameError {
   constructor(
     readonly reason: 'not_serialisable' | 'too_large',
@@ -78,13 +79,13 @@ export function encodeFrame(type: JsonFrameType, body: JsonObject): Buffer {
   try {
     text = stringify(body);
   } catch {
-    // Circular, a BigInt, too deep for the stack, a toJSON that threw, longer than a string can be.
+    // Circular, a BigInt, too deep for the stack, a toJSON that threw, too long for a string.
     throw new UnsendableFrame('not_serialisable', `a ${type} frame cannot be written as JSON`);
   }
   return encodeFrameText(type, text);
 }
 
-/** For a sender that has the JSON text already. */
+/** Encodes a frame whose JSON text the sender already has. */
 export function encodeFrameText(type: JsonFrameType, text: string): Buffer {
   const bytes = Buffer.byteLength(text);
   if (bytes >= frameBytesMax) {
@@ -108,7 +109,7 @@ export function encodeData(stream: number, data: Uint8Array): Buffer {
   return concat([head, data]);
 }
 
-/** Cuts a byte stream into frames. `push` throws a FrameError at the first thing that is malformed. */
+/** Cuts a byte stream into frames. `push` throws a FrameError at the first malformed one. */
 export class FrameDecoder {
   private chunks: Buffer[] = [];
   private buffered = 0;
@@ -126,7 +127,7 @@ export class FrameDecoder {
     this.decode();
   }
 
-  /** Keeps what has come, from the next frame on. The sender is held back by who reads the bytes. */
+  /** Keeps the following frames undecoded. The reader of the bytes has to hold back the sender. */
   pause(): void {
     this.isPaused = true;
   }
@@ -138,7 +139,7 @@ export class FrameDecoder {
 
   private decode(): void {
     if (this.isPaused || this.buffered < this.wanted) return;
-    // Joined only when a frame is complete, else a large frame would be copied once per chunk.
+    // Chunks are joined only when a frame is complete: else each chunk would copy a large frame.
     let [buffer = nothing] = this.chunks;
     if (this.chunks.length > 1) buffer = concat(this.chunks, this.buffered);
     this.wanted = headerBytes;
@@ -172,12 +173,12 @@ function readFrame(type: Frame['type'], payload: Buffer): Frame {
     if (payload.length < 4) throw new FrameError('a DATA frame names no stream');
     return { type, stream: payload.readUInt32LE(0), data: payload.subarray(4) };
   }
-  // Before it is parsed: nesting costs the parser fifty times its size in memory.
+  // Checked before parsing: nesting costs the parser fifty times its size in memory.
   if (isTooDeep(payload, 0)) throw new FrameError(`a ${type} frame is nested too deeply`);
   return { type, body: parseObject(payload.toString('utf8')), bytes: payload.length };
 }
 
-/** Of JSON or of what pretends to be: brackets outside of strings are all it looks at. */
+/** Counts brackets outside of strings, whether the bytes are valid JSON or not. */
 function isTooDeep(json: Buffer, from: number): boolean {
   let depth = 0;
   let inText = false;

@@ -3,7 +3,7 @@ import { FrameError, type JsonObject } from './frames';
 export const runtimes = ['node16', 'node20'] as const;
 export type Runtime = (typeof runtimes)[number];
 export type Isolation = 'warm' | 'run';
-/** A transform sees headers under their names in any case, and may throw the whole answer. */
+/** A transform finds headers by names in any case, and may throw the whole answer. */
 const runKinds = ['reactor', 'transform'] as const;
 type RunKind = (typeof runKinds)[number];
 
@@ -18,22 +18,24 @@ export interface RunRequest {
   readonly isolation: Isolation;
   readonly args: unknown;
   readonly configuration: Readonly<Record<string, string>>;
-  /** Whether `req.svc` is there: calls of it come back through `onCall`. */
+  /** Gives the code a `req.svc`. Its calls come back through `onCall`. */
   readonly svc: boolean;
   readonly timeoutMs: number;
   readonly resultBytesMax: number;
 }
 
-/** What went over the connection for a run: the code follows only when a process has to load it. */
+/**
+ * The part of a request that is always sent. The code follows only when a process has to load it.
+ */
 export type RunOrder = Omit<RunRequest, 'code'>;
 
-/** What customers' code threw, reduced to what an answer may be built from. */
+/** An error of customers' code, reduced to the members that an answer may be built from. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
   readonly status?: number;
-  /** The argument of the error classes: always lists of strings. */
+  /** The argument of an error class, always as lists of strings. */
   readonly errors?: Readonly<Record<string, readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -49,7 +51,7 @@ export type InvalidResultReason = (typeof invalidResultReasons)[number];
 
 export type RunOutcome =
   | { readonly kind: 'returned'; readonly value: unknown }
-  /** A transform threw the answer: its status, headers and body, none of them looked at yet. */
+  /** A transform threw the answer. Status, headers and body are not validated yet. */
   | { readonly kind: 'answered'; readonly value: unknown }
   | { readonly kind: 'args_too_large' }
   | { readonly kind: 'threw'; readonly error: ThrownError }
@@ -72,7 +74,7 @@ export interface RunHooks {
   signal?: AbortSignal;
 }
 
-/** One OS process serves one key and never another. */
+/** An OS process serves one key and never another. */
 export function processKey(run: RunOrder): string {
   return JSON.stringify([
     run.tenantId,
@@ -83,7 +85,7 @@ export function processKey(run: RunOrder): string {
   ]);
 }
 
-// ---- parsing: all of it came from another process ----
+// ---- parsing: everything here came from another process ----
 
 export function parseRunOrder(body: JsonObject): RunOrder {
   const { kind = 'reactor', applicationId, runtime, isolation, configuration } = body;
@@ -147,7 +149,7 @@ const thrownEntriesMax = 50;
 
 export const cutThrownText = (text: string): string => text.slice(0, thrownTextMax);
 
-/** Names and texts cut, and as many texts as are allowed under all names together. */
+/** Cuts names and texts, and keeps `thrownEntriesMax` texts under all names together. */
 export function cutThrownLists(
   lists: Readonly<Record<string, readonly string[]>>,
 ): Record<string, readonly string[]> {
@@ -162,7 +164,7 @@ export function cutThrownLists(
   return Object.fromEntries(kept);
 }
 
-/** A body is shown as text: what is longer as such goes no further than the sandbox. */
+/** A body is shown as text. A longer one does not leave the sandbox. */
 export function cutThrownBody(body: unknown): unknown {
   const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
   return text.length > thrownTextMax ? cutThrownText(text) : body;

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Answer = (socket: Socket, run: number, order: JsonObject) => void;
 
-/** The other end of the wire, which answers each run as the spec wants it. */
+/** The other end of the wire. It answers each run as the spec wants. */
 async function listen(name: string, answer: Answer): Promise<{ url: string; runs: () => number }> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
@@ -42,7 +42,7 @@ async function listen(name: string, answer: Answer): Promise<{ url: string; runs
   return { url: `unix:${path}`, runs: () => runs };
 }
 
-/** A runner in a process of its own, that welcomes everybody, answers pings, and never a run. */
+/** A runner in a process of its own. It welcomes every client, answers pings, and answers no run. */
 async function startIdleRunner(name: string): Promise<{ url: string; pid: number }> {
   const path = join(folder, name);
   const script = `
@@ -93,7 +93,7 @@ const fine: Answer = (socket, run) =>
   void socket.write(encodeFrame('RESULT', { run, kind: 'returned', value: {} }));
 
 describe('a client of several runners', () => {
-  it('sends a key to the same runner, and keys to all', async () => {
+  it('always sends a key to the same runner, and uses all of them for many keys', async () => {
     const servers = [await listen('k1', fine), await listen('k2', fine), await listen('k3', fine)];
     const several = client(...servers.map(({ url }) => url));
     for (let i = 0; i < 10; i += 1) await several.run(request, hooks);
@@ -113,7 +113,7 @@ describe('a client of several runners', () => {
     expect(a.runs()).toBeGreaterThan(0);
   });
 
-  it('goes to the second choice when the first is not there', async () => {
+  it('goes to the second choice when the first does not answer', async () => {
     const b = await listen('n2', fine);
     const both = client(`unix:${join(folder, 'nobody')}`, b.url);
     for (let i = 0; i < 20; i += 1) {
@@ -123,7 +123,7 @@ describe('a client of several runners', () => {
     expect(await both.ready()).toBe(true);
   });
 
-  it('says no capacity when nobody has any, and when nobody is there', async () => {
+  it('reports no capacity when no runner has any, and when none answers', async () => {
     const a = await listen('f1', full);
     expect(await client(a.url).run(request, hooks)).toEqual({ kind: 'no_capacity' });
     const nobody = client(`unix:${join(folder, 'nobody')}`);
@@ -149,7 +149,7 @@ describe('a run that has started', () => {
     expect((await client(a.url).run(request, hooks)).kind).toBe('died');
   });
 
-  it('does not keep later runs from a connection of their own', async () => {
+  it('leaves later runs a new connection', async () => {
     let first = true;
     const a = await listen('l1', (socket, run, order) => {
       if (first) socket.destroy();
@@ -162,8 +162,8 @@ describe('a run that has started', () => {
   });
 });
 
-describe('a runner that has gone silent', () => {
-  it('is noticed when it is stopped, and its run has died', async () => {
+describe('a silent runner', () => {
+  it('is noticed when its process is stopped, and its run has died', async () => {
     const { url, pid } = await startIdleRunner('s1');
     const one = createRunnerClient({ urls: [url], secret: 's' });
     closers.push(() => void one.close());
@@ -176,7 +176,7 @@ describe('a runner that has gone silent', () => {
     expect(performance.now() - stoppedAt).toBeLessThan(13_000);
   }, 20_000);
 
-  it('is not taken for one while it answers, however long a run lasts', async () => {
+  it('is told from one that answers pings, however long a run lasts', async () => {
     const { url } = await startIdleRunner('s2');
     const one = createRunnerClient({ urls: [url], secret: 's', heartbeatMs: 20, graceMs: 400 });
     closers.push(() => void one.close());
@@ -185,7 +185,7 @@ describe('a runner that has gone silent', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(490);
   });
 
-  it('costs a run its time and a grace, and is told that nobody waits', async () => {
+  it('costs a run its time-out and a grace, and gets a cancel', async () => {
     const { url } = await startIdleRunner('s3');
     const one = createRunnerClient({ urls: [url], secret: 's', graceMs: 200 });
     closers.push(() => void one.close());

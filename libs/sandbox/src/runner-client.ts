@@ -4,15 +4,15 @@ import { processKey, type RunHooks, type RunOutcome, type RunRequest } from './r
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
 
 export interface RunnerClient {
-  /** Runs once. Whatever goes wrong is an outcome; a run that has started is never started twice. */
+  /** Runs once. Every failure is an outcome. A run that has started is never started again. */
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome>;
-  /** Whether at least one runner answers and can run code. */
+  /** Tells whether at least one runner answers and can run code. */
   ready(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 interface RunnerClientOptions extends Partial<ConnectionTimes> {
-  /** `unix:/path` or `tcp://host:port`, one for each runner. */
+  /** One address per runner: `unix:/path` or `tcp://host:port`. */
   readonly urls: readonly string[];
   readonly secret: string;
 }
@@ -42,7 +42,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
       for (const { runner } of ranked.slice(0, choicesMax)) {
         const isOpen = await unlessAborted(runner.connection.open(), hooks.signal);
         if (hooks.signal?.aborted) return cancelled;
-        // Not connected means not started: the next one may have it.
+        // Without a connection nothing has started: the next runner may have the run.
         if (!isOpen) continue;
         const outcome = await runner.connection.run(order, code, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
@@ -61,7 +61,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
   };
 }
 
-/** False as soon as nobody waits for it any more. */
+/** Resolves to false as soon as nobody waits for the connection. */
 async function unlessAborted(
   opening: Promise<boolean>,
   signal: AbortSignal | undefined,
@@ -80,7 +80,7 @@ async function unlessAborted(
   }
 }
 
-/** Rendezvous hashing: a key stays with its runner whatever happens to the other runners. */
+/** Rendezvous hashing: a key keeps its runner whatever happens to the other runners. */
 function weightOf(key: string, url: string): string {
   return createHash('sha256').update(`${url}\n${key}`).digest('hex');
 }

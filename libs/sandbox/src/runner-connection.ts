@@ -30,16 +30,16 @@ interface OpenRun {
   settle(outcome: RunOutcome): void;
 }
 
-/** To the runner: frames of each tenant in a lane, and those of the connection itself in another. */
+/** The frames of each tenant go in a lane, and those of the connection itself in another. */
 interface Link {
   readonly socket: Socket;
   readonly lanes: FrameLanes;
 }
 const ownLane = '';
 
-/** Until a runner that has gone silent is given up: a little more than three heartbeats. */
+/** A silent runner is given up after a little more than three heartbeats. */
 const heartbeatsMissedMax = 2;
-/** The runs and pings of a connection count from 1. */
+/** No run or ping gets this id: theirs count from 1. */
 const heartbeatId = Number.MAX_SAFE_INTEGER;
 const keepAliveMs = 10_000;
 const backOffMs = { first: 50, most: 2_000 };
@@ -49,11 +49,11 @@ export const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
 export interface ConnectionTimes {
   readonly connectTimeoutMs: number;
   readonly heartbeatMs: number;
-  /** What a run may take beyond its own time-out: the wait for a sandbox, the way of its code. */
+  /** The time beyond a run's own time-out: the wait for a sandbox, the transfer of its code. */
   readonly graceMs: number;
 }
 
-/** The connection to one runner, made when it is needed and again after it broke. */
+/** The connection to one runner. It is made when it is needed, and again after it broke. */
 export class RunnerConnection {
   private link: Link | undefined;
   private opening: Promise<boolean> | undefined;
@@ -70,7 +70,9 @@ export class RunnerConnection {
     private readonly times: ConnectionTimes,
   ) {}
 
-  /** True once the runner has accepted the secret; false at once while a failure is recent. */
+  /**
+   * Resolves to true once the runner accepts the secret. False at once while a failure is recent.
+   */
   open(): Promise<boolean> {
     if (this.link !== undefined) return Promise.resolve(true);
     if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
@@ -153,7 +155,7 @@ export class RunnerConnection {
           let beatAt = performance.now();
           heartbeat = setInterval(() => {
             const now = performance.now();
-            // Kept from running itself, this process has not listened either.
+            // This process was blocked, so it has not heard the runner either.
             if (now - beatAt > 1.5 * this.times.heartbeatMs) missed = 0;
             beatAt = now;
             if (missed >= heartbeatsMissedMax) return socket.destroy();
@@ -227,7 +229,7 @@ export class RunnerConnection {
 
   private async answerTo(run: OpenRun, method: string, params: unknown): Promise<JsonObject> {
     if (method === 'runner.code') return { ok: true, value: run.code };
-    // The runner holds calls back: this is for a runner that does not.
+    // A proper runner holds calls back. This protects against one that does not.
     if (run.callsOpen >= svcCallsMax) {
       return { ok: false, error: { message: 'Too many calls at once.', status: 429 } };
     }

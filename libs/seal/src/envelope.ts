@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Where a sealed value belongs. It opens there and nowhere else. */
+/** The place that a sealed value belongs to. It opens nowhere else. */
 export interface Place {
   readonly table: string;
   readonly column: string;
@@ -19,7 +19,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const gcmOptions = { authTagLength: tagBytes };
 
-/** AES-256-GCM: header | nonce | tag | ciphertext, bound to its place and to its header (the key). */
+/**
+ * Encrypts by AES-256-GCM: header | nonce | tag | ciphertext, bound to its place and its header.
+ */
 export function encrypt(key: Buffer, header: Buffer, place: Place, plaintext: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(
@@ -47,7 +49,7 @@ export function decrypt(key: Buffer, headerBytes: number, place: Place, sealed: 
   }
 }
 
-/** Unambiguous: each part carries its length, so that no two places share one text. */
+/** Each part carries its length, so that no two places have the same text. */
 function boundTo(sealed: Buffer, headerBytes: number, at: Place): Buffer {
   const place = `${columnOf(at)}${at.record.length}:${at.record}`;
   const bound = Buffer.allocUnsafe(headerBytes + Buffer.byteLength(place));
@@ -58,7 +60,7 @@ function boundTo(sealed: Buffer, headerBytes: number, at: Place): Buffer {
 
 let lastColumn = { table: '', column: '', tenantId: '', text: '0:0:0:' };
 
-/** Values are opened many at a time, of one column and tenant: their text is made once. */
+/** Many values of one column and tenant are opened at a time: their text is made once. */
 function columnOf({ table, column, tenantId }: Place): string {
   const last = lastColumn;
   if (last.tenantId === tenantId && last.column === column && last.table === table) {

@@ -1,17 +1,17 @@
 import { hkdfSync } from 'node:crypto';
 import { Problem } from '@glovebox/problems';
 
-/** The master keys by version: each opens. Which one seals is told by the database, not by the ring. */
+/** The master keys by version. Each of them opens. The database says which one seals. */
 export interface KeyRing {
   readonly versions: ReadonlySet<number>;
   readonly newestVersion: number;
-  /** Versions that this ring has not and that something says it was sealed with, damaged or not. */
+  /** Versions that a sealed value named and this ring lacks. The value may be damaged. */
   readonly missing: Set<number>;
-  /** A key for one purpose and tenant, derived from the master key of that version. */
+  /** Derives a key for one purpose and tenant from the master key of that version. */
   derive(version: number, purpose: string, tenantId: string): Buffer;
 }
 
-/** This process was started without a key that others have: they can serve what it cannot. */
+/** This process lacks a key that other processes have and can serve with. */
 export class UnknownMasterKey extends Problem {
   constructor(version: number) {
     super('service_unavailable', { retryAfterSeconds: 1 });

@@ -45,13 +45,13 @@ describe('a sealed value', () => {
   const store = keysInMemory();
   const sealer = new Sealer(ring, store);
 
-  it('opens to what was sealed, in this process and in another', async () => {
+  it('opens to its plaintext, in this process and in another', async () => {
     const sealed = await sealer.seal(place, card);
     expect((await sealer.open(place, sealed)).toString()).toBe(card);
     expect((await new Sealer(ring, store).open(place, sealed)).toString()).toBe(card);
   });
 
-  it('opens at once where its data key is at hand, which one look-up of the key sees to', async () => {
+  it('opens without a wait once its data key was looked up', async () => {
     let lookUps = 0;
     const byId = (id: string) => {
       lookUps += 1;
@@ -67,7 +67,7 @@ describe('a sealed value', () => {
     expect(() => reader.openNow(place, sealed.subarray(0, 16))).toThrow(SealBroken);
   });
 
-  it('opens in its own place alone, whichever other places were opened in between', async () => {
+  it('opens in its own place alone, whatever other places were opened in between', async () => {
     const places = ['tokens', 'token', ''].flatMap((table) =>
       ['data', 'mask', 'sdata'].flatMap((column) =>
         ['a', 'aa', 'é'].map((record) => ({ table, column, tenantId: place.tenantId, record })),
@@ -93,7 +93,7 @@ describe('a sealed value', () => {
     expect((await reader.open(place, sealed)).toString()).toBe(card);
   });
 
-  it('does not show what it holds', async () => {
+  it('shows nothing of its plaintext', async () => {
     const sealed = await sealer.seal(place, card);
     expect(sealed.includes('4242')).toBe(false);
   });
@@ -104,12 +104,12 @@ describe('a sealed value', () => {
     ['column', { column: 'mask' }],
     ['table', { table: 'reactors' }],
     ['split of its place', { table: 'token', column: 'sdata' }],
-  ])('does not open when it was moved to another %s', async (_, moved) => {
+  ])('does not open after a move to another %s', async (_, moved) => {
     const sealed = await sealer.seal(place, card);
     await expect(sealer.open({ ...place, ...moved }, sealed)).rejects.toThrow(SealBroken);
   });
 
-  it('does not open when any one byte was changed or cut', async () => {
+  it('does not open after a change or cut of any one byte', async () => {
     const sealed = await sealer.seal(place, card);
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
@@ -127,18 +127,18 @@ describe('a sealed value', () => {
     expect(seen.size).toBe(10_000);
   });
 
-  it('makes one data key per tenant and period, however many ask at once', async () => {
+  it('has one data key per tenant and period, however many are sealed at once', async () => {
     const fresh = new Sealer(ring, keysInMemory());
     const sealed = await Promise.all(Array.from({ length: 50 }, () => fresh.seal(place, card)));
     expect(new Set(sealed.map((s) => s.subarray(1, 17).toString('hex'))).size).toBe(1);
   });
 });
 
-describe('what the ring itself seals', () => {
+describe('a value sealed by the ring itself', () => {
   const both = parseKeyRing(`1:${first},2:${masterKey()}`);
   const sealed = sealWithRing(both, 1, place, card);
 
-  it('opens with every ring that has the version, and says so when a ring has not', () => {
+  it('opens with every ring that has the version, and names the version to a ring that lacks it', () => {
     const young = sealWithRing(both, 2, place, card);
     expect(openWithRing(ring, place, sealed).toString()).toBe(card);
     expect(openWithRing(both, place, young).toString()).toBe(card);
@@ -161,7 +161,7 @@ describe('what the ring itself seals', () => {
     }
   });
 
-  it('does not open when any one byte was changed, or at any shorter length', () => {
+  it('does not open after a change of any one byte, or at any shorter length', () => {
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
       changed[at] = (changed[at] ?? 0) ^ 0x80;
@@ -188,7 +188,7 @@ describe('the key ring', () => {
     expect((await new Sealer(ring, store).open(place, sealed)).toString()).toBe(card);
   });
 
-  it('without the version that seals it refuses to serve, and to seal', async () => {
+  it('refuses to serve and to seal without the version that seals', async () => {
     const lacking = new Sealer(ring, keysInMemory(2));
     await expect(lacking.requireMasterKeys()).rejects.toThrow('no master key of version 2');
     await expect(lacking.seal(place, card)).rejects.toThrow(UnknownMasterKey);
@@ -196,7 +196,7 @@ describe('the key ring', () => {
     expect(await new Sealer(newer, keysInMemory(2)).masterKeys(1_000)).toBe('up');
   });
 
-  it('is not ready any more when it met what an older key sealed that was taken out early', async () => {
+  it('is no longer ready after it met a value of an older key that was removed too early', async () => {
     const store = keysInMemory(1);
     const sealed = await new Sealer(newer, store).seal(place, card);
     const younger = parseKeyRing(`2:${masterKey()}`);
@@ -206,7 +206,7 @@ describe('the key ring', () => {
     expect(await early.masterKeys(1_000)).toBe('down');
   });
 
-  it('is ready again when nothing needs the older key any more', async () => {
+  it('is ready again once no stored value needs the older key', async () => {
     const store = keysInMemory(1);
     const sealed = await new Sealer(newer, store).seal(place, card);
     const younger = parseKeyRing(`2:${masterKey()}`);
@@ -219,7 +219,7 @@ describe('the key ring', () => {
   });
 
   it.each([0, 1, 2, 4, 0x7f000001, 0xffffffff])(
-    'is ready in spite of a damaged header that says %d',
+    'is ready despite a damaged header that says %d',
     async (version) => {
       const third = parseKeyRing(`3:${first}`);
       const damaged = sealWithRing(third, 3, place, card);
@@ -252,7 +252,7 @@ describe('the key ring', () => {
   });
 
   it.each(['', '1', '1:short', `0:${first}`, `1:${first},1:${first}`, `x:${first}`])(
-    'refuses %j',
+    'refuses the setting %j',
     (text) => {
       expect(() => parseKeyRing(text)).toThrow();
     },

@@ -2,18 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { decrypt, encrypt, SealBroken, type Place } from './envelope';
 import { UnknownMasterKey, type KeyRing } from './key-ring';
 
-/** A data key as it is stored: wrapped by a master key, made for one tenant, purpose and period. */
+/** A data key as it is stored: wrapped by a master key, for one tenant and period. */
 export interface WrappedDataKey {
   readonly id: string;
   readonly tenantId: string;
-  /** A month for sealing (`2026-11`), or the name of a key that lives for ever. */
+  /** A month for sealing (`2026-11`), or the name of a key that is never replaced. */
   readonly period: string;
   readonly masterVersion: number;
   readonly wrapped: Buffer;
 }
 
-/** A data key that is to be stored, wrapped by whichever master key seals at that moment. */
-export interface DataKeyCandidate {
+/** A data key to store, wrapped by the master key that seals at that moment. */
+interface DataKeyCandidate {
   readonly id: string;
   readonly tenantId: string;
   readonly period: string;
@@ -23,24 +23,26 @@ export interface DataKeyCandidate {
 
 export interface DataKeyStore {
   byId(id: string): Promise<WrappedDataKey | undefined>;
-  /** Stores the key unless the tenant has one for that period, and returns the one that counts. */
+  /** Stores the key unless the tenant has one for the period, and returns the one that counts. */
   claim(candidate: DataKeyCandidate): Promise<WrappedDataKey>;
-  /** The master key that seals, for all processes; in a new installation the newest of who asks. */
+  /**
+   * The master key that seals, for all processes. A new installation takes the newest of its first.
+   */
   sealingVersion(newestVersion: number): Promise<number>;
-  /** Of these master keys, those that something which is stored now names. */
+  /** Returns those of the master keys that stored values name. */
   neededOf(masterVersions: readonly number[]): Promise<readonly number[]>;
 }
 
-/** Key of the installation itself: no tenant owns it. */
+/** Owner of the installation's own keys. It is no tenant. */
 const systemTenantId = '00000000-0000-0000-0000-000000000000';
 const sealedByDataKey = 1;
 const sealedByRing = 2;
 const dataKeyHeaderBytes = 17;
 const ringHeaderBytes = 5;
 
-/** Seals what is stored. Data keys are fetched once per process; the values never are. */
+/** Seals and opens stored values. A process fetches each data key once, and keeps no values. */
 export class Sealer {
-  /** Data keys that were fetched, by the bytes of their ids. */
+  /** Fetched data keys, by the bytes of their ids. */
   readonly #atHand = new Map<string, Buffer>();
   readonly #fetched = new Map<string, Promise<Buffer>>();
   readonly #current = new Map<string, Promise<{ id: string; key: Buffer }>>();
@@ -61,24 +63,26 @@ export class Sealer {
     return this.openNow(place, sealed) ?? this.#openFetched(place, sealed);
   }
 
-  /** The same for one of many: nobody waits where the data key is at hand. Undefined: it is not. */
+  /** Opens the value without a wait. Undefined: its data key was not fetched yet. */
   openNow(place: Place, sealed: Buffer): Buffer | undefined {
     if (sealed[0] !== sealedByDataKey || sealed.length < dataKeyHeaderBytes) throw new SealBroken();
     const key = this.#atHand.get(keyBytesOf(sealed));
     return key && decrypt(key, dataKeyHeaderBytes, place, sealed);
   }
 
-  /** A secret of the installation that outlives every rotation: the key of keyed hashes. */
+  /** A secret of the installation that no rotation replaces: the key of keyed hashes. */
   async lastingKey(name: string): Promise<Buffer> {
     return (await this.#currentKey(systemTenantId, name)).key;
   }
 
-  /** Throws when the master key that seals is not in the ring, or an older one that is needed still. */
+  /**
+   * Throws if the ring lacks the master key that seals, or an older one that stored values need.
+   */
   async requireMasterKeys(): Promise<void> {
     const { newestVersion, versions, missing } = this.ring;
     const sealing = await this.store.sealingVersion(newestVersion);
     if (!versions.has(sealing)) throw new UnknownMasterKey(sealing);
-    // What was met may be a damaged header, which says anything: that is no key that somebody forgot.
+    // A version may come from a damaged header, which can name any. Then no key is missing.
     const met = [...missing].filter((version) => version > 0 && version < sealing);
     if (met.length === 0) return;
     const [needed] = await this.store.neededOf(met);
@@ -86,7 +90,10 @@ export class Sealer {
     for (const version of met) missing.delete(version);
   }
 
-  /** For health: down only if the ring is known to be wrong. That the store is away says nothing of it. */
+  /**
+   * For health: `down` only if the ring is known to be wrong. A store that is away says nothing of
+   * it.
+   */
   masterKeys(withinMs: number): Promise<'up' | 'down'> {
     return new Promise((resolve) => {
       const late = setTimeout(() => resolve('up'), withinMs);
@@ -129,13 +136,13 @@ export class Sealer {
   }
 }
 
-/** The same data key, wrapped by another master key: what it sealed stays as it is. */
+/** Wraps a data key by another master key. Values that it sealed stay as they are. */
 export function rewrapDataKey(ring: KeyRing, version: number, stored: WrappedDataKey): Buffer {
   const place = dataKeyPlace(stored.id, stored.tenantId);
   return sealWithRing(ring, version, place, openWithRing(ring, place, stored.wrapped));
 }
 
-/** Sealed by the ring itself: for what must open without a look into the database. */
+/** Seals by the ring itself, for values that must open without the database. */
 export function sealWithRing(
   ring: KeyRing,
   version: number,
@@ -156,7 +163,7 @@ export function openWithRing(ring: KeyRing, place: Place, sealed: Buffer): Buffe
   return decrypt(key, ringHeaderBytes, place, sealed);
 }
 
-/** The version of the master key that sealed it; undefined when no ring did. */
+/** The version of the master key that sealed the value. Undefined: no ring sealed it. */
 export function masterVersionOf(sealed: Buffer): number | undefined {
   if (sealed[0] !== sealedByRing || sealed.length < ringHeaderBytes) return undefined;
   return sealed.readUInt32BE(1);
@@ -170,7 +177,7 @@ function dataKeyHeader(id: string): Buffer {
   return Buffer.concat([Buffer.of(sealedByDataKey), Buffer.from(id.replaceAll('-', ''), 'hex')]);
 }
 
-/** Which data key sealed it: sixteen bytes, as a character each. */
+/** The id of the data key that sealed the value: sixteen bytes, one character each. */
 function keyBytesOf(sealed: Buffer): string {
   return sealed.toString('latin1', 1, dataKeyHeaderBytes);
 }
@@ -183,7 +190,10 @@ function bytesOf(plaintext: string | Uint8Array): Uint8Array {
   return typeof plaintext === 'string' ? Buffer.from(plaintext, 'utf8') : plaintext;
 }
 
-/** One look-up however many ask; a failure is forgotten, so that the next caller tries again. */
+/**
+ * Callers at the same time share one look-up. A failure is forgotten, so that the next caller tries
+ * again.
+ */
 function remember<Value>(
   known: Map<string, Promise<Value>>,
   name: string,

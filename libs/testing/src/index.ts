@@ -1,3 +1,4 @@
+export { enterTenant } from './enter-tenant';
 export { testBubblewrap, testSeed } from './environment';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';

@@ -1,4 +1,4 @@
-/** The check digit of card numbers: from the right, every second digit counts double. */
+/** Checks the last digit of a card number: from the right, every second digit counts double. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let at = 0; at < digits.length; at += 1) {
@@ -11,14 +11,16 @@ export function passesLuhn(digits: string): boolean {
 
 const abaWeights = [3, 7, 1, 3, 7, 1, 3, 7, 1];
 
-/** Nine digits whose weighted sum is a multiple of ten; nine zeros name no bank. */
+/** Nine digits whose weighted sum is a multiple of ten. Nine zeros are no bank. */
 export function isAbaRoutingNumber(text: string): boolean {
   if (!/^\d{9}$/.test(text) || text === '000000000') return false;
   const sum = abaWeights.reduce((total, weight, at) => total + weight * Number(text[at]), 0);
   return sum % 10 === 0;
 }
 
-/** The last four digits; X for the others, dashes as they are. What is no longer shows none. */
+/**
+ * Replaces all but the last four digits by X; dashes stay. A text of up to four digits shows none.
+ */
 export function lastFour(text: string): string {
   const count = text.replace(/\D/g, '').length;
   const hidden = count > 4 ? count - 4 : count;

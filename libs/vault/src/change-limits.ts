@@ -1,14 +1,16 @@
 import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
+import { wireName } from '@glovebox/wire';
 import { shownIn } from './shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 
-const madeOfData = ['mask', 'search_indexes', 'fingerprint_expression'];
+const madeOfData = ['mask', 'searchIndexes', 'fingerprintExpression'];
 
 /**
- * A new expression over data that stays would show it, or answer questions about it: only who is
- * shown the data anyway may write one. Data that replaces the old wholly is the caller's own.
+ * A new expression over data that stays would show the data, or answer questions about it. Only a
+ * caller that is shown the data anyway may write one. A caller that replaces all the data writes
+ * expressions over its own.
  */
 export function refuseToLearn(
   principal: Principal,
@@ -26,22 +28,22 @@ export function refuseToLearn(
   if (shownIn(principal, 'token:update', container) === 'reveal') return;
   throw new Problem('permission_denied', {
     detail:
-      `A rule has to reveal under token:update before ${named.join(', ')} may hold expressions ` +
-      'over data that is stored already.',
+      `Expressions over stored data in ${named.map(wireName).join(', ')} need a rule that reveals ` +
+      'under token:update.',
   });
 }
 
 const showing = ['token:read', 'token:search', 'token:use', 'token:update'] as const;
 const levels = ['none', 'redact', 'mask', 'reveal'];
 
-/** Whoever may move a token must not reach by that what the owner of its container keeps from him. */
+/** A caller that may move a token must not see more of it by moving it to another container. */
 export function refuseToUnmask(principal: Principal, from: string, to: string): void {
   const levelIn = (permission: Permission, container: string): number =>
     levels.indexOf(shownIn(principal, permission, container) ?? 'none');
   const unmasked = showing.find((one) => levelIn(one, to) > levelIn(one, from));
   if (unmasked === undefined) return;
   throw new Problem('permission_denied', {
-    detail: `There ${unmasked} would show this caller more of the token than where it is.`,
+    detail: `In the new container ${unmasked} would show this caller more of the token.`,
   });
 }
 

@@ -3,11 +3,11 @@ import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import { mergePatch } from '@glovebox/wire';
+import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
 import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
-import { Opening } from './opening';
+import { OpeningBudget } from './opening-budget';
 import { openOptions, showTokens } from './shown-tokens';
 import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
@@ -26,14 +26,15 @@ const changeable = [
   'mask',
   'containers',
   'metadata',
-  'search_indexes',
-  'fingerprint_expression',
-  'expires_at',
+  'searchIndexes',
+  'fingerprintExpression',
+  'expiresAt',
 ] as const;
 
 /**
- * RFC 7386 on the token as it is now; what is made of its data is made anew. To move a token takes
- * a grant on the container that it leaves and on the one that it enters, and may show the mover no more.
+ * Applies a merge patch (RFC 7386) to the token as it is now, and makes its mask, fingerprint and
+ * terms anew. To move a token, a caller needs a grant on the container that it leaves and on the
+ * one that it enters, and must not see more of it there.
  */
 export async function updateToken(
   sql: Sql,
@@ -97,21 +98,19 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
   return row;
 }
 
-/** The members of a patch that mean something. Id and type may be repeated, never changed. */
-function changesOf(patch: unknown, row: TokenRow): Record<string, unknown> {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-    throw invalid({ '': ['must be a JSON object'] });
-  }
+/**
+ * The members of a patch that may change a token. Its id and type may be repeated, never changed.
+ */
+function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unknown>> {
+  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   refuseUnwieldy(patch);
   refuseReservedNames(patch);
-  const given = patch as Record<string, unknown>;
   const errors: Record<string, string[]> = {};
-  if (Object.hasOwn(given, 'type') && given.type !== row.type) errors.type = ['cannot be changed'];
-  const isOwnId = typeof given.id === 'string' && normalTokenId(given.id) === row.id;
-  if (Object.hasOwn(given, 'id') && !isOwnId) errors.id = ['cannot be changed'];
+  if (Object.hasOwn(patch, 'type') && patch.type !== row.type) errors.type = ['cannot be changed'];
+  const isOwnId = typeof patch.id === 'string' && normalTokenId(patch.id) === row.id;
+  if (Object.hasOwn(patch, 'id') && !isOwnId) errors.id = ['cannot be changed'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  const known = changeable.filter((name) => Object.hasOwn(given, name));
-  return Object.fromEntries(known.map((name) => [name, given[name]]));
+  return fromWire(changeable, patch);
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
@@ -127,9 +126,9 @@ function refuseReservedNames(value: unknown): void {
   }
 }
 
-/** What a create would take to make the token as it is. */
+/** The input of a creation that would make the token as it is. */
 async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
-  const opening = new Opening();
+  const opening = new OpeningBudget();
   const options = await openOptions(sealer, opening, row);
   return {
     id: row.id,
@@ -138,6 +137,6 @@ async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string
     ...options,
     containers: [row.container],
     metadata: row.metadata ?? {},
-    ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
+    ...(row.expiresAt ? { expiresAt: row.expiresAt.toISOString() } : {}),
   };
 }

@@ -1,13 +1,15 @@
 import { invalid } from '@glovebox/problems';
 import { jsonDepthMax, jsonValuesMax } from '@glovebox/wire';
 
-/** As deep as bodies of requests may be; what customers' code sends has passed no such check. */
+/**
+ * Allows the depth of a request body. No other check bounds the depth of values from customer code.
+ */
 export function isShallow(value: unknown, levels = jsonDepthMax): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1));
 }
 
-/** As many values as bodies of requests may hold. */
+/** Allows as many values as a request body may hold. */
 export const isShort = (value: unknown): boolean =>
   valuesIn(value, jsonValuesMax + 1) <= jsonValuesMax;
 
@@ -20,7 +22,7 @@ export function refuseUnwieldy(document: unknown): void {
   if (!isShort(document)) throw invalid({ '': [mustBeShort] });
 }
 
-/** Counts no further than it has to. */
+/** Stops counting at `enough`. */
 function valuesIn(value: unknown, enough: number): number {
   if (typeof value !== 'object' || value === null) return 1;
   let count = 1;

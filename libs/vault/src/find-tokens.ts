@@ -18,7 +18,7 @@ export interface TokenPage {
   readonly size: number;
 }
 
-/** One page of tokens, found and counted in an index, then shown as each grant says. */
+/** Finds and counts one page of tokens in an index, then shows each as its grant says. */
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import type { Sealer } from '@glovebox/seal';
 
-/** What is kept of data so that it can be found again: hashes under keys that the database never sees. */
+/** Hashes of data, to find it again. Their keys never reach the database. */
 export class KeyedHashes {
   constructor(private readonly sealer: Sealer) {}
 
-  /** The same for the same tenant, type and data, however the data was written. */
+  /** Equal for equal data of one tenant and type, whatever the order of its members. */
   async fingerprint(tenantId: string, type: string, of: 'data' | 'expression', value: unknown) {
     return this.#hash('token-fingerprint', [tenantId, type, of, canonical(value)]);
   }
 
-  /** What stands for a text that a token is to be found by. */
+  /** Stands for a text that a search finds the token by. */
   async dataTerm(tenantId: string, text: string): Promise<string> {
     return this.#hash('token-terms', [tenantId, 'data', text]);
   }
@@ -21,12 +21,12 @@ export class KeyedHashes {
 
   async #hash(keyName: string, parts: readonly string[]): Promise<string> {
     const key = await this.sealer.lastingKey(keyName);
-    // As JSON no two lists of parts have one text.
+    // Two different lists of parts never have the same JSON.
     return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
   }
 }
 
-/** JSON with the members of each object in order. */
+/** Writes JSON with the members of each object in order. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

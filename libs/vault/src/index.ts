@@ -1,11 +1,10 @@
 export type { FoundTokens, TokenPage } from './find-tokens';
-export { Opening } from './opening';
-export { requireSights, sightsOf, type Sight } from './sights';
+export { OpeningBudget } from './opening-budget';
+export { requireSights, sightsOf, type Sight } from './replay-sights';
 export type { Use } from './statements/read-and-record';
 export { usesOneByOne, TokenUses } from './statements/token-uses';
-export type { StoredToken } from './store-tokens';
-export type { NewToken, TokenInput, TokenView } from './token';
+export { requireTokenId, tokenMembers, type TokenInput, type TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';
 export { faultsWithoutData } from './valid-token';
-export { Vault, type TokenizedDocument } from './vault';
+export { Vault } from './vault';

@@ -25,7 +25,7 @@ const principal: Principal = {
 const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
 const opened: Stock[] = [];
 
-/** A database with so many tokens of one tenant. */
+/** A database with `count` tokens of one tenant. */
 interface Stock {
   readonly testDatabase: TestDatabase;
   readonly database: Database;
@@ -40,7 +40,7 @@ afterAll(async () => {
   }
 });
 
-/** UUIDs that can be named again without being kept. */
+/** UUIDs that can be computed again, so that none is kept. */
 const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 
 async function stockOf(count: number): Promise<Stock> {
@@ -101,7 +101,7 @@ it(
     const stocks = [await stockOf(few), await stockOf(many)] as const;
     const measure = async (): Promise<[number, number]> => {
       const times: [number[], number[]] = [[], []];
-      // In turns: whatever slows the machine slows both.
+      // The two take turns: a slow moment of the machine slows both.
       for (let round = 0; round < rounds; round += 1) {
         for (const at of [0, 1] as const) times[at].push(await useSome(stocks[at]));
       }

@@ -15,7 +15,10 @@ export function outOfBounds(permission: Permission): Problem {
   });
 }
 
-/** A grant covers the token, and gives nothing of it: under `redact`, or `mask` where there is none. */
+/**
+ * For a token that a grant covers and gives nothing of: it says `redact`, or `mask` and there is
+ * none.
+ */
 export function nothingToGive(permission: Permission, transform: 'mask' | 'redact'): Problem {
   const detail =
     transform === 'redact'

@@ -1,10 +1,11 @@
 import type { Sealer } from '@glovebox/seal';
 import type { KeyedHashes } from './fingerprints';
 import type { SealedRow } from './statements/token-rows';
+import { toStoredOptions } from './stored-options';
 import { placeOf } from './token';
 import type { ValidToken } from './valid-token';
 
-/** Everything of the token that is confidential, sealed to its row or hashed. */
+/** Seals or hashes everything of the token that is confidential. */
 export async function sealRow(
   sealer: Sealer,
   hashes: KeyedHashes,
@@ -24,7 +25,7 @@ export async function sealRow(
     expiresAt,
     data: await seal('data', token.text),
     mask: token.mask === undefined ? null : await seal('mask', JSON.stringify(token.mask)),
-    options: hasOptions ? await seal('options', JSON.stringify(options)) : null,
+    options: hasOptions ? await seal('options', JSON.stringify(toStoredOptions(options))) : null,
     fingerprint: await fingerprintOf(hashes, tenantId, token),
     terms: await termsOf(hashes, tenantId, token),
   };
@@ -35,7 +36,7 @@ function fingerprintOf(
   tenantId: string,
   { type, data, options, fingerprinted }: ValidToken,
 ): Promise<string> {
-  return options.fingerprint_expression === undefined
+  return options.fingerprintExpression === undefined
     ? hashes.fingerprint(tenantId, type, 'data', data)
     : hashes.fingerprint(tenantId, type, 'expression', fingerprinted);
 }

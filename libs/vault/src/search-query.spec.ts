@@ -36,7 +36,7 @@ it.each<[string, Condition]>([
     '(type:a OR type:b) AND type:c',
     { kind: 'all', of: [{ kind: 'any', of: [type('a'), type('b')] }, type('c')] },
   ],
-])('%s', (query, condition) => {
+])('the query %s is parsed', (query, condition) => {
   expect(parseSearchQuery(query)).toEqual(condition);
 });
 
@@ -58,7 +58,7 @@ it.each([
   [`number:${secret}`, 1],
   [`metadata.:${secret}`, 1],
   [`type:a ${secret}:x`, 8],
-])('what cannot be read is named by its position and never shown: %s', (query, at) => {
+])('an error in a query names a position and shows no text: %s', (query, at) => {
   const { errors } = refusalOf(query);
   expect(errors?.query?.[0]).toContain(`at character ${at}`);
   expect(JSON.stringify(errors)).not.toContain(secret);

@@ -1,7 +1,7 @@
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid } from '@glovebox/problems';
 
-/** What tokens have to be, to be found. */
+/** A condition that tokens have to meet to be found. */
 export type Condition =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Condition[] }
   | { readonly kind: 'not'; readonly of: Condition }
@@ -14,23 +14,23 @@ export type Condition =
   | { readonly kind: 'data'; readonly value: string }
   | { readonly kind: 'metadata'; readonly name: string; readonly value: string };
 
-export const queryCharactersMax = 4_096;
-export const queryDepthMax = 20;
-/** Each is asked of every token that the others leave. */
-export const searchTermsMax = 20;
+const queryCharactersMax = 4_096;
+const queryDepthMax = 20;
+/** Each term is checked for every token that the others leave. */
+const searchTermsMax = 20;
 
 interface Word {
   readonly kind: 'AND' | 'OR' | 'NOT' | '(' | ')' | 'text' | ':' | 'end';
-  /** Where it begins, from 1. */
+  /** The position of its first character, from 1. */
   readonly at: number;
   readonly value: string;
   readonly isQuoted: boolean;
 }
 
 /**
- * `field:value`, joined by AND, OR, NOT and parentheses; NOT binds closest, AND closer than OR, and
- * terms that stand side by side are joined by AND. What is wrong is named by its position alone:
- * the query holds data.
+ * Parses terms `field:value` joined by AND, OR, NOT and parentheses. NOT binds closest, AND closer
+ * than OR; terms side by side are joined by AND. Errors name a position and no text: the query
+ * holds data.
  */
 export function parseSearchQuery(text: string): Condition {
   if (text.length > queryCharactersMax) {
@@ -127,7 +127,8 @@ function termOf(field: Word, { value, isQuoted }: Word): Condition {
     default:
       throw invalid({
         query: [
-          `has at character ${field.at} none of data, id, type, container, fingerprint, metadata.NAME`,
+          `has an unknown field at character ${field.at}; the fields are data, id, type, container, ` +
+            'fingerprint and metadata.NAME',
         ],
       });
   }
@@ -135,7 +136,9 @@ function termOf(field: Word, { value, isQuoted }: Word): Condition {
 
 const end = (at: number): Word => ({ kind: 'end', at, value: '', isQuoted: false });
 
-/** Quoted text, a sign, or what stands between them; `\` in quotes takes the next character as it is. */
+/**
+ * Quoted text, a sign, or a word between them. In quotes, `\` takes the next character as it is.
+ */
 const wordShape = /\s*(?:"((?:[^"\\]|\\.)*)"|([():])|([^\s"():]+))/suy;
 const operators = new Set(['AND', 'OR', 'NOT']);
 

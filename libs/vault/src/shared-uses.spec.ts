@@ -4,7 +4,7 @@ import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database
 import { toProblem } from '@glovebox/problems';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, usesOneByOne, Vault, type NewToken, type Use } from './index';
+import { TokenUses, usesOneByOne, Vault, type TokenInput, type Use } from './index';
 
 let testDatabase: TestDatabase;
 let data: Database;
@@ -59,12 +59,12 @@ const useBy = ({ tenantId, applicationId }: Principal): Use => ({
   traceId: randomUUID(),
 });
 
-const store = (who: Principal, input: NewToken): Promise<string> =>
+const store = (who: Principal, input: TokenInput): Promise<string> =>
   data
     .transaction((sql) => vault.createToken(sql, { principal: who, traceId: 'trace' }, input))
     .then(({ view }) => view.id);
 
-/** What a caller gets of a use, and the audit log. */
+/** The answer to a use, and its lines of the audit log. */
 async function outcomeOf(by: Vault, who: Principal, ids: readonly string[]) {
   const use = useBy(who);
   const answer = await by.detokenize(who, use, ids).then(
@@ -78,7 +78,7 @@ async function outcomeOf(by: Vault, who: Principal, ids: readonly string[]) {
   return { answer, lines };
 }
 
-it('callers of two tenants that share a statement open their own tokens, under their own rules, or get their own refusal', async () => {
+it('callers of two tenants that share a statement get their own tokens under their own rules, or their own refusal', async () => {
   const [a, b] = [principal(randomUUID()), principal(randomUUID())];
   for (const owner of [a, b]) {
     const data = { number: '4242424242424242', owner: owner.tenantId };
@@ -112,7 +112,7 @@ it('callers of two tenants that share a statement open their own tokens, under t
   expect(given).toHaveLength(14);
 });
 
-it('documents that code fills in at the same time get the values of their own tenant', async () => {
+it('documents that code fills in at the same time get values of their own tenants alone', async () => {
   const owners = Array.from({ length: 10 }, () => principal(randomUUID()));
   for (const who of owners) await store(who, { id: 'my-card', data: who.tenantId });
   const resolved = await Promise.all(

@@ -10,13 +10,20 @@ import type { Sql } from '@glovebox/database';
 import type { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import type { Shares } from '@glovebox/shares';
-import { openedAtOnceMax, openedBytesMax, Opening, tooManyBytes, type Sealed } from './opening';
+import {
+  openedAtOnceMax,
+  openedBytesMax,
+  OpeningBudget,
+  tooManyBytes,
+  type Sealed,
+} from './opening-budget';
 import { outOfBounds } from './refusals';
 import { readLook, type LookRow } from './statements/read-and-record';
+import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
-/** A look at tokens: under which permission, and what it is called in the audit log. */
-export interface Look {
+/** A look at tokens: its permission, and its name in the audit log. */
+interface Look {
   readonly permission: Permission;
   readonly operation: string;
   readonly entityType: 'token' | 'tenant';
@@ -25,7 +32,7 @@ export interface Look {
   readonly isList?: boolean;
 }
 
-/** Public applications write and never read: what would be revealed to others is masked for them. */
+/** Public applications write and never read: they get the mask where a grant reveals. */
 export function showingGrants(principal: Principal, permission: Permission): ContainerGrant[] {
   return grantsFor(principal, permission).map(({ container, transform }) => ({
     container,
@@ -33,7 +40,7 @@ export function showingGrants(principal: Principal, permission: Permission): Con
   }));
 }
 
-/** How the data of a token in this container is shown, if a grant covers it. */
+/** The transform for tokens of this container, or undefined where no grant covers it. */
 export function shownIn(
   principal: Principal,
   permission: Permission,
@@ -44,9 +51,9 @@ export function shownIn(
 }
 
 /**
- * Tokens as the caller's grants show them; those that are gone are left out. To reveal is to use: the
- * statement that reads also writes the record. Where there are places to open much, more than a
- * little waits for one.
+ * Shows tokens as the caller's grants say, and leaves out ids that do not exist. To reveal is to
+ * use: the statement that reads also writes the record. With `largeOpenings`, more than a little
+ * waits for a place there.
  */
 export async function showTokens(
   sql: Sql,
@@ -84,16 +91,16 @@ async function open(
   principal: Principal,
   rows: readonly LookRow[],
 ): Promise<TokenView[]> {
-  const opened = await new Opening().openAll(sealer, rows.flatMap(sealedIn));
+  const opened = await new OpeningBudget().openAll(sealer, rows.flatMap(sealedIn));
   const next = opened.values();
   return rows.map((row) => {
-    const options = row.options === null ? {} : (next.next().value as TokenOptions);
+    const options = row.options === null ? {} : fromStoredOptions(next.next().value);
     const view = withoutHints(principal, row.transform, toTokenView(row, options, 'read'));
     return row.sealed === null ? view : { ...view, data: next.next().value as unknown };
   });
 }
 
-/** Its options and its data, where there are any, in this order. */
+/** The options and the data of a row, in this order, without those that are missing. */
 function sealedIn({ tenantId, id, transform, options, sealed }: LookRow): Sealed[] {
   const column = transform === 'reveal' ? 'data' : 'mask';
   return [
@@ -103,8 +110,9 @@ function sealedIn({ tenantId, id, transform, options, sealed }: LookRow): Sealed
 }
 
 /**
- * A fingerprint confirms a guess of the data, and what the customer wrote into a mask may be data:
- * neither is for those who are to see nothing of it. Public applications could try all guesses.
+ * A fingerprint confirms a guess of the data, and a mask that the customer wrote may hold data.
+ * Callers that may see nothing of the data get neither. Public applications get no fingerprint:
+ * they could try all guesses.
  */
 export function withoutHints(
   { type }: Principal,
@@ -115,13 +123,13 @@ export function withoutHints(
   if (!isHidden && type !== 'public') return view;
   const { fingerprint: _, ...rest } = view;
   if (!isHidden) return rest;
-  const { mask: _mask, search_indexes: _indexes, fingerprint_expression: _made, ...bare } = rest;
+  const { mask: _mask, searchIndexes: _indexes, fingerprintExpression: _made, ...bare } = rest;
   return bare;
 }
 
 export async function openOptions(
   sealer: Sealer,
-  opening: Opening,
+  opening: OpeningBudget,
   {
     tenantId,
     id,
@@ -129,5 +137,5 @@ export async function openOptions(
   }: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
 ): Promise<TokenOptions> {
   if (options === null) return {};
-  return (await opening.open(sealer, placeOf(tenantId, id, 'options'), options)) as TokenOptions;
+  return fromStoredOptions(await opening.open(sealer, placeOf(tenantId, id, 'options'), options));
 }

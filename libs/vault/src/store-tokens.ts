@@ -11,15 +11,15 @@ import { insertRows, type SealedRow } from './statements/token-rows';
 import { sealRow } from './seal-row';
 import type { ValidToken } from './valid-token';
 
-/** A token as its creator sees it; not new where an older one with the same fingerprint stands for it. */
+/** A token as its creator sees it. It is not new if deduplication found an older one. */
 export interface StoredToken {
   readonly view: TokenView;
   readonly isNew: boolean;
-  /** For which it was asked: a token that was there already may have another one. */
+  /** The container that was asked for. A token that was there already may be in another. */
   readonly container: string;
 }
 
-/** Stores tokens all or none, in a transaction of the caller's. The answers are in the same order. */
+/** Stores all tokens or none, in a transaction of the caller. The answers are in the same order. */
 export async function storeTokens(
   sql: Sql,
   sealer: Sealer,
@@ -32,7 +32,7 @@ export async function storeTokens(
   const sealed = await Promise.all(
     tokens.map(async (token, at) => {
       const row = await sealRow(sealer, hashes, tenantId, token);
-      // Tokens of one name are one token.
+      // Tokens of one name become one token.
       return { row, name: token.deduplicate ? row.fingerprint : String(at) };
     }),
   );
@@ -82,7 +82,7 @@ async function insert(
   return new Map(views);
 }
 
-/** With the data or the mask, as the grant to create shows it: the caller has just sent it. */
+/** Shows the data or the mask as the grant to create says: the caller has just sent the data. */
 function toCreatedView(
   { principal }: Actor,
   row: TokenRow,
@@ -99,7 +99,7 @@ function toCreatedView(
   return data === undefined ? view : { ...view, data };
 }
 
-/** By fingerprint, live tokens that stand for those to be deduplicated. */
+/** Finds the live tokens that stand for those to be deduplicated, by fingerprint. */
 async function findDuplicates(
   sql: Sql,
   sealer: Sealer,

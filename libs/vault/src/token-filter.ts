@@ -1,18 +1,19 @@
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { isJsonObject } from '@glovebox/wire';
 import { isTokenType } from './token-types';
 
-/** Which tokens a list shows; all that are given have to fit. */
+/** A filter of a list. A token must match every part that is given. */
 export interface TokenFilter {
   readonly ids?: readonly string[];
   readonly types?: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export const filterIdsMax = 1_000;
-export const filterTypesMax = 20;
-export const filterNamesMax = 20;
+const filterIdsMax = 1_000;
+const filterTypesMax = 20;
+const filterNamesMax = 20;
 
-/** What callers and customers' code ask a list for; what is wrong is put among the errors. */
+/** Reads a filter from a caller or from customer code, and adds an error for each invalid part. */
 export function tokenFilterOf(
   given: {
     readonly ids: readonly unknown[];
@@ -39,7 +40,7 @@ function metadataOf(
   value: unknown,
   errors: Record<string, readonly string[]>,
 ): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     errors.metadata = ['must be an object'];
     return {};
   }

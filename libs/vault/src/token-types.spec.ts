@@ -14,7 +14,7 @@ it.each([
   ['us_bank_routing_number', '/bank/low/', '021000021'],
   ['social_security_number', '/pii/high/', '123-45-6789'],
   ['employer_id_number', '/pii/high/', '12-3456789'],
-])('%s lives in %s unless it is told otherwise', (type, container, data) => {
+])('a token of type %s is stored in %s unless a container is given', (type, container, data) => {
   expect(validateToken({ type, data }).container).toBe(container);
   expect(validateToken({ type, data, containers: ['/X/'] }).container).toBe('/x/');
   expect(tokenTypes).toContain(type);
@@ -34,7 +34,7 @@ it.each<[string, unknown]>([
   ['social_security_number', '123456789'],
   ['social_security_number', '123-45-6789'],
   ['employer_id_number', '12-3456789'],
-])('%s takes %j', (type, data) => {
+])('a token of type %s may hold %j', (type, data) => {
   expect(faults(type, data)).toEqual({});
 });
 
@@ -68,7 +68,7 @@ it.each<[string, unknown, string]>([
   ['social_security_number', '123--45-6789', 'data'],
   ['social_security_number', '-123456789', 'data'],
   ['employer_id_number', 123456789, 'data'],
-])('%s refuses %j by naming %s', (type, data, member) => {
+])('a token of type %s may not hold %j, and the error names %s', (type, data, member) => {
   expect(Object.keys(faults(type, data) ?? {})).toEqual([member]);
 });
 
@@ -91,6 +91,6 @@ it.each<[string, unknown, unknown]>([
   ['us_bank_routing_number', '021000021', 'XXXXX0021'],
   ['social_security_number', '123-45-6789', 'XXX-XX-6789'],
   ['employer_id_number', '12-3456789', 'XX-XXX6789'],
-])('%s masks %j', (type, data, shown) => {
+])('a token of type %s masks %j', (type, data, shown) => {
   expect(mask(type, data)).toEqual(shown);
 });

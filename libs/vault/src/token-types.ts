@@ -1,14 +1,14 @@
 import { isJsonObject } from '@glovebox/wire';
 import { isAbaRoutingNumber, lastFour, passesLuhn } from './account-numbers';
 
-/** Property path within the data → what is wrong there. */
+/** Errors by property path within the data. */
 type Faults = Readonly<Record<string, readonly string[]>>;
 
 export interface TokenType {
   readonly container: string;
-  /** What is wrong with data of this type; nothing if it may be stored. */
+  /** Returns the errors of data of this type, none if it may be stored. */
   readonly faultsOf: (data: unknown) => Faults;
-  /** What is shown in place of the data where nobody has said otherwise; undefined shows nothing. */
+  /** Makes the mask of a token that has none of its own. Undefined: it shows nothing. */
   readonly maskOf: (data: unknown) => unknown;
 }
 
@@ -17,7 +17,7 @@ const anything: Omit<TokenType, 'container'> = {
   maskOf: () => undefined,
 };
 
-/** A string that passes a test; all but its last four digits are hidden. */
+/** A string that passes a test. Its mask hides all but the last four digits. */
 function digits(isRight: (text: string) => boolean, must: string): Omit<TokenType, 'container'> {
   return {
     faultsOf: (data) => (typeof data === 'string' && isRight(data) ? {} : { data: [must] }),
@@ -25,9 +25,9 @@ function digits(isRight: (text: string) => boolean, must: string): Omit<TokenTyp
   };
 }
 
-const mustBeCardNumber = 'must be a string of 12 to 19 digits with a right check digit';
+const mustBeCardNumber = 'must be a string of 12 to 19 digits with a valid check digit';
 const mustBeAccount = 'must be a string of 3 to 17 digits';
-const mustBeRouting = 'must be a string of 9 digits with a right check digit';
+const mustBeRouting = 'must be a string of 9 digits with a valid check digit';
 const mustBeNine = 'must be a string of 9 digits; dashes may stand between them';
 
 const isCardNumber = (text: string): boolean => /^\d{12,19}$/.test(text) && passesLuhn(text);
@@ -80,14 +80,17 @@ const types = new Map<unknown, TokenType>(
 
 export const tokenTypes: readonly string[] = [...types.keys()].map(String);
 
-/** Undefined for whatever is not the name of a type. */
+/** Undefined if the name is not that of a type. */
 export const tokenType = (name: unknown): TokenType | undefined => types.get(name);
 
 export const isTokenType = (name: unknown): name is string => tokenType(name) !== undefined;
 
 type Check = readonly [isRight: (value: unknown) => boolean, must: string];
 
-/** An object whose named members pass; `?` behind a name: it may be left out. Others may be there. */
+/**
+ * An object whose named members pass. `?` behind a name makes it optional. Other members may be
+ * there.
+ */
 function members(checks: Readonly<Record<string, Check>>): (data: unknown) => Faults {
   return (data) => {
     if (!isJsonObject(data)) return { data: ['must be an object'] };
@@ -107,7 +110,7 @@ function isText(isRight: (text: string) => boolean): (value: unknown) => boolean
   return (value) => typeof value === 'string' && isRight(value);
 }
 
-/** As numbers, or as the texts that forms give. */
+/** Accepts a number, or a text as forms send it. */
 function isMonth(value: unknown): boolean {
   if (typeof value === 'string') return /^(?:0?[1-9]|1[0-2])$/.test(value);
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12;

@@ -1,46 +1,56 @@
+import { isTokenId, normalTokenId } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 
-/** What a caller asks to store. */
-export interface NewToken {
-  readonly id?: string | undefined;
-  readonly type?: string | undefined;
-  readonly data?: unknown;
-  readonly mask?: unknown;
-  readonly containers?: readonly string[] | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly search_indexes?: readonly string[] | undefined;
-  readonly fingerprint_expression?: string | undefined;
-  readonly deduplicate_token?: boolean | undefined;
-  readonly expires_at?: string | undefined;
-}
+/** The members of a token that callers may write. */
+export const tokenMembers = [
+  'id',
+  'type',
+  'data',
+  'mask',
+  'containers',
+  'metadata',
+  'searchIndexes',
+  'fingerprintExpression',
+  'deduplicateToken',
+  'expiresAt',
+] as const;
 
-/** The same before anybody has looked at it. */
-export type TokenInput = { readonly [Name in keyof NewToken]?: unknown };
+/** A token to store, before it is validated. */
+export type TokenInput = { readonly [Name in (typeof tokenMembers)[number]]?: unknown };
 
-/** What a token makes of its data, as it was asked for. */
+/** The expressions over its data that a token was created with. */
 export interface TokenOptions {
   readonly mask?: unknown;
-  readonly search_indexes?: readonly string[];
-  readonly fingerprint_expression?: string;
+  readonly searchIndexes?: readonly string[];
+  readonly fingerprintExpression?: string;
 }
 
-/** A token as callers see it. */
+/** A token as a caller sees it. */
 export interface TokenView extends TokenOptions {
-  id: string;
-  tenant_id: string;
-  type: string;
-  data?: unknown;
-  containers: string[];
-  metadata?: Record<string, string>;
-  fingerprint?: string;
-  expires_at?: string;
-  created_by?: string;
-  created_at: string;
-  modified_by?: string;
-  modified_at?: string;
+  readonly id: string;
+  readonly tenantId: string;
+  readonly type: string;
+  readonly data?: unknown;
+  readonly containers: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly fingerprint?: string;
+  readonly expiresAt?: Date;
+  readonly createdBy?: string;
+  readonly createdAt: Date;
+  readonly modifiedBy?: string;
+  readonly modifiedAt?: Date;
 }
 
-/** A row, without what is sealed in it. */
+/**
+ * Normalizes the id of a token that a caller names. Other values are no id, and nothing is found.
+ */
+export function requireTokenId(value: unknown): string {
+  if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
+  return normalTokenId(value);
+}
+
+/** The columns of a row that are not sealed. */
 export interface TokenRow {
   readonly id: string;
   readonly tenantId: string;
@@ -55,14 +65,16 @@ export interface TokenRow {
   readonly modifiedAt: Date | null;
 }
 
-export type SealedColumn = 'data' | 'mask' | 'options';
+type SealedColumn = 'data' | 'mask' | 'options';
 
-/** What is sealed in one column of one token opens in no other. */
+/** Each sealed column of each token has its own place. A value does not open in another place. */
 export function placeOf(tenantId: string, id: string, column: SealedColumn): Place {
   return { table: 'tokens', column, tenantId, record: id };
 }
 
-/** Answers of create know of no change; all others do, even of none. */
+/**
+ * Only the answer to a creation has no `modified` members. All others have them, changed or not.
+ */
 export function toTokenView(
   row: TokenRow,
   options: TokenOptions,
@@ -71,21 +83,21 @@ export function toTokenView(
   const changedBy = row.modifiedBy ?? row.createdBy;
   return {
     id: row.id,
-    tenant_id: row.tenantId,
+    tenantId: row.tenantId,
     type: row.type,
     ...options,
     containers: [row.container],
     ...(row.metadata && Object.keys(row.metadata).length > 0 ? { metadata: row.metadata } : {}),
     ...(row.fingerprint === null ? {} : { fingerprint: row.fingerprint }),
-    ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
-    ...(row.createdBy ? { created_by: row.createdBy } : {}),
-    created_at: row.createdAt.toISOString(),
-    ...(answer === 'read' && changedBy ? { modified_by: changedBy } : {}),
-    ...(answer === 'read' ? { modified_at: (row.modifiedAt ?? row.createdAt).toISOString() } : {}),
+    ...(row.expiresAt ? { expiresAt: row.expiresAt } : {}),
+    ...(row.createdBy ? { createdBy: row.createdBy } : {}),
+    createdAt: row.createdAt,
+    ...(answer === 'read' && changedBy ? { modifiedBy: changedBy } : {}),
+    ...(answer === 'read' ? { modifiedAt: row.modifiedAt ?? row.createdAt } : {}),
   };
 }
 
-/** Which token it is, and nothing of what is in it. */
-export function nameOf({ id, tenant_id, type, containers, created_at }: TokenView): TokenView {
-  return { id, tenant_id, type, containers, created_at };
+/** Identifies the token and shows none of its content. */
+export function nameOf({ id, tenantId, type, containers, createdAt }: TokenView): TokenView {
+  return { id, tenantId, type, containers, createdAt };
 }

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
-import { isInstant } from '@glovebox/wire';
+import { fromWire, isInstant, isJsonObject, wireName } from '@glovebox/wire';
 import { isShallow, isShort, mustBeShort } from './document-bounds';
-import { derive, readExpressions, type Derived } from './derived';
-import type { NewToken, TokenInput, TokenOptions } from './token';
+import { derive, readExpressions, type Derived } from './derived-values';
+import { tokenMembers, type TokenInput, type TokenOptions } from './token';
 import { tokenType, type TokenType } from './token-types';
 
-/** What is to be stored, once nothing is wrong with it. */
+/** A token that has passed validation. */
 export interface ValidToken extends Derived {
   readonly id: string;
-  /** Whether the caller has chosen the id: one that is made here has never been used. */
+  /** True if the caller chose the id. An id made here has never been used. */
   readonly isNamed: boolean;
   readonly type: string;
   readonly container: string;
   readonly data: unknown;
-  /** The data as JSON: what is sealed. */
+  /** The data as JSON, which is sealed. */
   readonly text: string;
   readonly options: TokenOptions;
   readonly metadata: Readonly<Record<string, string>>;
@@ -23,14 +23,14 @@ export interface ValidToken extends Derived {
   readonly deduplicate: boolean;
 }
 
-export const tokenBytesMax = 1024 * 1024;
-export const searchIndexesMax = 20;
-export const expressionCharactersMax = 4_096;
-export const metadataMembersMax = 100;
-export const metadataNameCharactersMax = 100;
-export const metadataValueCharactersMax = 1_000;
+const tokenBytesMax = 1024 * 1024;
+const searchIndexesMax = 20;
+const expressionCharactersMax = 4_096;
+const metadataMembersMax = 100;
+const metadataNameCharactersMax = 100;
+const metadataValueCharactersMax = 1_000;
 
-/** Looks at everything: tokens come from callers, and from customers' code as well. */
+/** Validates all members: tokens come from callers and from customer code, unchecked. */
 export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   const errors: Errors = {};
   const given = withoutNulls(input);
@@ -59,23 +59,23 @@ export function validateToken(input: TokenInput, budget?: Budget): ValidToken {
   };
 }
 
-/** Says what is wrong with the members of a token whose data will be known later. */
-export function faultsWithoutData(input: TokenInput): ProblemErrors {
+/** Returns the errors of a token in JSON whose data will be known later. */
+export function faultsWithoutData(json: object): ProblemErrors {
   const errors: Errors = {};
-  const given = withoutNulls(input);
+  const given = withoutNulls(fromWire(tokenMembers, json));
   const kind = tokenType(given.type ?? 'token');
   if (!kind) return unknownType;
-  // A time to come may have passed by then.
+  // A time in the future may have passed by then.
   const { options } = askedFor(given, kind, errors, -Infinity);
   readExpressions(options, errors);
-  return errors;
+  return asCallersName(errors);
 }
 
 const unknownType = { type: ['is not a known token type'] };
 
-/** All but id and data. */
+/** Validates all members but `id` and `data`. */
 function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date.now()) {
-  const { containers = [], metadata = {}, deduplicate_token: deduplicate = false } = given;
+  const { containers = [], metadata = {}, deduplicateToken: deduplicate = false } = given;
   const container = containerOf(containers, kind.container, errors);
   if (!isMetadata(metadata)) {
     errors.metadata = [
@@ -83,8 +83,8 @@ function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date
         `${metadataValueCharactersMax} characters under a name of at most ${metadataNameCharactersMax}`,
     ];
   }
-  const expiresAt = expiryOf(given.expires_at, now, errors);
-  if (typeof deduplicate !== 'boolean') errors.deduplicate_token = ['must be true or false'];
+  const expiresAt = expiryOf(given.expiresAt, now, errors);
+  if (typeof deduplicate !== 'boolean') errors.deduplicateToken = ['must be true or false'];
   return {
     container,
     metadata: metadata as Record<string, string>,
@@ -94,14 +94,22 @@ function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date
   };
 }
 
+/** Callers know the members of a token by their names in JSON. */
+function asCallersName(errors: ProblemErrors): ProblemErrors {
+  const named = Object.entries(errors).map(
+    ([member, faults]) => [wireName(member), faults] as const,
+  );
+  return Object.fromEntries(named);
+}
+
 function refuse(errors: ProblemErrors): void {
-  if (Object.keys(errors).length > 0) throw invalid(errors);
+  if (Object.keys(errors).length > 0) throw invalid(asCallersName(errors));
 }
 
 /** An optional member that is null counts as absent. Null is valid data. */
 function withoutNulls(input: TokenInput): TokenInput {
   const given = Object.entries(input).filter(([name, value]) => value !== null || name === 'data');
-  return Object.fromEntries(given) as { [Name in keyof NewToken]?: unknown };
+  return Object.fromEntries(given) as TokenInput;
 }
 
 function isTokenIdText(value: unknown): value is string {
@@ -110,7 +118,10 @@ function isTokenIdText(value: unknown): value is string {
 
 type Errors = Record<string, readonly string[]>;
 
-/** The value as JSON, unless it is missing, too large, too deep or too many. */
+/**
+ * Returns the value as JSON. Adds an error if it is missing, or too large in bytes, depth or
+ * values.
+ */
 function textOf(value: unknown, name: string, errors: Errors): string | undefined {
   if (value === undefined) {
     errors[name] = ['is required'];
@@ -131,7 +142,7 @@ function textOf(value: unknown, name: string, errors: Errors): string | undefine
   return errors[name] ? undefined : text;
 }
 
-/** `/a/b/`: segments between slashes, one at each end. */
+/** `/a/b/`: segments with a slash before, between and after them. */
 function isContainer(text: unknown): text is string {
   return typeof text === 'string' && /^\/(?:[A-Za-z0-9_-]+\/)*$/.test(text) && text.length <= 200;
 }
@@ -145,13 +156,13 @@ function containerOf(value: unknown, fallback: string, errors: Errors): string {
   return fallback;
 }
 
-/** Postgres keeps neither NUL nor half a surrogate pair. */
+/** Postgres stores neither NUL nor half a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
 function isMetadata(value: unknown): value is Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const members = Object.entries(value);
   if (members.length > metadataMembersMax) return false;
   return members.every(
@@ -169,12 +180,12 @@ function expiryOf(value: unknown, now: number, errors: Errors): Date | null {
   if (value === undefined) return null;
   const at = new Date(isInstant(value) ? value : Number.NaN);
   if (!(at.getTime() > now)) {
-    errors.expires_at = ['must be an ISO 8601 time in the future, with an offset or Z'];
+    errors.expiresAt = ['must be an ISO 8601 time in the future, with an offset or Z'];
   }
   return at;
 }
 
-/** Tokens with a constant in place of a fingerprint would all be one token. */
+/** Requires an expression: with a constant in its place, all tokens would have one fingerprint. */
 function holdsExpression(text: unknown): boolean {
   if (typeof text !== 'string' || text.length > expressionCharactersMax) return false;
   const from = text.indexOf('{{');
@@ -182,25 +193,25 @@ function holdsExpression(text: unknown): boolean {
 }
 
 function optionsOf(given: TokenInput, errors: Errors): TokenOptions {
-  const { mask, search_indexes: indexes, fingerprint_expression: expression } = given;
+  const { mask, searchIndexes: indexes, fingerprintExpression: expression } = given;
   if (mask !== undefined) textOf(mask, 'mask', errors);
   const isList =
     Array.isArray(indexes) &&
     indexes.length <= searchIndexesMax &&
     indexes.every((one) => typeof one === 'string' && one.length <= expressionCharactersMax);
   if (indexes !== undefined && !isList) {
-    errors.search_indexes = [
+    errors.searchIndexes = [
       `must be a list of at most ${searchIndexesMax} strings of at most ${expressionCharactersMax} characters`,
     ];
   }
   if (expression !== undefined && !holdsExpression(expression)) {
-    errors.fingerprint_expression = [
+    errors.fingerprintExpression = [
       `must be a string with at least one expression over data, of at most ${expressionCharactersMax} characters`,
     ];
   }
   return {
     ...(mask === undefined ? {} : { mask }),
-    ...(isList && indexes.length > 0 ? { search_indexes: indexes as string[] } : {}),
-    ...(typeof expression === 'string' ? { fingerprint_expression: expression } : {}),
+    ...(isList && indexes.length > 0 ? { searchIndexes: indexes as string[] } : {}),
+    ...(typeof expression === 'string' ? { fingerprintExpression: expression } : {}),
   };
 }

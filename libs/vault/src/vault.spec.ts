@@ -1,21 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import {
-  connectDatabase,
-  dataKeyTable,
-  enterTenant,
-  type Database,
-  type Sql,
-} from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault, type NewToken, type TokenView, type Use } from './index';
+import { enterTenant, createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { TokenUses, Vault, type TokenInput, type TokenView, type Use } from './index';
+import { placeOf } from './token';
 
 const card = { number: '4242424242424242' };
 let testDatabase: TestDatabase;
 let data: Database;
 let management: Database;
 let admin: Database;
+let sealer: Sealer;
 let vault: Vault;
 
 beforeAll(async () => {
@@ -26,7 +22,8 @@ beforeAll(async () => {
   management = connect(testDatabase.managementUrl);
   admin = connect(testDatabase.adminUrl);
   const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
+  sealer = new Sealer(ring, dataKeyTable(data));
+  vault = new Vault(sealer, new TokenUses(data));
 });
 
 afterAll(async () => {
@@ -56,7 +53,7 @@ function principal(
 }
 
 const all: Permission[] = ['token:create', 'token:read', 'token:use'];
-const store = (who: Principal, input: NewToken): Promise<TokenView> =>
+const store = (who: Principal, input: TokenInput): Promise<TokenView> =>
   management.transaction(async (sql) => {
     await enterTenant(sql, who.tenantId);
     return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
@@ -74,7 +71,7 @@ const useBy = (who: Principal): Use => ({
 });
 
 describe('a stored token', () => {
-  it('lies sealed in the table', async () => {
+  it('is sealed in its row', async () => {
     const who = principal(all);
     const { id } = await store(who, { type: 'token', data: card });
     const [row] = await admin.query<{ row: string }>(
@@ -101,16 +98,16 @@ describe('a stored token', () => {
     expect((await vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
   });
 
-  it('is shown without data to a plain permission, with data to a rule that reveals', async () => {
+  it('is shown without data to a plain permission, and with data to a rule that reveals', async () => {
     const who = principal(all);
     const created = await store(who, { data: card });
     expect(created).not.toHaveProperty('data');
-    expect(created).not.toHaveProperty('modified_at');
+    expect(created).not.toHaveProperty('modifiedAt');
     const plain = await read(who, created.id);
     expect(plain).toEqual({
       ...created,
-      modified_by: who.applicationId,
-      modified_at: created.created_at,
+      modifiedBy: who.applicationId,
+      modifiedAt: created.createdAt,
     });
     const revealing = principal([], [{ container: '/general/' }], who.tenantId);
     expect(await read(revealing, created.id)).toEqual({ ...plain, data: card });
@@ -128,7 +125,7 @@ describe('a stored token', () => {
   it('is gone once it has expired', async () => {
     const who = principal(all);
     const inAMoment = new Date(Date.now() + 60_000).toISOString();
-    const { id } = await store(who, { data: card, expires_at: inAMoment });
+    const { id } = await store(who, { data: card, expiresAt: inAMoment });
     await admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [
       id,
     ]);
@@ -138,13 +135,13 @@ describe('a stored token', () => {
     });
   });
 
-  it('does not take the id of another one', async () => {
+  it('cannot have the id of another one', async () => {
     const who = principal(all);
     await store(who, { id: 'my-card', data: card });
     await expect(store(who, { id: 'my-card', data: 1 })).rejects.toMatchObject({ status: 409 });
   });
 
-  it.each<[NewToken, string]>([
+  it.each<[TokenInput, string]>([
     [{}, 'data'],
     [{ data: 1, type: 'nonsense' }, 'type'],
     [{ data: 1, type: '__proto__' }, 'type'],
@@ -152,11 +149,11 @@ describe('a stored token', () => {
     [{ data: 1, id: 'ab' }, 'id'],
     [{ data: 1, containers: ['/a/', '/b/'] }, 'containers'],
     [{ data: 1, containers: ['no slashes'] }, 'containers'],
-    [{ data: 1, expires_at: 'yesterday' }, 'expires_at'],
-    [{ data: 1, fingerprint_expression: '' }, 'fingerprint_expression'],
-    [{ data: 1, fingerprint_expression: '}} constant {{' }, 'fingerprint_expression'],
+    [{ data: 1, expiresAt: 'yesterday' }, 'expires_at'],
+    [{ data: 1, fingerprintExpression: '' }, 'fingerprint_expression'],
+    [{ data: 1, fingerprintExpression: '}} constant {{' }, 'fingerprint_expression'],
     [{ data: 'x'.repeat(1024 * 1024) }, 'data'],
-  ])('is refused with the name of what is wrong: %#', async (input, member) => {
+  ])('is refused with the name of the wrong member: %#', async (input, member) => {
     await expect(store(principal(all), input)).rejects.toMatchObject({
       code: 'validation_failed',
       errors: { [member]: expect.any(Array) as unknown },
@@ -164,8 +161,8 @@ describe('a stored token', () => {
   });
 });
 
-describe('using tokens', () => {
-  it('reads them and writes the record in one statement', async () => {
+describe('a use of tokens', () => {
+  it('reads the tokens and writes the record in one statement', async () => {
     const who = principal(all);
     const ids = [];
     for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
@@ -186,7 +183,7 @@ describe('using tokens', () => {
     ]);
   });
 
-  it('no record, no data: an outage for whoever asks', async () => {
+  it('is an outage if it cannot be recorded: no record, no data', async () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
@@ -200,7 +197,7 @@ describe('using tokens', () => {
     }
   });
 
-  it('gives all or nothing, and names what is unknown', async () => {
+  it('gives all tokens or none, and names the unknown ids', async () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     const use = useBy(who);
@@ -230,7 +227,7 @@ describe('using tokens', () => {
     });
   });
 
-  it('under a rule that says mask gets the mask', async () => {
+  it('gets the mask under a rule that says mask', async () => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
@@ -241,7 +238,7 @@ describe('using tokens', () => {
   it.each([
     ['redact', { type: 'card', data: card }, /redacts one/],
     ['mask', { data: 'without a mask' }, /has none/],
-  ] as const)('under a rule that says %s is refused for %j', async (transform, token, detail) => {
+  ] as const)('is refused under a rule that says %s for %j', async (transform, token, detail) => {
     const owner = principal(all);
     const { id } = await store(owner, token);
     const { id: other } = await store(owner, { data: 1, containers: ['/free/'] });
@@ -258,13 +255,13 @@ describe('using tokens', () => {
   });
 });
 
-describe('reading a token', () => {
+describe('a read of a token', () => {
   const readAs = (who: Principal, id: string, traceId: string): Promise<TokenView> =>
     vault.readToken(data, { principal: who, traceId }, id);
   const linesOf = (traceId: string): Promise<object[]> =>
     admin.query<object>('SELECT * FROM audit_log WHERE trace_id = $1', [traceId]);
 
-  it('a read that no grant covers is refused, and recorded once with the id', async () => {
+  it('is refused where no grant covers the token, and recorded once with its id', async () => {
     const owner = principal(all);
     const { id } = await store(owner, { data: card, mask: 'a mask', containers: ['/free/'] });
     const who = principal([], [{ container: '/general/' }], owner.tenantId);
@@ -292,7 +289,7 @@ describe('reading a token', () => {
     ['reveal', 'success'],
     ['mask', undefined],
     ['redact', undefined],
-  ] as const)('a read under %s leaves the outcome %s', async (transform, outcome) => {
+  ] as const)('leaves under %s the outcome %s', async (transform, outcome) => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const traceId = randomUUID();
@@ -302,7 +299,7 @@ describe('reading a token', () => {
     expect(lines.map((line) => [line.outcome, line.token_ids])).toEqual(expected);
   });
 
-  it('a read of an id that is not there leaves no line', async () => {
+  it('leaves no line for an id that does not exist', async () => {
     const traceId = randomUUID();
     await expect(readAs(principal(all), 'not-there', traceId)).rejects.toMatchObject({
       status: 404,
@@ -310,7 +307,7 @@ describe('reading a token', () => {
     expect(await linesOf(traceId)).toEqual([]);
   });
 
-  it('a refused read that cannot be recorded is an outage', async () => {
+  it('is an outage if its refusal cannot be recorded', async () => {
     const owner = principal(all);
     const { id } = await store(owner, { data: card });
     const who = principal([], [{ container: '/free/' }], owner.tenantId);
@@ -324,7 +321,7 @@ describe('reading a token', () => {
 });
 
 describe('the largest token', () => {
-  it('is 1 MiB of JSON, given back as it was', async () => {
+  it('has 1 MiB of JSON, and is returned as it was', async () => {
     const who = principal(all);
     const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
     expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
@@ -336,7 +333,7 @@ describe('the largest token', () => {
 });
 
 describe('a row that was moved', () => {
-  it('to another tenant does not open there', async () => {
+  it('does not open at another tenant', async () => {
     const [owner, thief] = [principal(all), principal(all)];
     const { id } = await store(owner, { data: card });
     await store(thief, { data: 'has a key' });
@@ -346,7 +343,7 @@ describe('a row that was moved', () => {
     );
   });
 
-  it('to another token does not open there', async () => {
+  it('does not open at another token', async () => {
     const who = principal(all);
     const { id: from } = await store(who, { data: card });
     const { id: to } = await store(who, { data: 'mine' });
@@ -358,7 +355,35 @@ describe('a row that was moved', () => {
   });
 });
 
-describe('what is sealed in one column', () => {
+it('options keep their stored form, and those of older rows are read', async () => {
+  const who = principal(all);
+  const options = {
+    mask: 'a mask',
+    search_indexes: ['{{ data.number }}'],
+    fingerprint_expression: '{{ data.number }}',
+  };
+  const shown = {
+    mask: options.mask,
+    searchIndexes: options.search_indexes,
+    fingerprintExpression: options.fingerprint_expression,
+  };
+  const { id } = await store(who, { data: card, ...shown });
+  const place = placeOf(who.tenantId, id, 'options');
+  const [row] = await admin.query<{ options: Buffer }>('SELECT options FROM tokens WHERE id = $1', [
+    id,
+  ]);
+  const opened = await sealer.open(place, row?.options ?? Buffer.alloc(0));
+  expect(opened.toString()).toBe(JSON.stringify(options));
+  await admin.query('UPDATE tokens SET options = $2 WHERE id = $1', [
+    id,
+    await sealer.seal(place, JSON.stringify({ search_indexes: ['{{ data }}'] })),
+  ]);
+  const view = await read(who, id);
+  expect(view).toMatchObject({ searchIndexes: ['{{ data }}'] });
+  expect(view).not.toHaveProperty('fingerprintExpression');
+});
+
+describe('a value sealed in one column', () => {
   it.each([
     ['data = mask', 'reveal'],
     ['mask = data', 'mask'],
@@ -404,9 +429,9 @@ describe('tokenizing a document', () => {
   });
 });
 
-it('a token is stored by two statements, and one more where its id may have been another token’s', async () => {
+it('a token is stored by two statements, and by a third if the caller chose its id', async () => {
   const who = principal(all);
-  const create = (input: NewToken): Promise<number> =>
+  const create = (input: TokenInput): Promise<number> =>
     data.transaction(async (sql) => {
       let statements = 0;
       const counted: Sql = {

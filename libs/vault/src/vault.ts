@@ -11,13 +11,13 @@ import {
   largeOpeningsMax,
   largeOpeningWaitMs,
   openedAtOnceMax,
-  Opening,
+  OpeningBudget,
   tooManyBytes,
   waitingOpeningsMax,
-} from './opening';
+} from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
-import { sightsOf, type Sight } from './sights';
+import { sightsOf, type Sight } from './replay-sights';
 import { nothingToGive, outOfBounds } from './refusals';
 import type { SealedToken, Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
@@ -27,23 +27,23 @@ import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 
-export interface TokenizedDocument {
+interface TokenizedDocument {
   readonly document: unknown;
   /**
-   * The same to be kept for later: of tokens that were there already no more than their names, since
-   * who may see them now may not then.
+   * The document to keep for a repeated call. Of older tokens it holds their names alone: a caller
+   * that may see them now may not see them then.
    */
   readonly lasting: unknown;
-  /** What may be seen by those who are shown it later. */
+  /** The sights that a repeated call needs. */
   readonly sights: readonly Sight[];
 }
 
 /**
- * Tokens: stored sealed, given out only to who may have them, with a record of each use. Whatever
- * writes takes the connection of a transaction, which the caller commits.
+ * Stores tokens sealed, and gives them only to callers that may have them, with a record of each
+ * use. Methods that write take the connection of a transaction, which the caller commits.
  */
 export class Vault {
-  /** Places for look-ups that open much: what they cost, they cost this process. */
+  /** Places for look-ups that open much. Opening costs this process, not Postgres. */
   readonly largeOpenings = new Shares({
     places: largeOpeningsMax,
     waitMs: largeOpeningWaitMs,
@@ -61,7 +61,7 @@ export class Vault {
     return stored;
   }
 
-  /** With its data only where a rule reveals it; that is a use, and recorded as one. */
+  /** Shows the data only where a rule reveals it. That is a use, and recorded as one. */
   async readToken(sql: Sql, actor: Actor, id: string): Promise<TokenView> {
     const look = {
       permission: 'token:read',
@@ -110,7 +110,7 @@ export class Vault {
     return deleteToken(sql, actor, id);
   }
 
-  /** Stores what a document holds, all or nothing, and gives back the document with tokens in it. */
+  /** Stores the values of a document, all or none, and returns it with tokens in their places. */
   async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<TokenizedDocument> {
     const { tokens, fill } = tokenizationOf(document);
     const stored = await storeTokens(sql, this.sealer, actor, tokens);
@@ -121,7 +121,7 @@ export class Vault {
     };
   }
 
-  /** A document with expressions, with what the caller may read of the tokens in their place. */
+  /** Replaces expressions in a document by what the caller may read of the tokens. */
   async resolve(actor: Actor, document: unknown): Promise<unknown> {
     refuseUnwieldy(document);
     const template = valueTemplate(document);
@@ -135,30 +135,30 @@ export class Vault {
       traceId: actor.traceId,
     };
     const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    const values = await this.#open(grants, use, template.tokenIds, new Opening());
+    const values = await this.#open(grants, use, template.tokenIds, new OpeningBudget());
     return template.renderInSlices(values);
   }
 
   /**
-   * The values of tokens for one use: all of them or a Problem, and never without the record.
-   * Unknown, foreign, deleted and expired ids answer alike. A request that looks several times gives
-   * each look the same opening.
+   * Returns the values of tokens for one use: all of them or a Problem, and never without the
+   * record. Unknown, foreign, deleted and expired ids get the same answer. All look-ups of one
+   * request share one opening budget.
    */
   detokenize(
     principal: Principal,
     use: Use,
     tokenIds: readonly string[],
-    opening = new Opening(),
+    opening = new OpeningBudget(),
   ): Promise<ReadonlyMap<string, unknown>> {
     return this.#open({ principal, permission: 'token:use' }, use, tokenIds, opening);
   }
 
-  /** The hot path of every call with expressions: no work per token but its own. */
+  /** Hot path of every call with expressions: no work per token but opening it. */
   async #open(
     { principal, permission }: { principal: Principal; permission: Permission },
     use: Use,
     tokenIds: readonly string[],
-    opening: Opening,
+    opening: OpeningBudget,
   ): Promise<ReadonlyMap<string, unknown>> {
     if (tokenIds.length === 0) return new Map();
     const grants = grantsFor(principal, permission);
@@ -186,13 +186,16 @@ export class Vault {
   }
 }
 
-/** Each token gives something, all of them not too much: and yet nothing was released. */
+/**
+ * True if every token gives something and all of them are within the limit, and still nothing was
+ * released.
+ */
 function isDeferred(found: readonly SealedToken[], bytesMax: number): boolean {
   if (found.some(({ bytes, sealed }) => bytes === null || sealed !== null)) return false;
   return found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) <= bytesMax;
 }
 
-/** Nothing is opened where one of the tokens gives nothing; why is for the worst of them to say. */
+/** Nothing is opened if one token gives nothing. The error names the worst reason of all tokens. */
 function refusalOf(permission: Permission, found: readonly SealedToken[]): Problem {
   const transforms = found.map(({ transform }) => transform);
   if (transforms.includes(null)) return outOfBounds(permission);

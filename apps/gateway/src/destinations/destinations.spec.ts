@@ -6,10 +6,10 @@ import { generateProxyKey } from '@glovebox/access';
 import type { AnswerReceiver } from '@glovebox/http1';
 import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/testing';
 import { Shares } from '@glovebox/shares';
-import type { Carried, Destination } from './destination';
-import { Destinations } from './destinations';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { startRawServer } from '../spec-sockets';
+import type { Carried, Destination } from './destination';
+import { Destinations } from './destinations';
 
 let gateway: SpecGateway;
 let key: string;

@@ -15,16 +15,16 @@ import {
   type Template,
 } from '@glovebox/expressions';
 import { readAtMost } from '@glovebox/wire';
-import { Opening, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
+import type { Decision } from '../call/decision';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
-import type { GatewayContext } from '../context';
-import type { Decision } from '../call/decision';
-import type { Head, Outgoing } from '../destinations/outgoing';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
+import type { GatewayContext } from '../context';
+import type { Head, Outgoing } from '../destinations/outgoing';
 
 type Values = ReadonlyMap<string, unknown>;
 
@@ -70,7 +70,7 @@ async function replaceIn(
 ): Promise<Filled> {
   const tally = new Tally();
   const budget = new Budget(room);
-  const opening = new Opening(room.keep);
+  const opening = new OpeningBudget(room.keep);
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();

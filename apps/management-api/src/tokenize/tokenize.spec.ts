@@ -252,7 +252,7 @@ describe('POST /detokenize', () => {
     expect((await detokenize('x', key).set('Content-Type', 'text/xml')).status).toBe(415);
   });
 
-  it('is recorded with the ids, allowed or refused, and with no value', async () => {
+  it('is recorded with the ids, allowed or refused, and without values', async () => {
     const id = await stored({ data: 'sesame' });
     const linesOf = async (key: string): Promise<object[]> => {
       await detokenize(`{{ ${id} }}`, key);

@@ -170,7 +170,7 @@ describe('a rule', () => {
   });
 });
 
-describe('a refused read', () => {
+describe('the audit log', () => {
   interface Line {
     readonly operation: string;
     readonly outcome: string;
@@ -185,7 +185,7 @@ describe('a refused read', () => {
   };
   const elsewhere = () => api.keyWith('private', [], [rule('reveal', '/pci/')]);
 
-  it('a token whose container no grant covers leaves one refused line with its id', async () => {
+  it('has one refused line with the id of a token that no grant covers', async () => {
     const id = await stored({ data: 'sesame' });
     const key = await elsewhere();
     const { body: application } = await api.get('/applications/key', key);
@@ -206,7 +206,7 @@ describe('a refused read', () => {
     ]);
   });
 
-  it('an id that is unknown, foreign or expired leaves no line, for any tenant', async () => {
+  it('has no line, of any tenant, for a get of an id that is unknown, foreign or expired', async () => {
     const expired = await stored({ data: 1, expires_at: '2099-01-01T00:00:00Z' });
     await api.admin.query(`UPDATE tokens SET expires_at = now() - interval '1 s' WHERE id = $1`, [
       expired,
@@ -223,7 +223,7 @@ describe('a refused read', () => {
     expect(all).toEqual([]);
   });
 
-  it('a page of more bytes than a request may open leaves one refused line with its ids', async () => {
+  it('has one refused line with the ids of a page of more bytes than a request may open', async () => {
     const value = 'x'.repeat(1024 * 1024 - 2);
     const ids: string[] = [];
     for (let n = 0; n < 2; n += 1) {
@@ -250,7 +250,7 @@ describe('a refused read', () => {
     }
   });
 
-  it('tokens that a list or a search leaves out are no refusal and leave no line', async () => {
+  it('has no line for tokens that a list or a search leaves out', async () => {
     const id = await stored({ data: 1 });
     const key = await elsewhere();
     const traceId = randomUUID();
@@ -263,7 +263,7 @@ describe('a refused read', () => {
     expect(await linesOf(traceId)).toEqual([]);
   });
 
-  it('a refused change is no read and leaves no line', async () => {
+  it('has no line for a refused change', async () => {
     const id = await stored({ data: 1 });
     const key = await elsewhere();
     const traceId = randomUUID();

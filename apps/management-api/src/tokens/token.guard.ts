@@ -1,6 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { isTokenId, normalTokenId } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { requireTokenId } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { actorOf, requestOf } from '../http/request';
@@ -12,12 +11,10 @@ export class TokenGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = requestOf(context);
-    const { id } = request.params;
     const actor = actorOf(request);
-    const { tenantId } = actor.principal;
-    if (typeof id !== 'string' || !isTokenId(id)) throw new Problem('not_found');
-    const sql = eachInTenant(this.ctx.dataSource, tenantId);
-    await this.ctx.vault.requireChangeable(sql, actor, normalTokenId(id));
+    const id = requireTokenId(request.params.id);
+    const sql = eachInTenant(this.ctx.dataSource, actor.principal.tenantId);
+    await this.ctx.vault.requireChangeable(sql, actor, id);
     return true;
   }
 }

@@ -12,7 +12,6 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import type { TokenView } from '@glovebox/vault';
 import type { Claim } from '../changes/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
@@ -21,7 +20,7 @@ import type { Page } from '../lists/listing';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
-import { TokensService } from './tokens.service';
+import { TokensService, type TokenAnswer } from './tokens.service';
 
 /** Allows for 1 MiB of data as JSON with escapes. */
 const tokenBodyBytesMax = 4 * 1024 * 1024;
@@ -30,9 +29,7 @@ const tokenBodyBytesMax = 4 * 1024 * 1024;
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
-  /**
-   * Answers 200 if an existing token with the same fingerprint is returned instead of a new one.
-   */
+  /** Answers 200 if an existing token with the same fingerprint is returned instead of a new one. */
   @Post()
   @RequirePermission('token:create')
   @BodyBytesMax(tokenBodyBytesMax)
@@ -42,28 +39,28 @@ export class TokensController {
     @Body() input: CreateToken,
     @Claimed() claim: Claim | undefined,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<TokenView> {
-    const { view, isNew } = await this.tokens.create(actor, input, claim);
+  ): Promise<TokenAnswer> {
+    const { answer, isNew } = await this.tokens.create(actor, input, claim);
     if (!isNew) response.status(200);
-    return view;
+    return answer;
   }
 
   @Get()
   @RequirePermission('token:read')
-  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenView>> {
+  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenAnswer>> {
     return this.tokens.list(actor, query);
   }
 
   @Post('search')
   @HttpCode(200)
   @RequirePermission('token:search')
-  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenView>> {
+  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenAnswer>> {
     return this.tokens.search(actor, input);
   }
 
   @Get(':id')
   @RequirePermission('token:read')
-  get(@Caller() actor: Actor, @Param('id') id: string): Promise<TokenView> {
+  get(@Caller() actor: Actor, @Param('id') id: string): Promise<TokenAnswer> {
     return this.tokens.get(actor, id);
   }
 
@@ -76,7 +73,7 @@ export class TokensController {
     @Caller() actor: Actor,
     @Param('id') id: string,
     @Body() patch: MergePatch,
-  ): Promise<TokenView> {
+  ): Promise<TokenAnswer> {
     return this.tokens.update(actor, id, patch);
   }
 

@@ -1,68 +1,86 @@
 import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
-import { isTokenId, normalTokenId } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import type { Sql } from '@glovebox/database';
-import { sightsOf, type StoredToken, type TokenView } from '@glovebox/vault';
+import {
+  requireTokenId,
+  sightsOf,
+  tokenMembers,
+  type FoundTokens,
+  type TokenPage,
+  type TokenView,
+} from '@glovebox/vault';
+import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '../changes/idempotency';
 import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
+/** A token as the API shows it. */
+export type TokenAnswer = OnWire<TokenView>;
+
 /** Serves the vault over HTTP: transactions, pages and outcomes of idempotent calls. */
 @Injectable()
 export class TokensService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  create(actor: Actor, input: CreateToken, claim: Claim | undefined): Promise<StoredToken> {
+  create(
+    actor: Actor,
+    input: CreateToken,
+    claim: Claim | undefined,
+  ): Promise<{ readonly answer: TokenAnswer; readonly isNew: boolean }> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const token = await vault.createToken(sql, actor, input);
-      // An existing token is looked up on every call, because the caller's grants on it may change.
+      const token = await vault.createToken(sql, actor, fromWire(tokenMembers, input));
+      const answer = toWire(token.view);
+      // An older token is looked up for each answer: a caller that may see it now may not later.
       if (token.isNew) {
         const sights = sightsOf(actor.principal, [token]);
-        await storeOutcome(sql, sealer, claim, token.view, { sights });
+        await storeOutcome(sql, sealer, claim, answer, { sights });
       }
-      return token;
+      return { answer, isNew: token.isNew };
     });
   }
 
-  get(actor: Actor, id: string): Promise<TokenView> {
-    return this.ctx.vault.readToken(this.#statements(actor), actor, normalId(id));
+  async get(actor: Actor, id: string): Promise<TokenAnswer> {
+    const sql = this.#statements(actor);
+    return toWire(await this.ctx.vault.readToken(sql, actor, requireTokenId(id)));
   }
 
-  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenView>> {
+  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenAnswer>> {
     const { searches, vault } = this.ctx;
     const isSearch = Object.keys(filter.metadata ?? {}).length > 0;
     const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
       vault.listTokens(sql, actor, filter, query),
     );
-    return toPage(query, found.total, found.tokens);
+    return pageOf(query, found);
   }
 
   async search(
     actor: Actor,
     { query, page = 1, size = 20 }: SearchTokens,
-  ): Promise<Page<TokenView>> {
+  ): Promise<Page<TokenAnswer>> {
     const { searches, vault } = this.ctx;
     const found = await searches.search(actor.principal.tenantId, (sql) =>
       vault.searchTokens(sql, actor, query, { page, size }),
     );
-    return toPage({ page, size }, found.total, found.tokens);
+    return pageOf({ page, size }, found);
   }
 
-  update(actor: Actor, id: string, patch: unknown): Promise<TokenView> {
-    return this.#transaction(actor, (sql) =>
-      this.ctx.vault.updateToken(sql, actor, normalId(id), patch),
+  async update(actor: Actor, id: string, patch: unknown): Promise<TokenAnswer> {
+    const changed = await this.#transaction(actor, (sql) =>
+      this.ctx.vault.updateToken(sql, actor, requireTokenId(id), patch),
     );
+    return toWire(changed);
   }
 
   remove(actor: Actor, id: string): Promise<void> {
-    return this.#transaction(actor, (sql) => this.ctx.vault.deleteToken(sql, actor, normalId(id)));
+    return this.#transaction(actor, (sql) =>
+      this.ctx.vault.deleteToken(sql, actor, requireTokenId(id)),
+    );
   }
 
-  /** Returns JSON text, because Nest would send a document that is a string without quotes. */
+  /** Returns JSON text: Nest would send a document that is a string without its quotes. */
   tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
@@ -82,13 +100,11 @@ export class TokensService {
     return inTenant(this.ctx.dataSource, principal.tenantId, (manager) => work(asSql(manager)));
   }
 
-  /** Commits each statement by itself, so that the audit line of a refusal stays. */
+  /** Each statement commits by itself, so that the record of a refusal stays. */
   #statements({ principal }: Actor): Sql {
     return eachInTenant(this.ctx.dataSource, principal.tenantId);
   }
 }
 
-function normalId(id: string): string {
-  if (!isTokenId(id)) throw new Problem('not_found');
-  return normalTokenId(id);
-}
+const pageOf = (page: TokenPage, { total, tokens }: FoundTokens): Page<TokenAnswer> =>
+  toPage(page, total, tokens.map(toWire));

@@ -11,9 +11,9 @@ import {
   type JsonObject,
 } from '@glovebox/sandbox';
 
-/** The one way out of the sandbox, opened by the launcher. */
+/** The only way out of the sandbox. The launcher opens it. */
 const channelFd = 3;
-// What the code that will run here may replace, kept from before.
+// References from before: the code that will run here may replace these.
 const exit = process.exit.bind(process);
 const write = Socket.prototype.write;
 
@@ -31,7 +31,7 @@ export function sendData(stream: number, data: Uint8Array, sent: () => void): vo
   write.call(socket, encodeData(stream, data), undefined, sent);
 }
 
-/** Ends the process once everything said so far is out. */
+/** Ends the process once every frame so far has been written. */
 export function leave(): void {
   write.call(socket, '', undefined, () => exit(1));
 }
@@ -63,7 +63,7 @@ export function call(run: number, method: string, params: unknown): Promise<unkn
   return new Promise((resolve, reject) => callThen(run, method, params, { resolve, reject }));
 }
 
-/** For who must act before the next frame is read, which a promise is too late for. */
+/** For callers that must act before the next frame is read: a promise would be too late. */
 export function callThen(run: number, method: string, params: unknown, then: PendingCall): void {
   sendCall(encodeCall(run, method, params), then);
 }
@@ -91,15 +91,15 @@ export function settleCall(body: JsonObject): void {
   else waiting?.reject(parseCallError(body['error']));
 }
 
-// ---- calls of one run, which wait for each other ----
+// ---- the calls of one run wait for each other ----
 
 export interface CallsOfRun {
   call(method: string, params: unknown): Promise<unknown>;
-  /** Whoever still waits learns that the run is over. */
+  /** Rejects the calls that still wait: the run is over. */
   end(): void;
 }
 
-/** The runner reads no further while too many calls are open: so they wait in here, in their order. */
+/** The runner stops reading while too many calls are open, so calls wait here, in their order. */
 export function createCallsOfRun(run: number): CallsOfRun {
   const open = new OpenCalls();
   let waiting: { readonly call: EncodedCall; readonly then: PendingCall }[] = [];

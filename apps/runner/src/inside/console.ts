@@ -12,7 +12,7 @@ const levels: Readonly<Record<string, string>> = {
   trace: 'debug',
 };
 
-/** Lines go to the run that wrote them; what is over its share is dropped by `write`. */
+/** Lines belong to the run that wrote them. `write` drops lines above its share. */
 export function createConsole(write: (level: string, text: string) => void): Console {
   const nothing = (): void => undefined;
   const methods: Record<string, (...values: unknown[]) => void> = {
@@ -25,7 +25,7 @@ export function createConsole(write: (level: string, text: string) => void): Con
   for (const [method, level] of Object.entries(levels)) {
     methods[method] = (...values) => write(level, format(...values));
   }
-  // Anything else that the real one has is accepted in silence.
+  // Every other method of the real console does nothing.
   return new Proxy(methods, {
     get: (known, name) => known[String(name)] ?? nothing,
   }) as unknown as Console;

@@ -36,7 +36,7 @@ class CustomHttpResponseError extends Error {
   }
 }
 
-/** What `require('@svc/reactor-errors')` gives. */
+/** The exports of `require('@svc/reactor-errors')`. */
 export const reactorErrors = {
   ReactorError,
   BadRequestError,
@@ -50,7 +50,7 @@ export const reactorErrors = {
   CustomHttpResponseError,
 };
 
-/** Recognised by shape: a bundle may carry its own copy of the classes. */
+/** Recognises the classes by shape: a bundle may carry its own copy of them. */
 export function describeThrown(thrown: unknown): ThrownError {
   try {
     if (typeof thrown !== 'object' || thrown === null) {
@@ -69,12 +69,12 @@ export function describeThrown(thrown: unknown): ThrownError {
       return { ...common, errors: cutThrownLists(listErrors(error['errors'])) };
     return common;
   } catch {
-    // A getter of the thrown object threw in turn.
+    // A getter of the thrown object threw itself.
     return { name: 'Error', message: '' };
   }
 }
 
-/** What a transform threw in place of an answer, as it is: who sends it looks at it. */
+/** An answer that a transform threw, not validated. The sender validates it. */
 export function thrownAnswer(thrown: unknown): object | undefined {
   try {
     if (typeof thrown !== 'object' || thrown === null) return undefined;
@@ -86,7 +86,7 @@ export function thrownAnswer(thrown: unknown): object | undefined {
   }
 }
 
-/** Without the part of its response that nobody is shown. */
+/** Shortens headers and body to the part that is shown. */
 export function cutThrown({ headers, body, ...error }: ThrownError): ThrownError {
   return {
     ...error,
@@ -103,7 +103,7 @@ function nameOf(error: Record<string, unknown>): string {
   return cutThrownText(typeof own === 'string' && own !== '' ? own : 'Error');
 }
 
-/** A string, an array, an Error and an object each become lists of strings. */
+/** Turns a string, an array, an Error or an object into lists of strings. */
 function listErrors(argument: unknown): Record<string, string[]> {
   if (argument === undefined || argument === null) return {};
   if (argument instanceof Error) return { error: [argument.message] };

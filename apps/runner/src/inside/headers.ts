@@ -7,14 +7,14 @@ const hasOwn = call.bind(Object.prototype.hasOwnProperty) as (
 const lowered = call.bind(String.prototype.toLowerCase) as (text: string) => string;
 const Wrapper = Proxy;
 
-/** Headers whose names are lower-case, found under any spelling and kept under the lower-case one. */
+/** Headers that are found under any spelling of their names, and kept under the lower-case one. */
 export function inAnyCase(headers: object): object {
   const keyOf = (name: string | symbol): string | symbol =>
     typeof name === 'string' ? lowered(name) : name;
   return new Wrapper(
     { ...headers },
     {
-      // What every object can do has names of its own case.
+      // Members of every object keep the case of their names.
       get: (target, name) =>
         get(target, hasOwn(target, keyOf(name)) ? keyOf(name) : name) as unknown,
       set: (target, name, value) => set(target, keyOf(name), value),

@@ -5,7 +5,7 @@ import { reactorErrors } from './errors';
 
 const nodeRequire = createRequire('/');
 
-/** Loading these takes longer than the first call of most code: done while the process waits. */
+/** Loads slow modules while the process waits. Loading takes longer than a call of most code. */
 export function warmUp(): void {
   for (const name of ['assert', 'crypto', 'http', 'https', 'url', 'util', 'zlib'])
     nodeRequire(name);
@@ -13,12 +13,14 @@ export function warmUp(): void {
 
 export type Handler = (request: unknown) => unknown;
 
-/** The code cannot be used, whatever the arguments: not a failure of one run. */
+/** The code cannot be used with any arguments. This is no failure of one run. */
 export class UnusableCode extends Error {
   override name = 'UnusableCode';
 }
 
-/** `loading` tells a module that is missing at load, which no run survives, from one later on. */
+/**
+ * `loading`: a module that is missing at load fails every run, one that is missing later does not.
+ */
 export function loadHandler(code: string, errorsModules: readonly string[]): Handler {
   let loading = true;
   const refuse = (message: string): never => {
@@ -29,7 +31,7 @@ export function loadHandler(code: string, errorsModules: readonly string[]): Han
   const require = (name: unknown): unknown => {
     if (typeof name !== 'string') return refuse('require() takes the name of a module');
     if (errorsModules.includes(name)) return reactorErrors;
-    // A courtesy to the author, not a wall: the wall is the operating system's.
+    // A help for the author, no protection: the operating system protects.
     const builtin = builtinOf(name);
     if (builtin !== undefined) return nodeRequire(builtin);
     if (nodeRequire('module').builtinModules.includes(name) || name.startsWith('node:')) {

@@ -5,15 +5,15 @@ import { objectOf, positiveOf, streamWindowBytes, type JsonObject } from '@glove
 import { call, callThen, send, sendData } from './channel';
 
 /**
- * There is no network in here: the kernel refuses every socket. Node's own doors to it (net, tls,
- * dns.lookup, and all that is built on them) lead over the channel to the runner, which dials if
- * policy allows and carries the bytes. TLS stays end to end: its handshake happens in here.
+ * A sandbox has no network: the kernel refuses every socket. Node's modules for it (net, tls,
+ * dns.lookup, and all that is built on them) use the channel to the runner instead, which dials if
+ * policy allows and carries the bytes. TLS stays end to end: its handshake happens in the sandbox.
  */
 interface Stream {
   readonly socket: Socket;
-  /** Bytes that the other side still takes. */
+  /** Bytes that the other side still accepts. */
   credit: number;
-  /** Bytes handed on to the code since the other side last got credit. */
+  /** Bytes handed to the code since the other side last got credit. */
   owed: number;
   /** A write that waits for credit. */
   blocked: (() => void) | undefined;
@@ -130,7 +130,7 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
       if (streams.delete(id)) send('STREAM', { stream: id, event: 'close' });
       Socket.prototype._destroy.call(socket, error, done);
     },
-    // Without a handle each of these would wait for another 'connect' and pile up listeners.
+    // Without a handle each of these would wait for 'connect', and listeners would pile up.
     setKeepAlive: () => socket,
     setNoDelay: () => socket,
     ref: () => socket,
@@ -162,7 +162,7 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
   return socket;
 }
 
-/** Bytes moved: setTimeout() starts anew. */
+/** Bytes moved, so the time of setTimeout() starts again. */
 function touch(socket: Socket): void {
   (socket as unknown as { _unrefTimer?: () => void })._unrefTimer?.();
 }
@@ -205,7 +205,7 @@ async function lookupAddresses(hostname: string, options: unknown): Promise<Look
     );
     if (addresses.length > 0) return addresses;
   } catch {
-    // The same answer for refused and unknown.
+    // Refused and unknown names get the same answer.
   }
   throw Object.assign(systemError('ENOTFOUND', 'getaddrinfo'), { hostname });
 }
@@ -213,7 +213,7 @@ async function lookupAddresses(hostname: string, options: unknown): Promise<Look
 const wantsAll = (options: unknown): boolean =>
   typeof options === 'object' && (options as { all?: boolean } | null)?.all === true;
 
-// ---- the many ways to call connect() ----
+// ---- the forms of arguments of connect() ----
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -221,7 +221,7 @@ function readParameters(parameters: unknown[]): {
   options: Options;
   callback: (() => void) | undefined;
 } {
-  // net.connect() hands its own normalised pair on as one array.
+  // net.connect() passes its own normalised pair as one array.
   const list = Array.isArray(parameters[0]) ? (parameters[0] as unknown[]) : [...parameters];
   const last = list[list.length - 1];
   const callback = typeof last === 'function' ? (last as () => void) : undefined;
@@ -237,7 +237,7 @@ function readParameters(parameters: unknown[]): {
 
 function targetOf(options: Options): Target {
   const { host, port, path } = options;
-  // https passes the path of the URL along with host and port: only alone is it a socket file.
+  // https passes the path of the URL beside host and port. Only a path alone is a socket file.
   const isFile = typeof path === 'string' && port === undefined && host === undefined;
   return {
     host: typeof host === 'string' && host !== '' ? host : 'localhost',

@@ -1,7 +1,7 @@
 /**
- * Calls that would end or reshape the process answer with an error instead, so that a mistake in
- * the code says what it is. Whoever wants to can find a way around: the operating system's limits
- * are what holds.
+ * Calls that would end or reshape the process throw instead, so that a mistake in the code explains
+ * itself. This is no protection, as code can find a way around it. The operating system's limits
+ * are.
  */
 const withdrawn = [
   ...['abort', 'binding', 'chdir', 'dlopen', 'exit', 'initgroups', 'kill', 'reallyExit'],
@@ -27,7 +27,7 @@ export function withdrawProcessControls(): void {
       },
     });
   }
-  // The bootstrap's own module would hand out an ungated require.
+  // The bootstrap's own module would give the code an unrestricted require.
   Object.defineProperty(process, 'mainModule', { configurable: true, value: undefined });
   process.argv.length = 1;
 }

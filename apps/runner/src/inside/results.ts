@@ -7,7 +7,7 @@ type ResultText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'invalid'; readonly reason: InvalidResultReason };
 
-/** Nothing, or a JSON object within the limit. */
+/** A result is nothing, or a JSON object within the limit. */
 export function describeResult(value: unknown, bytesMax: number): ResultText {
   if (value === undefined) return { kind: 'nothing' };
   if (typeof value !== 'object' || value === null) return invalid('not_an_object');
@@ -18,7 +18,7 @@ export function describeResult(value: unknown, bytesMax: number): ResultText {
     const circular = error instanceof TypeError && error.message.includes('circular');
     return invalid(circular ? 'circular' : 'not_serialisable');
   }
-  // Arrays, and what toJSON() made of a Date, are JSON but not objects.
+  // Arrays, and the string that toJSON() makes of a Date, are JSON but no objects.
   if (text === undefined || !text.startsWith('{')) return invalid('not_an_object');
   if (Buffer.byteLength(text) > bytesMax) return invalid('too_large');
   return { kind: 'text', text };

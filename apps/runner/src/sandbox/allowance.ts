@@ -1,4 +1,4 @@
-/** What one sandbox may cost: it refills with time, and a single large frame may overdraw it. */
+/** The allowance of one sandbox. It refills with time, and a single large frame may overdraw it. */
 export class Allowance {
   private balance: number;
   private countedAt = performance.now();
@@ -10,7 +10,7 @@ export class Allowance {
     this.balance = balanceMax;
   }
 
-  /** Milliseconds until it may cost anything again. */
+  /** Milliseconds until the sandbox may spend again. */
   spend(cost: number): number {
     const now = performance.now();
     const earned = ((now - this.countedAt) / 1_000) * this.perSecond;

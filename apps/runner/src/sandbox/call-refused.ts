@@ -1,4 +1,4 @@
-/** What the runner itself answers to a call of a sandbox: made for the code in it to see. */
+/** The runner's own answer to a call of a sandbox. It is made for customers' code to see. */
 export class CallRefused extends Error {
   constructor(
     readonly code: string,

@@ -8,9 +8,11 @@ import {
 } from '@glovebox/sandbox';
 import { CallRefused } from './call-refused';
 
-/** The only way out of a sandbox: judges the target, connects to the address that was judged. */
+/**
+ * The only way out of a sandbox: checks the target, and connects to the address that it checked.
+ */
 export type Dial = (target: {
-  /** The tenant whose code it is. */
+  /** The tenant of the code. */
   readonly owner: string;
   readonly host: string;
   readonly port: number;
@@ -19,9 +21,9 @@ export type Dial = (target: {
 
 interface Connection {
   readonly socket: Socket;
-  /** Bytes that the sandbox still takes. */
+  /** Bytes that the sandbox still accepts. */
   credit: number;
-  /** Bytes received from the sandbox since it last got credit. */
+  /** Bytes received from the sandbox since its last credit. */
   owed: number;
   /** Bytes that the sandbox may still send. */
   allowed: number;
@@ -30,7 +32,7 @@ interface Connection {
 const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
 
-/** The connections of one sandbox, whose bytes travel as frames, in windows in both directions. */
+/** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
   private readonly connections = new Map<number, Connection>();
   private stopped = new AbortController();
@@ -58,14 +60,16 @@ export class EgressConnections {
       const socket = await this.dial({ ...target, signal });
       return { stream: this.adopt(socket, stopped) };
     } catch {
-      // One answer for refused and unreachable: whoever probes learns nothing of our network.
+      // Refused and unreachable get one answer, so that probing reveals nothing of our network.
       throw new CallRefused('ECONNREFUSED', 'connect ECONNREFUSED');
     } finally {
       this.opening -= 1;
     }
   }
 
-  /** Names are resolved where the address is judged, at open: code that asks first learns nothing. */
+  /**
+   * Names are resolved at open, where the address is checked. A look-up before it reveals nothing.
+   */
   async lookup(params: JsonObject): Promise<never> {
     const host = textOf(params, 'host');
     throw new CallRefused('ENOTFOUND', `getaddrinfo ENOTFOUND ${host}`);
@@ -96,7 +100,7 @@ export class EgressConnections {
     else connection.socket.destroy();
   }
 
-  /** Nothing more comes in from any connection, until `resume`. */
+  /** Reads from no connection until `resume`. */
   pause(): void {
     this.isPaused = true;
     for (const { socket } of this.connections.values()) socket.pause();
@@ -107,7 +111,7 @@ export class EgressConnections {
     for (const { socket, credit } of this.connections.values()) if (credit > 0) socket.resume();
   }
 
-  /** Also what is being opened. The sandbox hears of it before it hears anything else. */
+  /** Ends open and opening connections. The sandbox is told before it gets any other frame. */
   closeAll(): void {
     this.stopped.abort();
     this.stopped = new AbortController();

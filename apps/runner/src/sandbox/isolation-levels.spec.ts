@@ -13,14 +13,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it.each([
   ['has no bubblewrap', undefined, 'bubblewrap is not installed'],
   ['denies bubblewrap its namespaces', '/bin/false', 'node16: the probe did not answer'],
-])('on a machine that %s a runner starts at level 2 and says why not 3', async (_, bwrap, why) => {
-  const ctx = await createContext({ ...config, bwrap }, { logger: silent });
-  try {
-    expect({ level: ctx.level, rejected: ctx.rejected }).toEqual({
-      level: 2,
-      rejected: { 3: why },
-    });
-  } finally {
-    await ctx.stop();
-  }
-});
+])(
+  'a runner on a machine that %s starts at level 2 and reports why not at 3',
+  async (_, bwrap, why) => {
+    const ctx = await createContext({ ...config, bwrap }, { logger: silent });
+    try {
+      expect({ level: ctx.level, rejected: ctx.rejected }).toEqual({
+        level: 2,
+        rejected: { 3: why },
+      });
+    } finally {
+      await ctx.stop();
+    }
+  },
+);

@@ -15,7 +15,7 @@ export type LevelChoice = 'auto' | '2' | '3';
 
 export interface LevelFinding {
   readonly level: IsolationLevel;
-  /** For each level that was tried and does not hold: why. */
+  /** The reason why a tried level does not hold, by level. */
   readonly rejected: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +27,7 @@ interface Setup {
 
 const probeTimeoutMs = 10_000;
 
-/** The highest level at which every attempt to break out fails, in every runtime. */
+/** Finds the highest level at which every attempt to break out fails, in every runtime. */
 export async function findLevel(setup: Setup, choice: LevelChoice): Promise<LevelFinding> {
   const candidates: IsolationLevel[] = choice === 'auto' ? [3, 2] : [choice === '3' ? 3 : 2];
   const rejected: Record<string, string> = {};
@@ -39,13 +39,13 @@ export async function findLevel(setup: Setup, choice: LevelChoice): Promise<Leve
   return { level: 0, rejected };
 }
 
-/** In a few words: `level 2, not 3: bubblewrap is not installed`. */
+/** Describes a finding: `level 2, not 3: bubblewrap is not installed`. */
 export function describeLevel({ level, rejected }: LevelFinding): string {
   const why = Object.entries(rejected).map(([higher, reason]) => `not ${higher}: ${reason}`);
   return [`level ${level}`, ...why.reverse()].join(', ');
 }
 
-/** Undefined if the level holds, else what it let through. */
+/** Returns the attempts that succeeded; undefined if the level holds. */
 export async function probe(setup: Setup, level: IsolationLevel): Promise<string | undefined> {
   if (level === 3 && setup.files.bwrap === undefined) return 'bubblewrap is not installed';
   const folder = mkdtempSync(join(setup.workDir, 'probe-'));
@@ -63,7 +63,7 @@ export async function probe(setup: Setup, level: IsolationLevel): Promise<string
   }
 }
 
-/** Everything that must be out of reach is really there, with nothing but the sandbox before it. */
+/** Everything that must be out of reach really exists, protected by the sandbox alone. */
 async function prepareTarget(folder: string, [tcp, unix]: readonly [Server, Server]) {
   chmodSync(folder, 0o755);
   const socketFile = join(folder, 'listener');

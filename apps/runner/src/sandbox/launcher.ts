@@ -5,13 +5,14 @@ import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { takeSandboxUid } from './sandbox-uids';
 
 /**
- * 0: an ordinary child process, no wall at all.
- * 2: the helper's walls (Landlock, seccomp, limits), which any Linux pod allows.
- * 3: the same inside namespaces of its own, where the machine allows them.
+ * The levels of isolation.
+ * - 0: an ordinary child process without any isolation.
+ * - 2: Landlock, seccomp and limits by the helper, which any Linux pod allows.
+ * - 3: the same inside namespaces of its own, where the machine allows them.
  */
 export type IsolationLevel = 0 | 2 | 3;
 
-/** At level 3: a name inside a namespace that holds one user, whoever that is outside. */
+/** The uid inside the namespace of level 3, which holds one user. The uid outside differs. */
 const uidInNamespace = 65_534;
 
 export interface LaunchFiles {
@@ -24,7 +25,7 @@ export interface LaunchFiles {
 
 interface RuntimeFiles {
   readonly node: string;
-  /** The dynamic loader: the only thing besides Node that may be executed. */
+  /** The dynamic loader, the only program besides Node that may be executed. */
   readonly loader: string;
   readonly libraries: readonly string[];
 }
@@ -32,19 +33,19 @@ interface RuntimeFiles {
 export interface LaunchLimits {
   readonly memoryMb: number;
   readonly openFilesMax: number;
-  /** Of one uid, which is how the kernel counts them. */
+  /** Threads of one uid: the kernel counts by uid. */
   readonly threadsMax: number;
-  /** Where the uids of sandboxes begin. A runner that is not root cannot give them any. */
+  /** The first uid of sandboxes. A runner that is not root cannot assign uids. */
   readonly uidFirst: number;
 }
 
 const channelFd = 3;
 const infoFd = 4;
 
-/** Read by the loader, by Node's crypto, by nothing else. Those that the machine lacks are skipped. */
+/** Only the loader and Node's crypto read these. Files that the machine lacks are skipped. */
 const systemFiles = ['/etc/ld.so.cache', '/dev/null', '/dev/urandom', '/etc/ssl/openssl.cnf'];
 
-// ---- what a launch needs, where a sandbox can reach it ----
+// ---- the files of a launch, where a sandbox can reach them ----
 
 export function locateFiles(options: {
   runtimesDir: string;
@@ -79,7 +80,7 @@ function existing(file: string): string {
   return realpathSync(file);
 }
 
-/** As root the sandbox is another user: a checkout below a closed home has to be copied out of it. */
+/** Under root the sandbox is another user. A checkout in a closed home is copied out of it. */
 function makeReachable(file: string, workDir: string): string {
   if (process.getuid?.() !== 0 || isOpenToOthers(file)) return file;
   const parent = basename(dirname(dirname(file)));
@@ -97,7 +98,7 @@ function isOpenToOthers(file: string): boolean {
   }
 }
 
-/** Asks the dynamic loader, as ldd does, so that the sandbox gets these files and no folders. */
+/** Asks the dynamic loader like ldd, so that the sandbox gets these files and no folders. */
 function librariesOf(node: string): { loader: string; libraries: string[] } {
   const trace = execFileSync(node, [], {
     env: { LD_TRACE_LOADED_OBJECTS: '1' },
@@ -121,7 +122,7 @@ export function launch(options: {
   runtime: Runtime;
   script: 'bootstrap' | 'probe';
   scriptArguments?: readonly string[];
-  /** Where the helper says what it refused; nowhere by default. */
+  /** The file for the helper's refusals; none by default. */
   stderr?: 'ignore' | 'pipe';
 }): ChildProcess {
   const { files, level, limits } = options;
@@ -159,7 +160,7 @@ export function launch(options: {
       'pipe',
       level === 3 ? 'pipe' : 'ignore',
     ],
-    // At level 2 the helper changes the user itself: it needs root until then.
+    // At level 2 the helper itself changes the user, and needs root until then.
     ...(user !== undefined && level !== 2 ? { uid: user.uid, gid: user.uid } : {}),
   });
   if (user !== undefined) {
@@ -169,7 +170,7 @@ export function launch(options: {
   return child;
 }
 
-/** Made for the level that is launched alone: a machine need not have what another level takes. */
+/** Made only for the launched level: a machine may lack what another level needs. */
 function commandOf(
   level: IsolationLevel,
   parts: {
@@ -214,8 +215,8 @@ function namespaces({
 }
 
 /**
- * Under bubblewrap the child is its monitor. To kill the process inside, of which the monitor then
- * takes note, leaves nothing behind; to kill the monitor would leave an orphan for pid 1.
+ * Under bubblewrap the child is its monitor. Killing the process inside leaves nothing behind: the
+ * monitor notices and ends. Killing the monitor would leave an orphan for pid 1.
  */
 export async function pidInside(child: ChildProcess): Promise<number | undefined> {
   const info = child.stdio[infoFd];

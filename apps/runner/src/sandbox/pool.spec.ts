@@ -49,7 +49,7 @@ it('isolation "run" gives each run a process of its own', () =>
     expect(runner.ctx.pool.counts.loaded).toBe(0);
   }));
 
-it('no capacity is told apart from a time-out, and nothing was started', () =>
+it('a run without capacity is no time-out, and starts nothing', () =>
   withRunner({ SANDBOX_PROCESSES: '1', SANDBOX_QUEUE_WAIT_MS: '100' }, async (runner) => {
     const busy = runner.run(sleeping('busy'), { args: { ms: 600 } });
     await until(() => runner.ctx.pool.counts.loaded === 1);
@@ -58,7 +58,7 @@ it('no capacity is told apart from a time-out, and nothing was started', () =>
     expect(await runner.run(counting)).toMatchObject({ value: { calls: 1 } });
   }));
 
-it('one tenant, and two together, cannot take the places of all', () =>
+it('neither one tenant nor two together can take all places', () =>
   withRunner({ SANDBOX_PROCESSES: '4', SANDBOX_QUEUE_WAIT_MS: '100' }, async (runner) => {
     const stop = new AbortController();
     const busy = (tenantId: string, codeHash: string) =>
@@ -160,7 +160,7 @@ it('short runs share one process instead of starting more', () =>
     expect(runner.ctx.pool.counts.loaded).toBe(1);
   }));
 
-it('the others go on when one run of the same reactor times out', () =>
+it('the other runs of a reactor go on when one of them times out', () =>
   withRunner({}, async (runner) => {
     const code = sleeping('same');
     const late = runner.run(code, { args: { ms: 5_000 }, timeoutMs: 200 });
@@ -169,7 +169,7 @@ it('the others go on when one run of the same reactor times out', () =>
     expect((await fine).kind).toBe('returned');
   }));
 
-it('a process that keeps spinning after its run is taken away', () =>
+it('a process that keeps spinning after its run is ended', () =>
   withRunner({}, async (runner) => {
     const code = 'module.exports = () => { setTimeout(() => { for (;;); }, 1); return {} }';
     expect(await runner.run(code)).toMatchObject({ kind: 'returned' });
@@ -206,13 +206,13 @@ it.each(specLevels)(
       const code = `const zlib = require('zlib');
         module.exports = () => new Promise((done) => zlib.deflate('x', () => done({})))`;
       expect(await runner.run(code)).toMatchObject({ kind: 'returned' });
-      // Of bubblewrap there is a monitor as well, which has no work.
+      // Bubblewrap has a monitor as well, which does no work.
       const sandboxes = (): string[] =>
         children().flatMap((child) => (level === 3 ? childrenOf(child) : [child]));
       await until(() => sandboxes().length > 0);
       await until(() => sandboxes().every((pid) => nicesOf(pid).every((nice) => nice === 10)));
       expect(sandboxes().flatMap(nicesOf).length).toBeGreaterThan(5);
-      // Groups of the scheduler, where the kernel makes them, compete by a priority of their own.
+      // Scheduler groups, where the kernel makes them, compete by a priority of their own.
       const own = groupOf('self');
       const groups = (): string[] => sandboxes().map(groupOf);
       await until(() => groups().every((group) => group === own || group.endsWith(' nice 10')));
@@ -235,7 +235,7 @@ function nicesOf(pid: string): number[] {
   });
 }
 
-/** What Jest has started in this process is no sandbox. */
+/** Children of this process that Jest has started are no sandboxes. */
 const others = childrenOf('self');
 const children = (): string[] => childrenOf('self').filter((pid) => !others.includes(pid));
 

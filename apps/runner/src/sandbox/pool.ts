@@ -6,20 +6,20 @@ import type { RunHooks, SandboxProcess } from './sandbox-process';
 import { SandboxStock, type StockLimits } from './sandbox-stock';
 
 export interface PoolLimits extends StockLimits {
-  /** Processes that hold a customer's code: in all, shared out between tenants, and of one resource. */
+  /** Processes with a customer's code: in all, shared between tenants, and of one resource. */
   readonly processesMax: number;
   readonly processesPerKeyMax: number;
   readonly idleTtlMs: number;
-  /** How long a run waits for a process before it is told that there is no capacity. */
+  /** A run that waits longer for a process ends with no capacity. */
   readonly queueWaitMs: number;
   readonly queueLengthMax: number;
-  /** How long runs wait for the processes that exist before one more is started. */
+  /** Runs wait this long for existing processes before one more is started. */
   readonly growAfterMs: number;
 }
 
 interface PoolRun {
   readonly order: RunOrder;
-  /** Asked for only when a process has to load it. */
+  /** Called only when a process has to load the code. */
   readonly fetchCode: () => Promise<string>;
   readonly hooks: RunHooks;
   readonly signal: AbortSignal;
@@ -43,11 +43,11 @@ interface Group {
   readonly runtime: Runtime;
   /** `isolation: "run"`: each process serves one run. */
   readonly once: boolean;
-  /** One for each process, out of those that tenants share. */
+  /** One for each process, out of the places that tenants share. */
   readonly places: Release[];
-  /** Their run is over; whether they are fit for another one is being found out. */
+  /** Processes whose run is over, and that are not yet known to be fit for another one. */
   resting: number;
-  /** Started for those who wait, not ready yet. */
+  /** Processes that are started for waiting runs and not ready yet. */
   starting: number;
   idle: Idle[];
   waiting: Waiter[];
@@ -55,9 +55,9 @@ interface Group {
 }
 
 const sweepIntervalMs = 2_000;
-/** A process that has not come to rest this long after its run is ended. */
+/** A process that has not come to rest by then, after its run, is ended. */
 const restLimitMs = 500;
-/** Runs that follow each other closely are spared a frozen process. */
+/** A process is frozen only after this pause, for runs that follow each other closely. */
 const freezeAfterMs = 10;
 
 /** Hands each run a process of its key, and never a process of another. */
@@ -75,13 +75,15 @@ export class SandboxPool {
   ) {
     this.shares = new Shares({ places: limits.processesMax });
     this.stock = new SandboxStock(launch, limits, logger, this.stopping.signal);
-    // As many as wait for a start listen to it.
+    // Every run that waits for a start listens to it.
     setMaxListeners(0, this.stopping.signal);
     this.sweeper = setInterval(() => this.sweep(), sweepIntervalMs);
     this.sweeper.unref();
   }
 
-  /** Resolves when one process of each runtime is ready: proof that runs are possible here. */
+  /**
+   * Resolves when one process of each runtime is ready, which proves that runs are possible here.
+   */
   warmUp(): Promise<void> {
     return this.stock.warmUp();
   }
@@ -125,7 +127,7 @@ export class SandboxPool {
     }
   }
 
-  /** Kills everything. The caller has waited for the runs that it wants to see finished. */
+  /** Kills every process. The caller has waited for the runs that should finish. */
   async stop(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.sweeper);
@@ -180,7 +182,7 @@ export class SandboxPool {
     });
   }
 
-  /** Short runs share what is there; only runs that would wait noticeably get another process. */
+  /** Short runs share the existing processes. Only a noticeable wait starts another one. */
   private growLater(group: Group): void {
     group.growth ??= setTimeout(() => {
       group.growth = undefined;
@@ -202,7 +204,7 @@ export class SandboxPool {
     });
   }
 
-  /** Takes a place in the limits, at the cost of an idle process if need be. */
+  /** Takes a place in the limits. Where there is none, an idle process is ended for it. */
   private reserve(group: Group): boolean {
     if (this.isStopping || group.places.length >= this.limits.processesPerKeyMax) return false;
     const { tenantId } = group;
@@ -222,7 +224,7 @@ export class SandboxPool {
     }
   }
 
-  /** Ends an idle process of whoever holds most; of another tenant only if that one holds more. */
+  /** Ends an idle process of the largest holder; another tenant's only if that one holds more. */
   private evictFor(tenantId: string): boolean {
     const held = (group: Group): number => this.shares.heldBy(group.tenantId);
     const own = this.shares.heldBy(tenantId);
@@ -240,7 +242,7 @@ export class SandboxPool {
     return true;
   }
 
-  /** A generic process that from now on belongs to this key. */
+  /** Takes a generic process, which from now on belongs to this key. */
   private async specialise(group: Group): Promise<SandboxProcess | undefined> {
     try {
       return await this.stock.take(group.tenantId, group.runtime);
@@ -252,7 +254,7 @@ export class SandboxPool {
     }
   }
 
-  /** Nobody waits for it any more. */
+  /** Removes a run that waits no longer. */
   private takeBack(group: Group, process: SandboxProcess): void {
     this.giveBackPlace(group);
     this.stock.giveBack(group.runtime, process);
@@ -268,7 +270,7 @@ export class SandboxPool {
     } else void this.rest(group, process);
   }
 
-  /** Nobody gets a process again before it has shown that it is done with what it did. */
+  /** A process is used again only when it has shown that its last run left nothing running. */
   private async rest(group: Group, process: SandboxProcess): Promise<void> {
     group.resting += 1;
     const isAtRest = await process.answersWithin(restLimitMs);
@@ -284,7 +286,7 @@ export class SandboxPool {
     this.serveWaiting();
   }
 
-  /** Asks once more: a process that is frozen while it spins would not take the next run. */
+  /** Asks once more: a process that is frozen while it spins could not take the next run. */
   private async freeze(group: Group, idle: Idle): Promise<void> {
     const isAtRest = await idle.process.answersWithin(restLimitMs);
     if (!group.idle.includes(idle)) return;
@@ -297,7 +299,9 @@ export class SandboxPool {
     this.giveBackPlace(group);
   }
 
-  /** A place may have come free, here or by an idle process that can be evicted: who holds least first. */
+  /**
+   * Hands out places that are free or can be freed by eviction. The smallest holder comes first.
+   */
   private serveWaiting(): void {
     const waiting = [...this.groups.values()].filter(
       (group) => group.waiting.length > 0 && (group.places.length === 0 || group.once),

@@ -2,39 +2,39 @@ import type { Frame } from '@glovebox/sandbox';
 import { Allowance } from './allowance';
 
 /**
- * Why nothing is read from a sandbox: too many calls are open; it has cost more than it may; it has
- * no run. In the latter two cases the kernel keeps it from running as well.
+ * The reasons for not reading from a sandbox: too many calls are open; it has spent more than its
+ * allowance; it has no run. In the last two cases the kernel also stops it.
  */
 type Pause = 'calls' | 'costs' | 'idle';
 
 /**
- * What the frames of one sandbox may cost the thread that serves all of them. A run starts with the
- * second figure and earns the first one per second; beyond that its channel waits.
+ * The frames that one sandbox may cost the thread that serves all sandboxes. A run starts with the
+ * burst and earns the rate per second. When both are spent, its channel waits.
  */
 const framesPerSecond = 200;
 const framesBurstMax = 400;
 const frameBytesPerSecond = 8 * 1024 * 1024;
 const frameBytesBurstMax = 8 * 1024 * 1024;
-/** Frames of streams cost less than those that are parsed and answered, a connection costs more. */
+/** A frame of a stream costs less than one that is parsed and answered. A connection costs more. */
 const dataFrameCost = 1 / 8;
 const dataByteCost = 1 / 8;
 const streamEventCost = 1 / 4;
 const openFrameCost = 2;
-/** Added to each pause for costs, so that there are few of them. */
+/** Added to each pause for costs, so that pauses are few. */
 const debtPauseMs = 100;
 
-/** The sandbox, in so far as it can be held still. */
+/** The part of a sandbox that can be stopped. */
 interface Held {
-  /** Nothing is lost: what it says meanwhile waits in its channel, and then in itself. */
+  /** Loses nothing: frames wait in the channel, and then in the sandbox. */
   pause(): void;
-  /** Takes in what it has said already: it pays for that before it may say more. */
+  /** Reads the frames that were sent already. The sandbox pays for them before it may send more. */
   catchUp(): void;
   resume(): void;
-  /** False if its process is not known. */
+  /** False if the process is not known. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): boolean;
 }
 
-/** What one sandbox costs, and the pauses that keep it from costing more. */
+/** Counts the costs of one sandbox, and pauses it when it has spent its allowance. */
 export class SandboxCosts {
   private readonly frames = new Allowance(framesPerSecond, framesBurstMax);
   private readonly bytes = new Allowance(frameBytesPerSecond, frameBytesBurstMax);
@@ -47,19 +47,19 @@ export class SandboxCosts {
 
   chargeFor(frame: Frame): void {
     if (frame.type === 'DATA') return this.chargeForData(frame.data.length);
-    // One of each kind belongs to every run, and a second one ends the process.
+    // Every run has one of each kind. A second one ends the process.
     if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
     if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
     const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
     this.charge(isOpen ? openFrameCost : 1, frame.bytes);
   }
 
-  /** In either direction. */
+  /** Charges for data in either direction. */
   chargeForData(bytes: number): void {
     this.charge(dataFrameCost, bytes * dataByteCost);
   }
 
-  /** A run is over: the next one owes nothing. */
+  /** Ends a run. The next one owes nothing. */
   startAnew(): void {
     this.frames.refill();
     this.bytes.refill();
@@ -84,7 +84,7 @@ export class SandboxCosts {
     if (!this.pauses.has('costs') && !this.pauses.has('idle')) this.goOn();
   }
 
-  /** The process is gone. */
+  /** Called when the process has ended. */
   end(): void {
     this.isOver = true;
     clearTimeout(this.paid);

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** The product's own processes have 0. */
+/** The product's own processes have 0, which goes first. */
 const sandboxNice = 10;
 const groupRetryMs = 100;
 
-/** The processes of the product go first on a machine that sandboxes keep busy. False: not allowed. */
+/** Lets the product's processes go first on a busy machine. False: this runner may not do it. */
 export function stepBack(pid: number, isGone: () => boolean): boolean {
   try {
-    // The kernel keeps a priority for each thread; a new one has that of the thread it comes of.
+    // The kernel keeps a priority per thread. A new thread inherits that of its creator.
     for (const thread of readdirSync(`/proc/${pid}/task`)) {
       setPriority(Number(thread), sandboxNice);
     }
   } catch (error) {
-    // It ended meanwhile, or the runner may not: it works without, its neighbours wait longer.
+    // The process has ended, or the runner may not. Without it neighbours only wait longer.
     const { info } = error as { info?: { code?: string } };
     if (info?.code === 'EPERM' || info?.code === 'EACCES') return false;
   }
@@ -22,8 +22,8 @@ export function stepBack(pid: number, isGone: () => boolean): boolean {
 }
 
 /**
- * Where the kernel makes a group of each session, threads compete within their group alone, and
- * groups by a priority of their own. At level 3 a sandbox is a session.
+ * Where the kernel makes each session a group, threads compete only within their group, and groups
+ * by a priority of their own. At level 3 a sandbox is a session.
  */
 function groupStepsBack(pid: number, isGone: () => boolean): void {
   const group = groupOf(pid);
@@ -31,7 +31,7 @@ function groupStepsBack(pid: number, isGone: () => boolean): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(sandboxNice));
   } catch (error) {
-    // The kernel takes ten of these a second from those who are not root.
+    // The kernel accepts ten of these a second from a user other than root.
     const isTooSoon = (error as NodeJS.ErrnoException).code === 'EAGAIN';
     if (isTooSoon) setTimeout(() => groupStepsBack(pid, isGone), groupRetryMs).unref();
   }

@@ -41,7 +41,7 @@ interface ActiveRun {
   linesLeft: number;
   bytesLeft: number;
   readonly calls: OpenCalls;
-  /** A call beyond what may be open. Nothing is read from the channel until there is room for it. */
+  /** A call above the limit of open calls. The channel is not read until there is room for it. */
   heldCall: (() => void) | undefined;
   settle(outcome: RunOutcome): void;
   loaded(outcome: RunOutcome | undefined): void;
@@ -49,18 +49,18 @@ interface ActiveRun {
 
 const logLinesMax = 200;
 const logBytesMax = 64 * 1024;
-/** What of its answers and its data a sandbox may leave unread before it is ended. */
+/** Answers and data that a sandbox may leave unread before it is ended. */
 const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 
-/** Written as JSON, a byte of a text may become six. */
+/** A byte of text may become six bytes of JSON. */
 const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
 
 /**
- * One sandboxed process, seen from outside. It is untrusted: whatever it says is checked, and the
- * first thing out of order kills it. It serves one run at a time, so that a time-out, an error that
- * nobody caught and a line of the log always belong to one run.
+ * One sandboxed process, seen from outside. It is untrusted: every frame is checked, and the first
+ * violation kills it. It serves one run at a time, so that a time-out, an uncaught error and a line
+ * of the log always belong to one run.
  */
 export class SandboxProcess {
   readonly ready: Promise<void>;
@@ -77,7 +77,7 @@ export class SandboxProcess {
   private lastPing = 0;
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
-  /** Of the process inside, not of what it was started by. */
+  /** The pid of the process inside, not of the program that started it. */
   private pid: number | undefined;
   private deathReason: string | undefined;
 
@@ -86,7 +86,9 @@ export class SandboxProcess {
     private readonly options: {
       dial: Dial;
       errorsModules: readonly string[];
-      /** This runner may not slow its sandboxes down: they run as they are. */
+      /**
+       * Called when this runner may not lower the priority of its sandboxes. They run all the same.
+       */
       onCannotStepBack?: () => void;
     },
   ) {
@@ -132,7 +134,7 @@ export class SandboxProcess {
       this.pid = pid ?? child.pid;
       if (this.isDead) this.killProcess();
     });
-    // It starts as fast as it can, and has no customer's code until it is ready.
+    // It may start at full priority: it has no customer's code until it is ready.
     Promise.all([pidIsKnown, this.ready]).then(
       () => {
         if (this.pid === undefined || this.isDead) return;
@@ -143,7 +145,7 @@ export class SandboxProcess {
     this.listen();
   }
 
-  /** Runs once. `code` only for a process that is still generic. Never rejects. */
+  /** Runs once, and never rejects. `code` is given only to a process that is still generic. */
   async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
     return new Promise((resolve) => {
       this.lastRun += 1;
@@ -163,7 +165,7 @@ export class SandboxProcess {
       const settle = (outcome: RunOutcome): void => {
         clearTimeout(timer);
         this.active = undefined;
-        // Nothing that a run has opened outlives it.
+        // No connection outlives the run that opened it.
         this.egress.closeAll();
         this.costs.startAnew();
         resolve(outcome);
@@ -196,7 +198,7 @@ export class SandboxProcess {
     });
   }
 
-  /** Whether the process still turns its event loop: one that spins after a run is of no use. */
+  /** Tells whether the event loop still turns. A process that spins after a run is of no use. */
   async answersWithin(limitMs: number): Promise<boolean> {
     if (this.isDead) return false;
     return new Promise((resolve) => {
@@ -210,13 +212,13 @@ export class SandboxProcess {
     });
   }
 
-  /** Between runs the kernel lets nothing in here take a turn, whatever the code has left behind. */
+  /** Stops all threads between runs, whatever the code has left behind. */
   freeze(): void {
     if (this.pid === undefined) this.kill('its process is not known');
     else this.costs.pause('idle');
   }
 
-  /** Undoes `freeze`. False if what was left behind does not let the process come to itself. */
+  /** Undoes `freeze`. False if leftovers of the code keep the process from answering. */
   async wakesWithin(limitMs: number): Promise<boolean> {
     if (!this.costs.isPausedFor('idle')) return !this.isDead;
     this.costs.resume('idle');
@@ -245,7 +247,7 @@ export class SandboxProcess {
     return true;
   }
 
-  /** From the first sign of death nothing is awaited from this process any more. */
+  /** Settles everything that waits for this process, at the first sign of its death. */
   private bury(reason: string): void {
     this.deathReason ??= reason;
     if (this.isDead) return;
@@ -266,13 +268,13 @@ export class SandboxProcess {
     try {
       step();
     } catch (error) {
-      // Whatever a frame sets off, it costs this process and never the runner.
+      // A frame may end this process. It must never end the runner.
       const isViolation = error instanceof FrameError;
       this.kill(isViolation ? `protocol violation: ${error.message}` : 'a frame was not handled');
     }
   }
 
-  /** Refused by its header alone, before it is kept in memory. */
+  /** Refuses a frame by its header alone, before it is kept in memory. */
   private bytesMaxOf(type: Frame['type']): number {
     switch (type) {
       case 'RESULT':
@@ -372,7 +374,7 @@ export class SandboxProcess {
     );
   }
 
-  /** A call is open until the sandbox has its answer. Beyond what may be open it is held back. */
+  /** A call is open until the sandbox has its answer. A call above the limit is held back. */
   private openCall(run: ActiveRun, bytes: number, start: (closed: () => void) => void): void {
     if (!run.calls.hasRoomFor(bytes)) {
       run.heldCall = () => this.openCall(run, bytes, start);
@@ -409,7 +411,7 @@ export class SandboxProcess {
   }
 }
 
-/** A sandbox tells what became of the code; what became of the run is not for it to say. */
+/** A sandbox reports the outcome of its code. Only the runner may report that of the run. */
 function outcomeOf(body: JsonObject, kinds: readonly RunOutcome['kind'][]): RunOutcome {
   const outcome = parseOutcome(body);
   if (!kinds.includes(outcome.kind)) throw new FrameError(`a sandbox does not say ${outcome.kind}`);

@@ -4,9 +4,11 @@ import { Shares, type Release } from '@glovebox/shares';
 import type { SandboxProcess } from './sandbox-process';
 
 export interface StockLimits {
-  /** Processes that hold a customer's code: so many may wait to be started. */
+  /** Processes with a customer's code. As many may wait to be started. */
   readonly processesMax: number;
-  /** Processes that are being started, shared out between tenants and the stock of generic ones. */
+  /**
+   * Processes that start at the same time, shared between tenants and the stock of generic ones.
+   */
   readonly startsMax: number;
   /** Generic processes kept ready, of each runtime. */
   readonly warmPerRuntime: number;
@@ -15,14 +17,14 @@ export interface StockLimits {
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
 const startWaitMs = 5_000;
-/** Among the tenants, whoever keeps generic processes ready. */
+/** The stock takes its share of the starts like a tenant of this name. */
 const stock = 'stock';
 
-/** Starts processes, few at once, and keeps some of each runtime ready that belong to nobody yet. */
+/** Starts processes, few at once, and keeps some generic ones of each runtime ready. */
 export class SandboxStock {
   private readonly starts: Shares;
   private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
-  /** Generic ones that wait for their turn to be started. */
+  /** Generic processes that wait for their turn to be started. */
   private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
   private readonly alive = new Set<SandboxProcess>();
 
@@ -36,7 +38,9 @@ export class SandboxStock {
     this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
   }
 
-  /** Resolves when one process of each runtime is ready: proof that runs are possible here. */
+  /**
+   * Resolves when one process of each runtime is ready, which proves that runs are possible here.
+   */
   async warmUp(): Promise<void> {
     const runtimes = Object.keys(this.generic) as Runtime[];
     await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
@@ -47,7 +51,7 @@ export class SandboxStock {
     return Object.values(this.generic).reduce((sum, list) => sum + list.length, 0);
   }
 
-  /** A generic process, ready, when it is the tenant's turn to start one. */
+  /** Returns a generic process that is ready, when it is the tenant's turn. */
   async take(tenantId: string, runtime: Runtime): Promise<SandboxProcess> {
     const endStart = await this.turnToStart(tenantId).catch((cause: unknown) => {
       throw new Error('its turn to be started has not come', { cause });
@@ -65,7 +69,7 @@ export class SandboxStock {
     }
   }
 
-  /** No code has been in it: the next one that is needed is there. */
+  /** Takes back a process that never held code. The next run may use it. */
   giveBack(runtime: Runtime, process: SandboxProcess): void {
     const list = this.generic[runtime];
     list.unshift(process);
@@ -73,14 +77,14 @@ export class SandboxStock {
     if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
   }
 
-  /** Kills every process that was ever taken or kept here. */
+  /** Kills every process that was ever taken from here or is kept here. */
   async end(): Promise<void> {
     const processes = [...this.alive];
     for (const process of processes) process.kill('the runner stops');
     await Promise.all(processes.map((process) => process.exited));
   }
 
-  /** Starting takes a processor for some tenths of a second, so few are started at once. */
+  /** A start keeps a processor busy for some tenths of a second, so few start at once. */
   private turnToStart(owner: string): Promise<Release> {
     return this.starts.take(owner, { signal: this.stopping });
   }
@@ -105,7 +109,7 @@ export class SandboxStock {
     setTimeout(() => this.refill(runtime), refillRetryMs).unref();
   }
 
-  /** One more generic process, ready. */
+  /** Starts one more generic process, and resolves when it is ready. */
   private async stockUp(runtime: Runtime): Promise<void> {
     this.ordered[runtime] += 1;
     const turn = this.turnToStart(stock);

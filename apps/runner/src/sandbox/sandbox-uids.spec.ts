@@ -37,7 +37,7 @@ describe.each(specLevels)('at level %i', (level) => {
   );
 });
 
-it('a uid is given again only after its sandbox has ended', () => {
+it('a uid is reused only after its sandbox has ended', () => {
   const taken = Array.from({ length: 100 }, () => takeSandboxUid(first));
   const [ended, ...live] = taken;
   ended?.release();
@@ -51,11 +51,11 @@ it.each([
   ['a machine', '         0          0 4294967295\n', { first, count: sandboxUidCount }],
   ['a container with 65,536 ids', '0 1000 1\n1 100000 65536\n', { first: 30_000, count: 30_000 }],
   ['a namespace of one user', '0 1000 1\n', { first, count: sandboxUidCount }],
-])('on %s uids come from a range that exists there, if one does', (_, uidMap, range) => {
+])('uids on %s come from a range that exists there, if one does', (_, uidMap, range) => {
   expect(rangeOf(first, uidMap)).toEqual(range);
 });
 
-it('each app has a uid of its own in Kubernetes: the one of the runner is that of its sandboxes', () => {
+it('each app has a uid of its own in Kubernetes, and sandboxes have that of the runner', () => {
   const folder = join(__dirname, '../../../../k8s');
   const uids = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.startsWith('base/') && file.endsWith('.yaml'))
@@ -65,7 +65,7 @@ it('each app has a uid of its own in Kubernetes: the one of the runner is that o
   expect(new Set(uids).size).toBe(4);
 });
 
-/** Real, effective, saved and file-system ids: of the user, then of the group. */
+/** The real, effective, saved and file-system ids of the user, then those of the group. */
 function idsOf(pid: number): number[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return [...status.matchAll(/^[UG]id:(.+)$/gm)].flatMap(([, ids = '']) =>

@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /**
- * Under root each sandbox is a user and a group of its own: the kernel counts threads by uid, lets
- * processes of one uid signal each other, and nobody (65534) is who the stores of `npm start` run as.
+ * Under root each sandbox is a user and a group of its own, because the kernel counts threads by
+ * uid and lets processes of one uid signal each other. The user nobody (65534) is not free: the
+ * stores of `npm start` run as it.
  */
 export const sandboxUidCount = 10_000_000;
 
@@ -12,14 +13,14 @@ interface UidRange {
   readonly count: number;
 }
 
-/** Containers with a user namespace often map 65,536 ids: below those, above the ones of people. */
+/** Below the 65,536 ids that a container's user namespace often maps, and above those of people. */
 const rangeOfSmallMaps: UidRange = { first: 30_000, count: 30_000 };
 
 const live = new Set<number>();
 /** Two runners on one machine begin at different places of the same range. */
 let last = randomInt(sandboxUidCount);
 
-/** A uid that no sandbox of this process has. It is a long time until one is given again. */
+/** Returns a uid that no sandbox of this process has. A uid is not reused for a long time. */
 export function takeSandboxUid(first: number): { uid: number; release(): void } {
   const range = rangeOf(first, readFileSync('/proc/self/uid_map', 'utf8'));
   let uid: number;
@@ -31,7 +32,9 @@ export function takeSandboxUid(first: number): { uid: number; release(): void } 
   return { uid, release: () => live.delete(uid) };
 }
 
-/** `uidMap`: what /proc/self/uid_map says, lines of first id inside, first id outside and count. */
+/**
+ * `uidMap`: the text of /proc/self/uid_map, lines of first id inside, first id outside and count.
+ */
 export function rangeOf(first: number, uidMap: string): UidRange {
   const wanted = { first, count: sandboxUidCount };
   const blocks = uidMap

@@ -36,9 +36,9 @@ interface PendingCall {
 const helloTimeoutMs = 2_000;
 const helloBytesMax = 4 * 1024;
 const codeTimeoutMs = 10_000;
-/** A client pings every 3 s. One that says nothing and takes nothing for this long is gone. */
+/** A client pings every 3 s. One that neither sends nor reads for this long is given up. */
 const clientSilenceMs = 60_000;
-/** Frames of each tenant in a lane of their own, and those of the connection itself in this one. */
+/** The lane of the connection's own frames. Each tenant's frames have a lane of their own. */
 const ownLane = '';
 
 /** One gateway or worker process: its runs, and the calls of those runs back to it. */
@@ -68,7 +68,7 @@ export class ClientConnection {
       try {
         decoder.push(chunk);
       } catch (error) {
-        // Whatever a frame sets off, it costs this connection and never the runner.
+        // A frame may end this connection. It must never end the runner.
         if (error instanceof FrameError) {
           ctx.logger.warn({ reason: error.message }, 'a client broke the protocol');
         } else ctx.logger.error({ error: describeError(error) }, 'a frame was not handled');
@@ -79,7 +79,7 @@ export class ClientConnection {
     socket.on('close', () => this.abandon());
   }
 
-  /** New runs are refused, so that the client asks another runner; those in flight finish. */
+  /** Refuses new runs, so that the client asks another runner. Runs in flight finish. */
   async drain(): Promise<void> {
     this.isDraining = true;
     if (this.runs.size > 0) await new Promise<void>((resolve) => (this.onDrained = resolve));
@@ -204,7 +204,7 @@ export class ClientConnection {
     else call?.reject(parseCallError(body['error']));
   }
 
-  /** The client is gone: nobody waits for its runs, so they end. */
+  /** Ends the runs of a client that is gone: nobody waits for them. */
   private abandon(): void {
     clearTimeout(this.helloTimer);
     for (const { abort } of this.runs.values()) abort.abort();
@@ -212,7 +212,7 @@ export class ClientConnection {
     this.calls.clear();
   }
 
-  /** Nothing is dropped, and one tenant's large frames do not end what others have on their way. */
+  /** Drops nothing. One tenant's large frames do not end the runs of others. */
   private send(lane: string, type: JsonFrameType, body: JsonObject): void {
     if (this.socket.destroyed) return;
     this.lanes.write(lane, encodeFrame(type, body));

@@ -8,11 +8,11 @@ import type { RunnerContext } from '../context';
 
 interface RunnerServer {
   readonly address: RunnerAddress;
-  /** Accepts nothing new and waits for the runs in flight. */
+  /** Accepts no new connections or runs, and waits for the runs in flight. */
   close(): Promise<void>;
 }
 
-/** Where gateways and workers come in. */
+/** Serves gateways and workers. */
 export async function startServer(ctx: RunnerContext): Promise<RunnerServer> {
   const connections = new Set<ClientConnection>();
   const secretDigest = digestOf(ctx.config.secret.reveal());
@@ -36,7 +36,7 @@ export async function startServer(ctx: RunnerContext): Promise<RunnerServer> {
   };
 }
 
-/** The secret is compared as a digest: equal length, and no time that tells how much was right. */
+/** Compares digests of the secret: equal lengths, and the time does not reveal how much matched. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -48,7 +48,7 @@ async function listen(server: Server, address: RunnerAddress): Promise<void> {
     return;
   }
   await removeStaleSocket(address.path);
-  // The file is made by listen() itself: its mode must be right from the start.
+  // listen() itself makes the file, whose mode must be right from the start.
   const mask = process.umask(0o177);
   try {
     server.listen(address.path);
@@ -58,7 +58,7 @@ async function listen(server: Server, address: RunnerAddress): Promise<void> {
   await once(server, 'listening');
 }
 
-/** A runner that was killed leaves its socket file behind; one that lives keeps it. */
+/** A killed runner leaves its socket file behind. The file of a running one must stay. */
 async function removeStaleSocket(path: string): Promise<void> {
   const socket = connect(path);
   try {

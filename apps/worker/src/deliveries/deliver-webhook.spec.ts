@@ -71,7 +71,7 @@ async function delivery(callbackUrl = `${receiver.url}/hook`): Promise<string> {
   return id;
 }
 
-/** One attempt at what is due, if anything is. */
+/** Makes one attempt if a delivery is due. */
 async function attemptDue(): Promise<void> {
   const { ctx, tenantId } = worker;
   const taken = await claimDelivery(ctx.database, tenantId);
@@ -104,7 +104,7 @@ const headersOf = (request: RecordedRequest | undefined): Record<string, string>
   request?.headers as Record<string, string>;
 
 describe('a webhook', () => {
-  it('is verified with the newest and with the rotated secret, not with one that has expired', async () => {
+  it('can be verified with the newest and with the rotated secret, not with an expired one', async () => {
     await delivery();
     await attemptDue();
     const [request] = receiver.requests;
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(() => new Webhook(expired).verify(request?.text() ?? '', headersOf(request))).toThrow();
   });
 
-  it('names the installation that it comes from, so that the gateway knows it when it comes back', async () => {
+  it('names its installation, so that the gateway recognises it when it comes back', async () => {
     await delivery();
     await attemptDue();
     const { hopMarker } = worker.ctx;
@@ -183,7 +183,7 @@ describe('a worker that cannot send', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  it('because it dies before uses up no attempt', async () => {
+  it('because it died before uses up no attempt', async () => {
     const id = await delivery();
     for (let nth = 0; nth < 15; nth += 1) {
       await makeDue(id);
@@ -196,7 +196,7 @@ describe('a worker that cannot send', () => {
     expect((await rowOf(id))?.waits).toBeLessThan(11);
   });
 
-  it('what nobody could open for a day is given up', async () => {
+  it('gives up a webhook that no worker could open for a day', async () => {
     const id = await delivery();
     const tries = (count: number): Promise<unknown> =>
       worker.ctx.database.query('UPDATE webhook_deliveries SET unsent_tries = $2 WHERE id = $1', [
@@ -216,7 +216,7 @@ describe('a worker that cannot send', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'failed', outcome: 'unreadable', attempts: 0 });
   });
 
-  it('because another one has taken the delivery meanwhile sends nothing', async () => {
+  it('because another one has claimed the delivery meanwhile sends nothing', async () => {
     const id = await delivery();
     const slow = await take();
     if (!slow) throw new Error('nothing was due');
@@ -228,14 +228,14 @@ describe('a worker that cannot send', () => {
   });
 });
 
-describe('after a failed attempt', () => {
+describe('an attempt to deliver a webhook', () => {
   it.each([
     [500, 1, 9],
     [302, 1, 9],
     [500, 2, 18],
     [500, 10, 4_608],
   ])(
-    'answered with %d, attempt %d, the next one waits %d s ± 20 %%',
+    'that is answered with %d is repeated: after attempt %d, the next one waits %d s ± 20 %%',
     async (status, nth, waits) => {
       const id = await delivery();
       await worker.ctx.database.query('UPDATE webhook_deliveries SET attempts = $2 WHERE id = $1', [
@@ -252,7 +252,7 @@ describe('after a failed attempt', () => {
     },
   );
 
-  it('the eleventh is the last one', async () => {
+  it('is not repeated when it was the eleventh', async () => {
     const id = await delivery();
     await worker.ctx.database.query('UPDATE webhook_deliveries SET attempts = 10 WHERE id = $1', [
       id,
@@ -262,14 +262,14 @@ describe('after a failed attempt', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'failed', attempts: 11 });
   });
 
-  it('410 is the last one at once', async () => {
+  it('is not repeated when it is answered with 410', async () => {
     const id = await delivery();
     answer = { status: 410 };
     await attemptDue();
     expect(await rowOf(id)).toMatchObject({ status: 'failed', attempts: 1 });
   });
 
-  it('Retry-After is honoured', async () => {
+  it('is repeated no sooner than Retry-After asks', async () => {
     const id = await delivery();
     answer = { status: 503, headers: { 'retry-after': '120' } };
     await attemptDue();
@@ -277,7 +277,7 @@ describe('after a failed attempt', () => {
   });
 
   it.each(['http://127.0.0.1:1/', 'https://169.254.169.254/', 'https://10.0.0.1/'])(
-    'a receiver that is not there or not allowed waits like any other: %s',
+    'to a receiver that does not answer or is not allowed is repeated like any other: %s',
     async (url) => {
       const id = await delivery(url);
       await attemptDue();

@@ -85,7 +85,9 @@ async function receiverOf(
   return createHmac('sha256', key).update(`${tenantId} ${hostname}`).digest('base64url');
 }
 
-/** A claim looks at so many rows in the order of their time, and at so many receivers after that. */
+/**
+ * A claim looks at so many rows in the order of their time, and at so many receivers after that.
+ */
 export const claimStepsMax = 200;
 
 // The claim may be a little early: the column keeps milliseconds, and rounds up.
@@ -95,9 +97,9 @@ const receiverColumn = 'coalesce(receiver, tenant_id::text)';
 
 /**
  * Claims the delivery of the tenant that has been due for longest. Deliveries to full receivers are
- * passed over: a receiver that hangs delays only its own webhooks. Where only such deliveries are in
- * front, the claim walks the tenant's other receivers, from a random one on. It finds what is due to
- * one of them without a walk over the rows that wait.
+ * passed over: a receiver that hangs delays only its own webhooks. Where only such deliveries are
+ * in front, the claim walks the tenant's other receivers, from a random one on. It finds what is
+ * due to one of them without a walk over the rows that wait.
  */
 export async function claimDelivery(
   sql: Sql,

@@ -6,7 +6,7 @@ interface SignedWebhook {
   readonly body: string;
 }
 
-/** Headers of Standard Webhooks: one signature for each secret that counts, the newest first. */
+/** Headers of Standard Webhooks: one signature for each valid secret, the newest first. */
 export function webhookHeaders(
   { id, timestamp, body }: SignedWebhook,
   secrets: readonly string[],

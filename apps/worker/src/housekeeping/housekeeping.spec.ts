@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterAll(() => worker.close());
 beforeEach(async () => {
   ctx = { ...worker.ctx, registry: createRegistry('worker') };
-  for (const table of tables) await worker.asAdmin(`DELETE FROM ${table}`);
+  for (const table of tables) await worker.admin.query(`DELETE FROM ${table}`);
 });
 
-/** Housekeeping of so many workers that start at the same moment; it goes on until `until` holds. */
+/** Runs the housekeeping of so many workers at once until the condition holds. None may fail. */
 async function keepHouse(until: () => Promise<boolean>, workers = 1): Promise<void> {
   const backgrounds = Array.from({ length: workers }, () => {
     const own = { ...ctx, registry: createRegistry('worker') };
@@ -47,16 +47,16 @@ async function keepHouse(until: () => Promise<boolean>, workers = 1): Promise<vo
   }
 }
 
-/** Ids of a table that are left, of those that a spec gave names. */
+/** The distinct values of a column that are left. */
 async function left(table: string, column: string): Promise<string[]> {
-  const rows = await worker.asAdmin<{ id: string }>(
+  const rows = await worker.admin.query<{ id: string }>(
     `SELECT DISTINCT ${column}::text AS id FROM ${table} ORDER BY 1`,
   );
   return rows.map(({ id }) => id);
 }
 
 const token = (tenantId: string, id: string, expires: string): Promise<unknown> =>
-  worker.asAdmin(
+  worker.admin.query(
     `WITH token AS (
        INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
        VALUES ($1, $2, 'token', '/', '', now(), ${expires}) RETURNING tenant_id, id)
@@ -64,37 +64,37 @@ const token = (tenantId: string, id: string, expires: string): Promise<unknown> 
     [tenantId, id],
   );
 const term = (tenantId: string, id: string): Promise<unknown> =>
-  worker.asAdmin(`INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 'term', $2)`, [
-    tenantId,
-    id,
-  ]);
+  worker.admin.query(
+    `INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 'term', $2)`,
+    [tenantId, id],
+  );
 const idempotencyKey = (name: string, usedBefore: string): Promise<unknown> =>
-  worker.asAdmin(
+  worker.admin.query(
     `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
        lease_until, created_at)
      VALUES ($1, $1, '/', $2, '', $1, now(), now() - interval '${usedBefore}')`,
     [worker.tenantId, name],
   );
 
-/** Rows of a tenant in all tables that its deletion does not empty itself. */
+/** Gives a tenant rows in all tables that its deletion leaves to housekeeping. */
 async function stock(tenantId: string): Promise<void> {
-  await worker.asAdmin(
+  await worker.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
      SELECT $1::uuid, $1::text || n, 'token', '/', '', now() FROM generate_series(1, 1500) n`,
     [tenantId],
   );
-  await worker.asAdmin(
+  await worker.admin.query(
     `INSERT INTO data_keys (id, tenant_id, period, master_version, wrapped)
      VALUES (gen_random_uuid(), $1, '2020-01', 1, '')`,
     [tenantId],
   );
-  await worker.asAdmin(
+  await worker.admin.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
        callback_url, timeout_ms, trace_id, created_at, due_at)
      VALUES (gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now(), now())`,
     [tenantId],
   );
-  await worker.asAdmin(
+  await worker.admin.query(
     `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
        next_attempt_at, created_at)
      VALUES (gen_random_uuid(), $1, $1, '', '', '', 'pending', now(), now())`,
@@ -112,7 +112,7 @@ async function tenant(): Promise<string> {
 const rowsOf = async (tenantId: string): Promise<number[]> => {
   const held = ['tokens', 'data_keys', 'reactor_runs', 'webhook_deliveries'];
   const counts = held.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
-  const [row] = await worker.asAdmin<{ counts: number[] }>(
+  const [row] = await worker.admin.query<{ counts: number[] }>(
     `SELECT ARRAY[${counts.join()}]::int[] AS counts`,
     [tenantId],
   );
@@ -147,7 +147,7 @@ it('idempotency keys are deleted 24 hours after their use, and not before', asyn
 it('two workers that keep house at once delete each row once, and neither of them fails', async () => {
   const gone = [await tenant(), await tenant()];
   for (const id of gone) await worker.deleteTenant(id);
-  await worker.asAdmin(
+  await worker.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
      SELECT $1, 'expired ' || n, 'token', '/', '', now(), now() - interval '1 second'
      FROM generate_series(1, 3000) n`,
@@ -168,14 +168,14 @@ it('a work that fails is counted and logged, and the others go on', async () => 
   const logged: unknown[] = [];
   const logger = { ...ctx.logger, warn: (...line: unknown[]) => void logged.push(line) };
   const background = createBackground({ ...ctx, logger });
-  await worker.asAdmin('ALTER FUNCTION delete_expired_tokens(integer) RENAME TO away');
+  await worker.admin.query('ALTER FUNCTION delete_expired_tokens(integer) RENAME TO away');
   try {
     startHousekeeping(ctx, background);
     await waitFor(async () => (await left('idempotency_keys', 'key_hash')).length === 0);
     await waitFor(() => logged.length === 1);
   } finally {
     await background.stop();
-    await worker.asAdmin('ALTER FUNCTION away(integer) RENAME TO delete_expired_tokens');
+    await worker.admin.query('ALTER FUNCTION away(integer) RENAME TO delete_expired_tokens');
   }
   expect(logged).toEqual([
     [expect.objectContaining({ work: 'expired_tokens' }), 'background work failed'],

@@ -29,8 +29,8 @@ const works: readonly Work[] = [
 ];
 
 /**
- * Deletes the rows that nobody needs any more. Every worker does it: a statement passes over the rows
- * that another worker is deleting, and finds nothing where that one was first.
+ * Deletes the rows that nobody needs any more. Every worker does it: a statement passes over the
+ * rows that another worker is deleting, and finds nothing where that one was first.
  */
 export function startHousekeeping({ database }: WorkerContext, background: Background): void {
   for (const { name, everyMs, deletePart } of works) {

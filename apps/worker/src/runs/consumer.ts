@@ -8,9 +8,9 @@ import type { FairQueue } from '../fair-queue';
 const remindersAtOnceMax = 50;
 
 /**
- * Takes reminders off their queue. A reminder names a tenant; what happens is decided by its rows.
- * They are looked for when the reminder has left Redis: every run whose own reminder was one too many
- * is found then.
+ * Takes reminders off their queue. A reminder names a tenant, whose rows decide what happens. The
+ * tenant is woken when its reminder has left Redis. Runs whose own reminder was ignored beside that
+ * one are found then.
  */
 export async function startConsumer(
   ctx: WorkerContext,
@@ -28,7 +28,7 @@ export async function startConsumer(
     concurrency: remindersAtOnceMax,
   });
   worker.on('completed', ({ data: { tenantId } }) => {
-    // Releases before this one named a run instead; the sweeper finds its row.
+    // Older releases named a run instead. The sweeper finds its row.
     if (tenantId !== undefined) runs.wake(tenantId);
   });
   worker.on('error', (error) => {
@@ -45,8 +45,8 @@ export async function startConsumer(
 const answerMs = 2_000;
 
 /**
- * A Redis that evicts keys loses reminders silently: better not to start. One that is away is not
- * waited for: the rows are found without it.
+ * Refuses to start with a Redis that evicts keys, because it loses reminders silently. A Redis that
+ * is away is not waited for: the sweeper finds the rows without it.
  */
 async function refuseEviction(redis: Redis): Promise<void> {
   const noAnswer = AbortSignal.timeout(answerMs);

@@ -34,7 +34,7 @@ beforeEach(async () => {
 const setCode = (code: string): Promise<void> =>
   worker.define({ ...runs.formula, code, codeHash: code });
 
-/** A worker whose definitions answer otherwise; the real ones are the argument. */
+/** A worker whose definitions answer differently. The real ones are the argument. */
 function contextWith(
   current: (real: WorkerContext['definitions']['follower']) => ReturnType<typeof real.current>,
 ): WorkerContext {
@@ -61,7 +61,7 @@ async function webhookOf({ id }: ClaimedRun): Promise<unknown> {
 describe('a run that ends', () => {
   beforeEach(() => setCode('module.exports = ({ args }) => ({ raw: args })'));
 
-  it('is completed with the answer of its code, which its webhook carries', async () => {
+  it('is completed with the answer of its code, and its webhook carries the answer', async () => {
     const run = await runs.claimNew({ a: 1 });
     expect(await executeRun(worker.ctx, run)).toBe('done');
     expect(await runs.row(run.id)).toMatchObject({ status: 'completed', isStarted: true });
@@ -200,13 +200,13 @@ describe('a run whose code has not started', () => {
     });
   });
 
-  it('is given back with a fault when something breaks that should not', async () => {
+  it('is given back with a fault when an unexpected error occurs', async () => {
     const run = await runs.claimNew();
     expect(await executeRun(refusing(new Error('broken')), run)).toBe('done');
     expect(await runs.row(run.id)).toMatchObject({ status: 'pending', faults: 1 });
   });
 
-  it('is given up after so many faults: its webhook says internal_error', async () => {
+  it('is given up after five faults: its webhook says internal_error', async () => {
     const run = await runs.claimNew();
     await runs.set(run.id, `faults = ${faultsMax - 1}`);
     const last = { ...run, faults: faultsMax - 1 };
@@ -341,14 +341,14 @@ describe('the owner of a run', () => {
     expect(await runs.row(run.id)).toMatchObject({ status: 'completed' });
   });
 
-  it('tells its queue when the end cannot be written: the lease ends by itself', async () => {
+  it('reports an end that cannot be written, and leaves the run its lease', async () => {
     await setCode('module.exports = () => ({ raw: 1 })');
     const run = await runs.claimNew();
-    await worker.asAdmin('ALTER TABLE webhook_deliveries RENAME TO away');
+    await worker.admin.query('ALTER TABLE webhook_deliveries RENAME TO away');
     try {
       await expect(executeRun(worker.ctx, run)).rejects.toThrow();
     } finally {
-      await worker.asAdmin('ALTER TABLE away RENAME TO webhook_deliveries');
+      await worker.admin.query('ALTER TABLE away RENAME TO webhook_deliveries');
     }
     expect(await runs.row(run.id)).toMatchObject({ status: 'running', isLeased: true });
   });

@@ -25,8 +25,8 @@ const renewMs = (leaseSeconds * 1_000) / 3;
 
 /**
  * Executes a claimed run as the sync path does, and stores result and webhook in one transaction.
- * When the stores are away the lease ends by itself and the run starts over. Only the beginning of a
- * run waits for what its tenant has under way; its end does not.
+ * When the stores are away the lease ends by itself and the run starts over. Only the beginning of
+ * a run waits for what its tenant has under way; its end does not.
  */
 export async function executeRun(
   ctx: WorkerContext,

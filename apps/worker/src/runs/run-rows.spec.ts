@@ -41,7 +41,7 @@ const leaseLeft = async (id: string): Promise<number> => {
 };
 
 describe('a claim of a run', () => {
-  it('takes the one that has been due for longest, under a lease and the next fence', async () => {
+  it('takes the run that has been due for longest, under a lease and the next fence', async () => {
     const [later, sooner] = [await runs.accept(), await runs.accept()];
     await runs.set(sooner, `due_at = now() - interval '1 minute'`);
     const claimed = await claim();
@@ -61,7 +61,7 @@ describe('a claim of a run', () => {
     expect((await claim())?.id).toBe(later);
   });
 
-  it('finds none that is due later, none that runs or has ended, and none of another tenant', async () => {
+  it('takes no run that is due later, is running or has ended, and none of another tenant', async () => {
     const due = await runs.accept();
     await runs.set(due, `due_at = now() + interval '1 minute'`);
     const running = await runs.accept();
@@ -82,7 +82,7 @@ describe('a claim of a run', () => {
     });
   });
 
-  it('tells a run whose code had started under an earlier claim', async () => {
+  it('marks a run whose code had started under an earlier claim', async () => {
     const claimed = await runs.claimNew();
     expect(await markStarted(worker.ctx.database, claimed)).toBe(true);
     await runs.set(claimed.id, `lease_until = now() - interval '1 second'`);
@@ -122,7 +122,7 @@ describe('a run that does not open', () => {
     expect(row.dueInMs).toBeLessThanOrEqual(1_000);
   });
 
-  it('has failed after so many faults, and has no webhook', async () => {
+  it('has failed after five faults, and has no webhook', async () => {
     const claimed = await runs.claimNew();
     await expect(broken({ ...claimed, faults: faultsMax - 1 })).rejects.toThrow();
     expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending' });
@@ -151,7 +151,7 @@ describe('the owner of a run', () => {
     expect(await leaseLeft(run.id)).toBeGreaterThan(leaseSeconds - 2);
   });
 
-  it('gives it back for later without a fault, and for a fault with one', async () => {
+  it('gives it back with or without a fault', async () => {
     const run = await runs.openNew();
     await markStarted(worker.ctx.database, run);
     await releaseRun(worker.ctx.database, run, 'later');
@@ -166,7 +166,7 @@ describe('the owner of a run', () => {
     expect(await runs.row(run.id)).toMatchObject({ status: 'pending', faults: 1 });
   });
 
-  it('ends it, and its result and its webhook are sealed and there together', async () => {
+  it('ends it with a sealed result and a sealed webhook', async () => {
     const run = await runs.openNew();
     const body = '{"raw":5}';
     await finishRun(worker.ctx.database, worker.ctx.sealer, run, { status: 'completed', body });
@@ -186,9 +186,9 @@ describe('the owner of a run', () => {
     expect(delivery).toEqual({ webhook_id, status: 'pending', attempts: 0, due: true, shown: 0 });
   });
 
-  it('leaves neither result nor webhook where one of them cannot be written', async () => {
+  it('leaves neither a result nor a webhook where one of them cannot be written', async () => {
     const run = await runs.openNew();
-    await worker.asAdmin('ALTER TABLE webhook_deliveries RENAME TO away');
+    await worker.admin.query('ALTER TABLE webhook_deliveries RENAME TO away');
     try {
       const ending = finishRun(worker.ctx.database, worker.ctx.sealer, run, {
         status: 'completed',
@@ -196,12 +196,12 @@ describe('the owner of a run', () => {
       });
       await expect(ending).rejects.toThrow();
     } finally {
-      await worker.asAdmin('ALTER TABLE away RENAME TO webhook_deliveries');
+      await worker.admin.query('ALTER TABLE away RENAME TO webhook_deliveries');
     }
     expect(await runs.row(run.id)).toMatchObject({ status: 'running', result: null });
   });
 
-  it('tells webhooks to one host from those to others, and those of one tenant from others', async () => {
+  it('gives webhooks of one tenant to one host one receiver, and all others another', async () => {
     const receivers = new Set<string>();
     const receiverOf = async (tenantId: string, callbackUrl: string): Promise<string> => {
       const run = { ...(await runs.openNew()), tenantId, callbackUrl };

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Budget, Tally } from './limits';
-import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
 import { bodyTemplate } from '../expand/expand-stream';
 import { valueTemplate } from '../expand/value-template';
+import { Budget, Tally } from './limits';
+import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
 
 /** Counts how often the process has looked at its sockets during the work. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {

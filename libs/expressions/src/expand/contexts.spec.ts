@@ -1,3 +1,4 @@
+import { expandedBytesMax } from '../bounds/limits';
 import {
   Budget,
   headerTemplate,
@@ -6,7 +7,6 @@ import {
   Tally,
   valueTemplate,
 } from '../index';
-import { expandedBytesMax } from '../bounds/limits';
 import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 
 const hostile: readonly unknown[] = [
@@ -136,7 +136,7 @@ describe('every byte outside of expressions stays as it was', () => {
     [formTemplate, 'a=%2b+%C3%28&&=&é=%zz&b={{v_1}}&%7B%7Bopen', 'b=!'],
     [pathTemplate, '//a/./%2E%7B/é;x=1/{{v_1}}', '/!'],
     [textTemplate, '\ufeffa\r\n\u0000 } {{{v_1}} }}'.replace('{{{', '{ {{'), '{ !'],
-  ])('%o', (make, text, part) => {
+  ])('in %o', (make, text, part) => {
     const [before, after] = text.split('{{v_1}}');
     const result = make(text).render(values);
     expect(result).toBe(`${before}!${after}`);
@@ -150,7 +150,7 @@ describe('every byte outside of expressions stays as it was', () => {
 });
 
 describe('braces of two fields enclose no expression', () => {
-  it.each(['a={{v_1&b=}}', '{{v_1=&}}', '%7B%7Bv_1&%7D%7D'])('%s', (form) => {
+  it.each(['a={{v_1&b=}}', '{{v_1=&}}', '%7B%7Bv_1&%7D%7D'])('in %s', (form) => {
     expect(formTemplate(form).tokenIds).toEqual([]);
     expect(formTemplate(form).render(valuesOf('x'))).toBe(form);
   });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Budget, expandStream, Tally } from '../index';
-import type { StreamOptions } from './expand-stream';
 import { jsonTemplate } from '../spec-bodies';
+import type { StreamOptions } from './expand-stream';
 
 const values = new Map<string, unknown>([
   ['card_1', { number: '4242' }],

@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
-import { filterNames } from './filters';
 import { dataTemplate } from '../index';
+import { filterNames } from './filters';
 
 const filtered = (filters: string, value: unknown): unknown =>
   dataTemplate(`{{ data | ${filters} }}`).render(value);

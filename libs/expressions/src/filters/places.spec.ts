@@ -50,7 +50,7 @@ describe('the places that a path leads to', () => {
     ['$.card.number.length', ''],
     ['$.lines.length', ''],
     ["$['card']['month']", 'card.month'],
-  ])('%s: %s', (path, expected) => {
+  ])('for %s are: %s', (path, expected) => {
     expect(placesOf(document, path).keys).toBe(expected);
   });
 
@@ -86,12 +86,12 @@ describe('an expression over a document and a place in it', () => {
     ['{{ @[0].sku }} of {{ $.card.month }}', 'a of 3'],
     ['plain', 'plain'],
     ['{{ open', '{{ open'],
-  ])('%s', (text, expected) => {
+  ])('may be %s', (text, expected) => {
     expect(make(text)).toEqual(expected);
   });
 
   it.each(['{{ data }}', '{{ some-token }}', '{{ $$ }}', '{{ @ | nothing }}', '{{ $. }}', '{{ }}'])(
-    'is not %s',
+    'may not be %s',
     (text) => {
       expect(() => placeTemplate(text)).toThrow('expression');
     },

@@ -4,7 +4,7 @@ import type { KeyedHashes } from '../fingerprints';
 import type { Condition } from '../search-query';
 import { decidingGrant, grantValues, isLive } from './live-tokens';
 
-/** Values of one statement; a condition names them by their place. */
+/** The values of one statement. A condition names them by their place. */
 class Values {
   readonly all: unknown[];
 
@@ -17,7 +17,7 @@ class Values {
   }
 }
 
-/** One page of the tokens that the grants cover, the newest first, and how many there are in all. */
+/** Returns one page of the tokens that the grants cover, newest first, and their number in all. */
 export async function findIds(
   sql: Sql,
   {
@@ -51,7 +51,7 @@ export async function findIds(
      LIMIT ${values.place(size)} OFFSET ${values.place(before)}`,
     values.all,
   );
-  // The last page tells how many there are in all.
+  // The last page gives the total without a count.
   const isLast = rows.length < size && (rows.length > 0 || before === 0);
   const total = isLast ? before + rows.length : await countOf(sql, where, counted);
   return { total, ids: rows.map(({ id }) => id) };
@@ -65,7 +65,7 @@ async function countOf(sql: Sql, where: string, values: readonly unknown[]): Pro
 const startsWithAny = (prefixes: string): string =>
   `EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS prefix WHERE starts_with(t.container, prefix))`;
 
-/** Whether more than nothing may be shown of a token: else no search may depend on its data. */
+/** The grant must not be `redact` where a search depends on data: its result would tell of it. */
 function isOpen({ grants, values }: Terms): string {
   if (grants.every(({ transform }) => transform !== 'redact')) return 'true';
   const [containers, transforms] = grantValues(grants);
@@ -80,7 +80,7 @@ interface Terms {
   readonly grants: readonly ContainerGrant[];
 }
 
-/** What a query says, over the row `t`; values are never part of the text. */
+/** Writes a condition as SQL over the row `t`. Values are never part of the text. */
 async function conditionSql(condition: Condition, terms: Terms): Promise<string> {
   const { values, tenantId, hashes } = terms;
   const each = (conditions: readonly Condition[]): Promise<string[]> =>
@@ -111,9 +111,9 @@ async function conditionSql(condition: Condition, terms: Terms): Promise<string>
 }
 
 /**
- * By fingerprint, the oldest token that the grants show more of than its name. A caller that stores
- * the same data at the same time waits here for the end of the other's transaction; locks are taken in
- * one order, and their number is bounded, since all locks of the server share one table.
+ * Finds the oldest token of each fingerprint, unless its grant is `redact`. A transaction that
+ * stores the same data waits here for the end of the other. Locks are taken in one order. Their
+ * number is bounded, because all locks of the server share one table.
  */
 export async function findDuplicateIds(
   sql: Sql,

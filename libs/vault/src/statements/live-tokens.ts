@@ -1,9 +1,9 @@
 import type { ContainerGrant } from '@glovebox/access';
 
-/** Whether the token `t` is there for any caller. Every statement about tokens asks it. */
+/** True for a token `t` that has not expired. Every statement about tokens uses this predicate. */
 export const isLive = '(t.expires_at IS NULL OR t.expires_at > now())';
 
-/** The first of the grants that covers the container of `t`, as `g`: the deciding grant is the first. */
+/** Joins `t` with the deciding grant as `g`: the first that covers its container. */
 export const decidingGrant = (containers: string, transforms: string): string => `LATERAL (
     SELECT transform
     FROM unnest(${containers}::text[], ${transforms}::text[])
@@ -11,7 +11,7 @@ export const decidingGrant = (containers: string, transforms: string): string =>
     WHERE starts_with(t.container, grants.container) ORDER BY rank LIMIT 1
   ) g`;
 
-/** The two parameters of `decidingGrant`. */
+/** The values for the two parameters of `decidingGrant`. */
 export const grantValues = (grants: readonly ContainerGrant[]): [string[], string[]] => [
   grants.map(({ container }) => container),
   grants.map(({ transform }) => transform),

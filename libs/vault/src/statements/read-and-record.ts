@@ -3,7 +3,7 @@ import { recorded, type Prepared, type Sql } from '@glovebox/database';
 import type { TokenRow } from '../token';
 import { decidingGrant, grantValues, isLive, rowColumns } from './live-tokens';
 
-/** All that the record of a read holds: who reads tokens, and what for. It holds no value. */
+/** The content of an audit line: who reads tokens, and what for. It holds no value. */
 export interface Use {
   readonly tenantId: string;
   /** The application that acts, or null for an anonymous caller. */
@@ -16,10 +16,13 @@ export interface Use {
 }
 
 /** How many bytes of tokens are released. */
-export interface ReleaseLimits {
+interface ReleaseLimits {
   /** More bytes than this are a refusal. */
   readonly bytesMax: number;
-  /** More bytes than this are neither released nor recorded: the caller asks again when it is ready. */
+  /**
+   * More bytes than this are neither released nor recorded. The caller asks again when it is ready
+   * for them.
+   */
   readonly atOnceMax: number;
 }
 
@@ -35,15 +38,17 @@ export interface SealedToken {
   readonly id: string;
   /** Null when no grant covers the token. */
   readonly transform: Transform | null;
-  /** How much it gives; null: nothing. */
+  /** The sealed bytes that it gives, or null if it gives nothing. */
   readonly bytes: number | null;
   /** Its data under `reveal`, its mask under `mask`. Null unless every token is released. */
   readonly sealed: Buffer | null;
 }
 
 /** A look at tokens with all that decides on it. */
-export interface AskedLook extends AskedUse {
-  /** A change shows the token that it has changed: it is recorded even where nothing is revealed. */
+interface AskedLook extends AskedUse {
+  /**
+   * A change shows the token that it has changed. It is recorded even where nothing is revealed.
+   */
   readonly isChange: boolean;
   /** A list leaves out the tokens that no grant covers. For any other look they are a refusal. */
   readonly isList: boolean;
@@ -52,15 +57,15 @@ export interface AskedLook extends AskedUse {
 export interface LookRow extends TokenRow {
   /** Null when no grant covers the token. */
   readonly transform: Transform | null;
-  /** Where it is false, nothing sealed is released. */
+  /** If false, nothing sealed is released. */
   readonly isAllowed: boolean;
-  /** Nothing is released or recorded yet: it takes a place to open so much. */
+  /** Nothing is released or recorded yet: so many bytes wait for a place to open them. */
   readonly isDeferred: boolean;
   readonly options: Buffer | null;
   readonly sealed: Buffer | null;
 }
 
-/** What the grant gives of the token `t`. */
+/** The column that the grant gives of the token `t`. */
 const given = `CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END`;
 
 const verdictOn = (bytesMax: string, atOnceMax: string): string =>
@@ -170,7 +175,7 @@ export function readLook(sql: Sql, asked: AskedLook): Promise<LookRow[]> {
   return recorded(sql.query<LookRow>(lookStatement, values));
 }
 
-/** No id of a token holds it. */
+/** No id of a token contains it. */
 const separator = '\n';
 
 /**
@@ -213,7 +218,7 @@ SELECT at, deferred, ids, given, sizes, ${released('sealed')}
 FROM verdict`,
 };
 
-/** One row a use: a row a token would cost this process more than to open the token. */
+/** One row a use. One row a token would cost this process more than opening the token. */
 interface SharedRow {
   readonly at: number;
   readonly deferred: boolean | null;
@@ -221,11 +226,14 @@ interface SharedRow {
   readonly ids: string | null;
   readonly given: string | null;
   readonly sizes: string | null;
-  /** All values, one behind the other. */
+  /** All values, one after the other. */
   readonly sealed: Buffer | null;
 }
 
-/** By position: the tokens of each use, or undefined where it must ask alone, unrecorded so far. */
+/**
+ * Returns the tokens of each use, by position. Undefined: the use is not recorded and must ask
+ * alone.
+ */
 export async function readUsesTogether(
   sql: Sql,
   all: readonly AskedUse[],

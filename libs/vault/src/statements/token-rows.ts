@@ -2,7 +2,7 @@ import type { Sql } from '@glovebox/database';
 import type { TokenRow } from '../token';
 import { isLive, rowColumns } from './live-tokens';
 
-/** A token as its row will hold it. */
+/** The content of a token's row. */
 export interface SealedRow {
   readonly id: string;
   readonly isNamed: boolean;
@@ -22,7 +22,7 @@ export interface LockedRow extends TokenRow {
   readonly options: Buffer | null;
 }
 
-/** The live token, held against every other writer until the end of the transaction. */
+/** Locks the live token against other writers until the end of the transaction. */
 export async function lockRow(
   sql: Sql,
   tenantId: string,
@@ -50,15 +50,15 @@ export async function containerOf(
 }
 
 /**
- * Stores what is not there yet and gives back what was stored: an id that exists is left out. In
- * the order of the ids, so that two who store the same ones do not wait for each other in a circle.
+ * Stores the rows whose id is free, and returns those. Rows are inserted in the order of their ids:
+ * two transactions with the same ids must not wait for each other.
  */
 export async function insertRows(
   sql: Sql,
   { tenantId, createdBy }: { tenantId: string; createdBy: string },
   rows: readonly SealedRow[],
 ): Promise<TokenRow[]> {
-  // The id of an expired token is free, though its row may not have been cleared away yet.
+  // The id of an expired token is free, even where its row has not been deleted yet.
   const named = rows.filter(({ isNamed }) => isNamed).map(({ id }) => id);
   if (named.length > 0) {
     await sql.query(
@@ -125,7 +125,7 @@ export async function replaceRow(
 async function insertTerms(sql: Sql, tenantId: string, rows: readonly SealedRow[]): Promise<void> {
   const terms = rows.flatMap(({ id, terms }) => terms.map((term) => ({ id, term })));
   if (terms.length === 0) return;
-  // An id that was taken keeps the terms of the token that has it; the caller refuses it anyway.
+  // A token whose id was taken keeps its terms: the caller refuses the new one anyway.
   await sql.query(
     `INSERT INTO token_terms (tenant_id, term, token_id)
      SELECT $1, n.* FROM unnest($2::text[], $3::text[]) AS n (term, token_id)

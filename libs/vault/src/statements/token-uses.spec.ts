@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toProblem } from '@glovebox/problems';
 import {
+  enterTenant,
   createTestDatabase,
   fractionsFrom,
   testSeed,
@@ -8,7 +9,7 @@ import {
   type TestDatabase,
 } from '@glovebox/testing';
 import type { ContainerGrant } from '@glovebox/access';
-import { connectDatabase, enterTenant, type Database, type Sql } from '@glovebox/database';
+import { connectDatabase, type Database, type Sql } from '@glovebox/database';
 import {
   statementsMax,
   tenantStatementsMax,
@@ -142,7 +143,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 describe('uses of tokens in one statement', () => {
-  it('of two tenants with the same ids, foreign ids and different rules get what each may have', async () => {
+  it('get each its own tokens, for two tenants with the same ids, foreign ids and different rules', async () => {
     const [a, b] = [randomUUID(), randomUUID()];
     const mask = Buffer.from('mask');
     await store([
@@ -210,7 +211,7 @@ describe('uses of tokens in one statement', () => {
   });
 
   const seed = testSeed();
-  it(`get the tokens and the line of the audit log that each gets alone (TEST_SEED=${seed})`, async () => {
+  it(`get the same tokens and audit line as each gets alone (TEST_SEED=${seed})`, async () => {
     const random = fractionsFrom(seed);
     const pick = <Value>(values: readonly Value[]): Value =>
       values[Math.floor(random() * values.length)] as Value;
@@ -275,7 +276,7 @@ describe('uses of tokens in one statement', () => {
     expect(uses.places.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('are at most 64 with 400 tokens, in at most 4 statements at once and 2 of one tenant; tenants take turns', async () => {
+  it('are at most 64 with 400 tokens, in 4 statements at once, 2 with one tenant; tenants take turns', async () => {
     const floods = [randomUUID(), randomUUID(), randomUUID()];
     const other = randomUUID();
     const ids = Array.from({ length: 100 }, (_, n) => `token-${n}`);
@@ -297,7 +298,7 @@ describe('uses of tokens in one statement', () => {
     expect(most()).toMatchObject({ ofOneTenant: tenantStatementsMax });
   });
 
-  it('of which one would get more than 32 KiB make nobody wait for it, and record it once', async () => {
+  it('do not wait for one of more than 32 KiB, which is recorded once', async () => {
     const tenantId = randomUUID();
     const large = Buffer.alloc(40_000, 'x');
     await store([
@@ -312,7 +313,7 @@ describe('uses of tokens in one statement', () => {
     expect(await linesOf(asked.use.traceId)).toHaveLength(1);
   });
 
-  it('are recorded though their callers have left, and keep no place', async () => {
+  it('are recorded even if their callers have left, and keep no place', async () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses } = watched();
@@ -322,7 +323,7 @@ describe('uses of tokens in one statement', () => {
     for (const { use } of all) expect(await linesOf(use.traceId)).toHaveLength(1);
   });
 
-  it('that is alone is the statement for one', async () => {
+  it('become the statement for one if there is only one use', async () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses, together, alone } = watched();
@@ -331,12 +332,12 @@ describe('uses of tokens in one statement', () => {
   });
 });
 
-describe('a use that is wrong', () => {
+describe('a faulty use', () => {
   it.each([
     ['an actor that is no UUID', { actorId: 'nobody' }],
     ['a trace id that Postgres cannot store', { traceId: 'a\u0000b' }],
     ['a tenant that is no UUID', { tenantId: `'); DELETE FROM tokens; --` }],
-  ])('by %s fails alone, and the others of its statement are recorded once', async (_, fault) => {
+  ])('fails alone with %s, and the others of its statement are recorded once', async (_, fault) => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses } = watched();
@@ -354,7 +355,7 @@ describe('a use that is wrong', () => {
   });
 });
 
-describe('uses of tokens, when Postgres', () => {
+describe('uses of tokens', () => {
   /** Nothing is recorded, and so nothing answered, as long as `work` lasts. */
   const whileNothingIsRecorded = (work: () => Promise<void>): Promise<void> =>
     admin.transaction(async (sql) => {
@@ -367,7 +368,7 @@ describe('uses of tokens, when Postgres', () => {
        WHERE datname = current_database() AND application_name = 'spec' AND wait_event_type = 'Lock'`,
     );
 
-  it('ends their connection, are told so at once, and are neither asked again nor recorded', async () => {
+  it('fail at once if Postgres ends their connection, and are neither repeated nor recorded', async () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses, together, alone } = watched();
@@ -382,7 +383,7 @@ describe('uses of tokens, when Postgres', () => {
     expect(await linesNow()).toBe(before);
   });
 
-  it('may not record, get no data, each of them', async () => {
+  it('get no data, any of them, if the record cannot be written', async () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses, alone } = watched();
@@ -396,7 +397,7 @@ describe('uses of tokens, when Postgres', () => {
     expect(alone).toEqual([]);
   });
 
-  it('stands still, wait up to a number and a time; each tenant has its share of places and statements', async () => {
+  it('wait in bounded number and time while Postgres stands still, each tenant within its share', async () => {
     const [flood, ...others] = Array.from({ length: 4 }, () => randomUUID());
     const { uses } = watched();
     const ask = (tenantId = '') => codeOf(uses.read(useOf(tenantId, ['one'])));
@@ -424,7 +425,7 @@ describe('uses of tokens, when Postgres', () => {
   });
 });
 
-it('a tenant that keeps as many uses of 100 tokens under way as it may slows no use of another one down', async () => {
+it('a tenant with as many uses of 100 tokens under way as it may have slows no other tenant down', async () => {
   const [flood, other] = [randomUUID(), randomUUID()];
   const ids = Array.from({ length: 100 }, (_, n) => `token-${n}`);
   await store([...ids.map((id) => ({ tenantId: flood, id })), { tenantId: other, id: 'one' }]);
@@ -449,7 +450,7 @@ it('a tenant that keeps as many uses of 100 tokens under way as it may slows no 
   expect(beside).toBeLessThan(Math.max(5 * quiet, 250));
 });
 
-it('a tenant that has taken its share of the connections waits for one with its uses of tokens, and nobody else', async () => {
+it('a tenant that holds its share of the connections waits with its uses of tokens, and no other tenant does', async () => {
   const [slow, other] = [randomUUID(), randomUUID()];
   await store([
     { tenantId: slow, id: 'one' },
@@ -470,7 +471,7 @@ it('a tenant that has taken its share of the connections waits for one with its 
 });
 
 describe('under row-level security', () => {
-  it('a statement of several tenants gives nothing of one that was not entered, nor does one without a condition', async () => {
+  it('a statement of several tenants gives nothing of a tenant that was not entered, nor does one without a condition', async () => {
     const [entered, foreign] = [randomUUID(), randomUUID()];
     await store([
       { tenantId: entered, id: 'mine' },

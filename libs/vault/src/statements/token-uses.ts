@@ -3,37 +3,40 @@ import { Shares } from '@glovebox/shares';
 import type { Sql } from '@glovebox/database';
 import { readUse, readUsesTogether, type AskedUse, type SealedToken } from './read-and-record';
 
-/** Uses that wait or are under way in one process. */
+/** Uses that wait for a statement or are in one, in one process. */
 export const usesMax = 512;
 /** How long a use may wait for its statement. */
-export const useWaitMs = 2_000;
-/** Statements of uses at once, in one process; the last one is left to tenants that have no use in any. */
+const useWaitMs = 2_000;
+/** Statements of uses at once, in one process. The last is kept for tenants that are in none. */
 export const statementsMax = 4;
-/** Of those, statements with uses of one tenant. */
+/** Statements at once that hold uses of one tenant. */
 export const tenantStatementsMax = 2;
-/** Of one statement: uses, their tokens, their grants. */
+/** Uses, tokens and grants of one statement. */
 export const usesTogetherMax = 64;
 export const tokensTogetherMax = 400;
-export const grantsTogetherMax = 500;
-/** Sealed bytes of one of them: one that would get more asks again by itself, and makes nobody wait. */
-export const bytesTogetherMax = 32 * 1024;
-/** One that is by itself is quicker in the statement for one up to so many tokens. */
+const grantsTogetherMax = 500;
+/**
+ * Sealed bytes of one use in a shared statement. A larger use asks again alone, so that no other
+ * use waits for it.
+ */
+const bytesTogetherMax = 32 * 1024;
+/** Up to so many tokens, a use without company is quicker in the statement for one. */
 const tokensAloneMax = 16;
 
 interface Waiting {
   readonly asked: AskedUse;
   readonly since: number;
-  /** Undefined: it has to ask alone. */
+  /** Undefined if the use must ask alone. */
   resolve(tokens: SealedToken[] | undefined): void;
   reject(error: unknown): void;
 }
 
-/** Reads the tokens of a use, and records it. */
+/** Reads the tokens of a use and records the use. */
 export interface UseReader {
   read(asked: AskedUse): Promise<SealedToken[]>;
 }
 
-/** A reader whose uses share no statement: each takes a connection of its tenant. */
+/** A reader whose uses share no statement. Each takes a connection of its tenant. */
 export const usesOneByOne = (of: (tenantId: string) => Sql): UseReader => ({
   read: (asked) => readUse(of(asked.use.tenantId), asked),
 });
@@ -45,21 +48,21 @@ interface SharedPool {
 }
 
 /**
- * Uses of tokens that come in one turn of the event loop, or while all statements are under way, go to
- * Postgres together: a statement, its transaction and the wait for the disk cost as much for many as
- * for one. Tenants take turns; each has its share of those that may wait, and of the statements.
+ * Sends uses of tokens together that come in one turn of the event loop, or while all statements
+ * are under way. A statement, its transaction and the wait for the disk cost as much for many uses
+ * as for one. Tenants take turns. Each has its share of the waiting uses and of the statements.
  */
 export class TokenUses implements UseReader {
   readonly places = new Shares({ places: usesMax });
-  /** By tenant, the one whose turn is next first. */
+  /** Waiting uses by tenant; the tenant whose turn is next comes first. */
   readonly #lines = new Map<string, Waiting[]>();
   #statements = 0;
-  /** By tenant, statements with uses of it. */
+  /** Statements that hold uses of the tenant. */
   readonly #statementsOf = new Map<string, number>();
   #isDue = false;
   #look: NodeJS.Timeout | undefined;
 
-  /** For statements of several tenants: the part of the pool that none of them owns. */
+  /** For statements of several tenants: a share of the pool that no tenant owns. */
   readonly #sharedSql: Sql;
 
   constructor(private readonly pool: SharedPool) {
@@ -69,8 +72,8 @@ export class TokenUses implements UseReader {
   async read(asked: AskedUse): Promise<SealedToken[]> {
     const { tenantId } = asked.use;
     const { bytesMax, atOnceMax } = asked.limits;
-    // One that may be large has waited for its place already. A tenant that has taken its share of the
-    // connections waits in its own line, here as with any other statement.
+    // A use that may be large already has its place to open much. A tenant that holds its share of
+    // the connections waits in its own line for them, as with any other statement.
     if (atOnceMax >= bytesMax || !this.pool.shares.hasRoom(tenantId)) return this.#readAlone(asked);
     const release = this.places.takeNow(tenantId);
     try {
@@ -95,7 +98,7 @@ export class TokenUses implements UseReader {
     });
   }
 
-  /** After all that this turn of the event loop brings. */
+  /** Sends when this turn of the event loop has brought all its uses. */
   #sendSoon(): void {
     if (this.#isDue || this.#lines.size === 0 || this.#statements === statementsMax) return;
     this.#isDue = true;
@@ -125,18 +128,18 @@ export class TokenUses implements UseReader {
     else this.#statementsOf.set(tenantId, statements);
   }
 
-  /** However slow what a tenant asks for is, others find a statement that it has no part in. */
+  /** One statement stays free of every busy tenant: slow tokens of one tenant hold up no other. */
   #mayTake(tenantId: string): boolean {
     const own = this.#statementsOf.get(tenantId) ?? 0;
     return own === 0 || (own < tenantStatementsMax && this.#statements < statementsMax - 1);
   }
 
-  /** One use of each tenant in turn, until the statement is full. */
+  /** Takes one use of each tenant in turn, until the statement is full. */
   #takeTogether(): Waiting[] {
     const together: Waiting[] = [];
     let tokens = 0;
     let grants = 0;
-    // A tenant with more goes to the end, where this loop comes by again.
+    // A tenant with more uses goes to the end of the map, where this loop reaches it again.
     for (const [tenantId, line] of this.#lines) {
       const [first] = line;
       if (!first || !this.#mayTake(tenantId)) continue;
@@ -170,7 +173,7 @@ export class TokenUses implements UseReader {
       const answers = await readUsesTogether(this.#sharedSql, small).catch(refuse);
       together.forEach(({ resolve }, at) => resolve(answers[at]));
     } catch (error) {
-      // Only where Postgres has said that it did nothing: an outage may have come after the record.
+      // Only if Postgres has said that it did nothing. An outage may have come after the record.
       if (isRefused(error)) together.forEach(({ resolve }) => resolve(undefined));
       else together.forEach(({ reject }) => reject(error));
     }
@@ -192,13 +195,15 @@ export class TokenUses implements UseReader {
   }
 }
 
-/** That all connections are taken is nothing that the tenant of one of these uses has done. */
+/**
+ * The tenant of a use has not taken the connections that are missing: for it, this is an outage.
+ */
 function refuse(error: unknown): never {
   if (error instanceof Problem && error.code === 'share_exhausted') throw unavailable(error);
   throw error;
 }
 
-/** It waits for what it has asked for itself. */
+/** The tenant waits for its own uses. */
 function tooMany(): Problem {
   return new Problem('share_exhausted', { retryAfterSeconds: 1 });
 }
@@ -207,7 +212,7 @@ function unavailable(cause?: unknown): Problem {
   return new Problem('service_unavailable', { retryAfterSeconds: 1, cause });
 }
 
-/** By an SQLSTATE: the transaction is rolled back, and nothing is recorded. */
+/** An SQLSTATE says that the transaction was rolled back and nothing is recorded. */
 function isRefused(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || error instanceof Problem) return false;
   return 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code);

@@ -267,7 +267,7 @@ describe('steps on the body', () => {
     ['{"a":{"a":1}}', remove('$..a'), '{}'],
     ['{"a":1}', remove('$.b'), '{"a":1}'],
     ['{"a":1}', detokenize('$.a'), '{"a":1}'],
-  ])('%s: %j', async (text, step, expected) => {
+  ])('change %s by %j', async (text, step, expected) => {
     expect(await body(text, step)).toBe(expected);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -341,7 +341,7 @@ describe('steps on the query', () => {
     ['a', removeFrom('query', 'a'), ''],
     ['b=%61', removeFrom('query', 'a'), 'b=%61'],
     ['', removeFrom('query', 'a'), ''],
-  ])('%s: %j', async (query, step, expected) => {
+  ])('change %j by %j', async (query, step, expected) => {
     expect((await head({ query }, step)).query).toBe(expected);
   });
 });

@@ -63,7 +63,7 @@ it('a step makes the tokens that it describes from the data in the body, recorde
   const ids = await collect({ cards: [card('4242'), card('4242')] }, token);
   expect(new Set(ids).size).toBe(2);
   const view = await vault.readToken(database.of(tenantId), actor, ids[0] ?? '');
-  expect(view).toMatchObject({ ...token, data: card('4242'), created_by: collector.applicationId });
+  expect(view).toMatchObject({ ...token, data: card('4242'), createdBy: collector.applicationId });
   const lines = await admin.query(
     `SELECT actor_id, trace_id FROM audit_log WHERE entity_id = $1 AND operation = 'token.create'`,
     [ids[0]],

@@ -1,5 +1,4 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { TokenView } from '@glovebox/vault';
 import type { GatewayContext } from '../../context';
 import type { StepTools } from './steps';
 
@@ -16,6 +15,6 @@ export function tokenizeSteps(
       .of(principal.tenantId)
       .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
     // The document holds one token per request for one, in the same order.
-    return (document as readonly TokenView[]).map(({ id }) => id);
+    return (document as readonly { readonly id: string }[]).map(({ id }) => id);
   };
 }

@@ -4,21 +4,21 @@ import { isShort, mustBeShort } from './document-bounds';
 import type { TokenOptions } from './token';
 import type { TokenType } from './token-types';
 
-/** What is made of a token's data when it is written. */
+/** The values that are made of a token's data when it is written. */
 export interface Derived {
-  /** Undefined: there is nothing to show in place of the data. */
+  /** Undefined where nothing is shown in place of the data. */
   readonly mask: unknown;
-  /** What the fingerprint is made of, unless it is the data itself. */
+  /** The value that the fingerprint is made of, unless it is made of the data itself. */
   readonly fingerprinted: unknown;
-  /** The texts that the token is found by. */
+  /** The texts that a search finds the token by. */
   readonly indexed: readonly string[];
 }
 
-export const maskBytesMax = 1024 * 1024;
+const maskBytesMax = 1024 * 1024;
 
 /**
- * Fills in the expressions of a token over its data. One that cannot be resolved is named by its
- * member. Whoever stores several tokens at once gives all of them one budget.
+ * Fills in the expressions of a token over its data. An error names the member whose expression
+ * cannot be resolved. Several tokens that are stored at once share one budget.
  */
 export function derive(
   type: TokenType,
@@ -37,11 +37,11 @@ export function derive(
       return undefined;
     }
   };
-  const { mask, search_indexes: indexes = [], fingerprint_expression: expression } = options;
+  const { mask, searchIndexes: indexes = [], fingerprintExpression: expression } = options;
   const derived = {
     mask: mask === undefined ? type.maskOf(data) : over('mask', mask),
-    fingerprinted: expression && over('fingerprint_expression', expression),
-    indexed: indexes.map((one) => termText(over('search_indexes', one))),
+    fingerprinted: expression && over('fingerprintExpression', expression),
+    indexed: indexes.map((one) => termText(over('searchIndexes', one))),
   };
   if (!isShort(derived.mask)) errors.mask = [mustBeShort];
   else if (Buffer.byteLength(JSON.stringify(derived.mask ?? null)) > maskBytesMax) {
@@ -50,7 +50,7 @@ export function derive(
   return derived;
 }
 
-/** Says which members of a token hold an expression that is not valid, whatever the data will be. */
+/** Adds an error for each member with an expression that is invalid for any data. */
 export function readExpressions(
   options: TokenOptions,
   errors: Record<string, readonly string[]>,
@@ -66,7 +66,7 @@ export function readExpressions(
   }
 }
 
-/** What an index holds is found by its text, whatever the type of the value. */
+/** Searches compare texts: other values of an index are found by their JSON. */
 function termText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }

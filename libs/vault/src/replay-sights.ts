@@ -12,7 +12,9 @@ export interface Sight {
 
 const rank: Readonly<Record<Transform, number>> = { redact: 0, mask: 1, reveal: 2 };
 
-/** What the creator of tokens is shown for good: of a token that was there before, its name alone. */
+/**
+ * The sights of an answer as it is kept. Of a token that was there before, it keeps the name alone.
+ */
 export function sightsOf(principal: Principal, stored: readonly StoredToken[]): Sight[] {
   const transforms = new Map<string, Transform>();
   for (const { container, isNew } of stored) {
@@ -26,14 +28,14 @@ export function sightsOf(principal: Principal, stored: readonly StoredToken[]): 
   return [...transforms].map(([container, transform]) => ({ container, transform }));
 }
 
-/** Lets those see the answer again whom a creation would show as much by now. */
+/** Refuses a kept answer to a caller whom a creation would show less by now. */
 export function requireSights(principal: Principal, sights: readonly Sight[]): void {
   for (const { container, transform } of sights) {
     const shown = shownIn(principal, 'token:create', container);
     if (!shown) throw outOfBounds('token:create');
     if (rank[shown] >= rank[transform]) continue;
     throw new Problem('permission_denied', {
-      detail: 'The answer shows more of a token than the key may see by now.',
+      detail: 'The answer shows more of a token than the key may see now.',
     });
   }
 }

@@ -2,20 +2,20 @@ import { nextSlice } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
-/** Of tokens as they are stored, over all look-ups of one request. */
+/** Sealed bytes of tokens that one request may open, over all its look-ups. */
 export const openedBytesMax = 10 * 1024 * 1024;
 
-/** Of what was opened: a value takes up to thirty times its bytes once it is parsed. */
-export const openedValuesMax = 200_000;
+/** Values in what one request opens. A parsed value takes up to thirty times its bytes. */
+const openedValuesMax = 200_000;
 
-/** A look-up of more waits for one of a few places: parsing keeps a process from all others. */
+/** A look-up of more bytes waits for one of a few places: parsing holds up all other requests. */
 export const openedAtOnceMax = 128 * 1024;
 export const largeOpeningsMax = 2;
 export const largeOpeningWaitMs = 5_000;
-/** Of one tenant. */
+/** Look-ups of one tenant that wait. */
 export const waitingOpeningsMax = 50;
 
-/** What a list or object takes besides its text. */
+/** Bytes of memory of a list or object besides its text. */
 const valueBytes = 64;
 
 const breathBytes = 128 * 1024;
@@ -25,13 +25,13 @@ export interface Sealed {
   readonly sealed: Buffer;
 }
 
-/** What one request may still open. Its look-ups share it, one after the other. */
-export class Opening {
+/** Counts what one request may still open. Its look-ups share the budget, one after the other. */
+export class OpeningBudget {
   #bytesLeft = openedBytesMax;
   #valuesLeft = openedValuesMax;
   #untilBreath = breathBytes;
 
-  /** Told of the memory that each value takes; throws where there is no room for it. */
+  /** `keep` is called with the memory of each value, and throws where there is no room for it. */
   constructor(private readonly keep: (bytes: number) => void = () => undefined) {}
 
   get bytesLeft(): number {
@@ -39,8 +39,8 @@ export class Opening {
   }
 
   /**
-   * What was sealed as JSON. Nothing is parsed before all of it was counted, and others are served
-   * between large values.
+   * Opens values that were sealed as JSON. Parses none before all of them were counted, and lets
+   * other requests run between large values.
    */
   async openAll(sealer: Sealer, all: readonly Sealed[]): Promise<unknown[]> {
     const texts: Buffer[] = [];
@@ -91,7 +91,10 @@ const comma = 0x2c;
 const backslash = 0x5c;
 const openBrace = 0x7b;
 
-/** Of JSON that JSON.stringify has made: one, one more in each list or object, and one after each comma. */
+/**
+ * Counts values in the output of JSON.stringify: one, one more in each list or object that is not
+ * empty, and one after each comma.
+ */
 function valuesIn(json: Buffer): number {
   let values = 1;
   let isInString = false;
@@ -100,7 +103,8 @@ function valuesIn(json: Buffer): number {
     if (code === quote) isInString = !isInString;
     else if (isInString) at += code === backslash ? 1 : 0;
     else if (code === comma) values += 1;
-    // A bracket is a brace without the bit of 0x20, and what closes either stands two further on.
+    // A bracket is a brace without the bit 0x20. The character that closes either is its code plus
+    // 2.
     else if ((code | 0x20) === openBrace && json[at + 1] !== code + 2) values += 1;
   }
   return values;

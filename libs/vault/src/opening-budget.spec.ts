@@ -3,7 +3,7 @@ import type { Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import { Opening, TokenUses, Vault, type TokenInput, type Use } from './index';
+import { OpeningBudget, TokenUses, Vault, type TokenInput, type Use } from './index';
 
 const mebibyte = 1024 * 1024;
 let testDatabase: TestDatabase;
@@ -78,7 +78,7 @@ afterAll(async () => {
 });
 
 describe('one request', () => {
-  it('opens no tokens of more than 10 MiB in all, and the refusal is recorded', async () => {
+  it('opens at most 10 MiB of tokens in all, and a refusal is recorded', async () => {
     const use = newUse();
     const refused = vault.detokenize(caller, use, large);
     await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
@@ -86,7 +86,7 @@ describe('one request', () => {
     expect((await vault.detokenize(caller, newUse(), large.slice(1))).size).toBe(9);
   });
 
-  it('waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
+  it('waits for a place to open much, one per tenant at a time, and is recorded once', async () => {
     const release = vault.largeOpenings.takeNow(caller.tenantId);
     const small = await create({ data: 1 });
     const use = newUse();
@@ -100,15 +100,15 @@ describe('one request', () => {
     expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('opens no more than 10 MiB over all its look-ups together', async () => {
-    const opening = new Opening();
+  it('opens at most 10 MiB over all its look-ups together', async () => {
+    const opening = new OpeningBudget();
     const look = (ids: string[]) => vault.detokenize(caller, newUse(), ids, opening);
     await look(large.slice(0, 5));
     await look(large.slice(5, 9));
     await expect(look(large.slice(9))).rejects.toMatchObject(tooLarge(/10485760 bytes/));
   });
 
-  it('opens tokens of 200,000 values in all, and no more', async () => {
+  it('opens tokens of at most 200,000 values in all', async () => {
     const opened = await vault.detokenize(caller, newUse(), intricate.slice(1));
     const written = JSON.stringify(listOf(100_000));
     expect([...opened.values()].map((value) => JSON.stringify(value) === written)).toEqual([
@@ -119,7 +119,7 @@ describe('one request', () => {
     await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
   });
 
-  it('parses none of its tokens where all of them hold too many values', async () => {
+  it('parses none of its tokens if together they hold too many values', async () => {
     const parse = jest.spyOn(JSON, 'parse');
     await expect(vault.detokenize(caller, newUse(), intricate)).rejects.toThrow();
     const parsed = parse.mock.calls.filter(([text]) => text.startsWith('[[]'));
@@ -127,7 +127,7 @@ describe('one request', () => {
     expect(parsed).toEqual([]);
   });
 
-  it('counts values, and not what looks like them in texts', async () => {
+  it('counts values, and ignores text that looks like values', async () => {
     const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
     const ids = [...intricate.slice(1), text];
     await expect(vault.detokenize(caller, newUse(), ids)).rejects.toMatchObject(
@@ -137,7 +137,7 @@ describe('one request', () => {
     expect(opened.size).toBe(2);
   });
 
-  it('fills in no document with tokens of more than that, whoever asks', async () => {
+  it('fills in no document with tokens beyond these limits', async () => {
     const document = (ids: string[]) => ids.map((id) => `{{ ${id} | json: '$[0]' }}`);
     await expect(vault.resolve(actor, document(intricate))).rejects.toMatchObject(
       tooLarge(/200000 values/),
@@ -148,7 +148,7 @@ describe('one request', () => {
   });
 
   it.each(['large', 'intricate'])(
-    'lists no page of tokens that are %s together, opens none of them, and shows a smaller page',
+    'refuses a page of tokens that are too %s together, opens none of them, and shows a smaller page',
     async (kind) => {
       const list = (size: number) =>
         vault.listTokens(data, actor, { metadata: { kind } }, { page: 1, size });
@@ -176,7 +176,7 @@ describe('one request', () => {
 });
 
 describe('a page', () => {
-  it('of much waits for a place to open much, one of a tenant at a time, and is recorded once', async () => {
+  it('waits for a place if it opens much, one per tenant at a time, and is recorded once', async () => {
     const release = vault.largeOpenings.takeNow(caller.tenantId);
     const traceId = randomUUID();
     const lines = () =>
@@ -195,7 +195,7 @@ describe('a page', () => {
     expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('of little waits for nobody, and is not counted where it tells by itself how many there are', async () => {
+  it('does not wait if it opens little, and is not counted if it is the last one', async () => {
     const ids = [await create({ data: 1 }), await create({ data: 2 })];
     const release = vault.largeOpenings.takeNow(caller.tenantId);
     const statements: string[] = [];
@@ -223,7 +223,7 @@ describe('a token', () => {
     errors: { [member]: [expect.stringMatching(/100000 values/)] },
   });
 
-  it('holds at most 100,000 values of data and of a mask, whichever way it comes', async () => {
+  it('holds at most 100,000 values of data and of a mask, however it is created', async () => {
     await expect(create({ data: tooMany })).rejects.toMatchObject(refusedFor('data'));
     await expect(create({ data: 1, mask: tooMany })).rejects.toMatchObject(refusedFor('mask'));
     const within = { a: { type: 'token', data: tooMany } };
@@ -231,7 +231,7 @@ describe('a token', () => {
     await expect(tokenized).rejects.toMatchObject({ status: 400 });
   });
 
-  it('is not patched to hold more than 100,000 values', async () => {
+  it('holds at most 100,000 values after a patch', async () => {
     const id = await create({ data: { a: listOf(60_000) } });
     const patch = (changes: object) =>
       data.transaction((sql) => vault.updateToken(sql, actor, id, changes));
@@ -240,19 +240,19 @@ describe('a token', () => {
     await expect(patch({ mask: tooMany })).rejects.toMatchObject({ status: 400 });
   });
 
-  it('makes no mask of more than 100,000 values', async () => {
+  it('has a mask of at most 100,000 values after expressions are filled in', async () => {
     const made = create({ data: listOf(60_000), mask: ['{{ data }}', '{{ data }}'] });
     await expect(made).rejects.toMatchObject(refusedFor('mask'));
   });
 
   it('has expressions of at most 4,096 characters', async () => {
     const long = `{{ data }}${'x'.repeat(4_087)}`;
-    await expect(create({ data: 1, search_indexes: [long] })).rejects.toMatchObject({
+    await expect(create({ data: 1, searchIndexes: [long] })).rejects.toMatchObject({
       errors: { search_indexes: [expect.any(String)] },
     });
-    await expect(create({ data: 1, fingerprint_expression: long })).rejects.toMatchObject({
+    await expect(create({ data: 1, fingerprintExpression: long })).rejects.toMatchObject({
       errors: { fingerprint_expression: [expect.any(String)] },
     });
-    await create({ data: 1, search_indexes: [long.slice(1, -1), long.slice(0, -1)] });
+    await create({ data: 1, searchIndexes: [long.slice(1, -1), long.slice(0, -1)] });
   });
 });
