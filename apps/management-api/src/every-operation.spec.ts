@@ -57,7 +57,7 @@ async function makeResources(): Promise<Ids> {
   };
 }
 
-/** What stands in the tables that hold the customers' resources. */
+/** Counts the rows of the customers' resources. */
 async function countRows(): Promise<unknown> {
   const [row] = await api.admin.query(
     `SELECT (SELECT version FROM definition_head) AS version,
@@ -123,7 +123,7 @@ describe('a key with one permission alone', () => {
     'may call %s only with the required permission',
     async (_, operation) => {
       for (const [permission, key] of keys) {
-        // An id that does not exist: who may gets as far as that, and no further.
+        // The id does not exist, so a permitted caller gets 404.
         const url = urlOf(operation, { ...ids, key: randomUUID() }, randomUUID());
         const allowed = operation.permission === null || operation.permission === permission;
         if (allowed && !operation.path.includes(':id')) continue;
@@ -204,7 +204,7 @@ describe('given bad input', () => {
     async (_, op) => {
       const before = await countRows();
       for (const [what, body, status] of bodies) {
-        // An empty patch is no fault: it changes nothing.
+        // An empty patch is valid and changes nothing.
         if (what === 'nothing' && op.method === 'patch') continue;
         const answer = await send(op, urlOf(op, ids), { key: keyFor(op), body: body(op) });
         expect([what, answer.status, answer.text]).toEqual([what, status, answer.text]);
@@ -219,7 +219,7 @@ describe('given bad input', () => {
     const before = await countRows();
     const good = op.body?.(ids) ?? {};
     for (const [member, value] of Object.entries(good)) {
-      // A token's data is any JSON.
+      // A token's data may be any JSON.
       if (member === 'data') continue;
       for (const wrong of [typeof value === 'object' ? 'text' : { not: 'this' }, 5, true, [[]]]) {
         const body = JSON.stringify({ ...good, [member]: wrong });

@@ -14,7 +14,7 @@ const families = [
   {
     kind: 'reactor',
     family: '/reactors',
-    /** A formula of its own for each: what a list shows of them comes from as many rows. */
+    /** Makes a formula for each reactor, so that a list reads as many formulas. */
     input: async () => ({ name: 'R', configuration: {}, formula: { id: await formula() } }),
   },
   {
@@ -29,8 +29,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     (await api.get(`${family}/${id}`)).body as Resource;
   const create = async (members: object = {}): Promise<Resource> =>
     read(await made(family, { ...(await input()), ...members }));
-  const inForce = (id: string) =>
-    api.ctx.definitions.follower.fresh()?.find(kind, api.tenant.tenant_id, id);
+  const inForce = (id: string) => api.inForce(kind, id);
 
   it('answers PUT with 401, 403, 415 and 404', async () => {
     const path = `${family}/${(await create()).id}`;

@@ -17,7 +17,7 @@ it('the API starts and serves without Redis', async () => {
     expect(created.status).toBe(201);
     const { id } = created.body as { id: string };
     expect((await api.get(`/reactor-formulas/${id}`)).status).toBe(200);
-    // A new key counts at once here, because this process asks Postgres.
+    // The new key works at once, because this process asks Postgres.
     const key = await api.keyWith('private', ['token:create']);
     expect((await api.post('/tokens', { data: 1 }, key)).status).toBe(201);
     expect(await managementReadiness(api.ctx)).toEqual({

@@ -31,7 +31,7 @@ export class ApplicationKeysService {
     return changeRow(this.ctx, author, 'create_key', row, async (manager, application) => {
       const before = await keysOf(manager, application);
       if (before.length >= applicationKeysMax) {
-        const detail = `An application may have ${applicationKeysMax} keys.`;
+        const detail = `An application may have at most ${applicationKeysMax} keys.`;
         throw new Problem('conflict', { detail });
       }
       const { key, row } = await issueKey(this.ctx, manager, author, id);

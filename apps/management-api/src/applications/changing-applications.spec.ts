@@ -166,7 +166,7 @@ describe('PATCH /applications/{id}', () => {
       ]);
       expect(answers.map(({ status }) => status)).toEqual([204, 204, 201]);
       expect(await read(id)).toMatchObject({ name, permissions });
-      // The definition that won has the key as well, whichever change came last.
+      // Whichever change came last, its definition has the key as well.
       const { key } = answers[2].body as Made;
       expect((await api.get('/applications/key', key)).status).toBe(200);
     }

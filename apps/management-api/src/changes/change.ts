@@ -113,11 +113,11 @@ async function refuseOverfull(
   const now = await definitionsOf(sql, tenantId);
   const { DEFINITIONS_PER_TENANT: countMax, DEFINITION_BYTES_PER_TENANT: bytesMax } = config;
   if (now.count > countMax && now.count > before.count) {
-    throw new Problem('conflict', { detail: `A tenant may have ${countMax} definitions in all.` });
+    throw new Problem('conflict', { detail: `A tenant may have at most ${countMax} definitions.` });
   }
   if (now.bytes > bytesMax && now.bytes > before.bytes) {
     throw new Problem('conflict', {
-      detail: `The definitions of a tenant may take ${bytesMax} bytes in all.`,
+      detail: `The definitions of a tenant may take at most ${bytesMax} bytes.`,
     });
   }
 }

@@ -6,7 +6,7 @@ import { createTenant, type NewTenant } from '../tenants/create-tenant';
 import { useTestApi } from '../spec-api';
 
 const definitionsMax = 12;
-/** A tenant begins with itself and two applications. */
+/** A new tenant has three definitions: itself and two applications. */
 const begun = 3;
 const bytesMax = 150_000;
 
@@ -23,7 +23,7 @@ const proxy = (configuration: Record<string, string> = {}) => ({
 const newTenant = (): Promise<NewTenant> => createTenant(api.ctx, { name: 'New', demo: true });
 const idOf = ({ body }: { body: unknown }): string => (body as { id: string }).id;
 
-/** What is counted, and what there is. */
+/** Returns the counted and the actual sizes. */
 async function sizesOf(tenantId: string): Promise<[unknown, unknown]> {
   const [counted] = await api.admin.query(
     `SELECT definitions::int, bytes::int FROM definition_sizes WHERE tenant_id = $1`,
@@ -75,7 +75,7 @@ it('a tenant cannot exceed its number of definitions, even by concurrent creates
     expect(body).toMatchObject({
       status: 409,
       code: 'conflict',
-      detail: 'A tenant may have 12 definitions in all.',
+      detail: 'A tenant may have at most 12 definitions.',
     });
   }
   expect((await sizesOf(id))[0]).toMatchObject({ definitions: definitionsMax });
@@ -94,7 +94,7 @@ it('the definitions of a tenant cannot exceed their bytes, and can always be red
   const first = await api.post('/proxies', large, key);
   const second = await api.post('/proxies', large, key);
   expect([first.status, second.status]).toEqual([201, 201]);
-  const detail = 'The definitions of a tenant may take 150000 bytes in all.';
+  const detail = 'The definitions of a tenant may take at most 150000 bytes.';
   const refused = { status: 409, body: { code: 'conflict', detail } };
   expect(await api.post('/proxies', large, key)).toMatchObject(refused);
   const small = await api.post('/proxies', proxy(), key);
@@ -102,7 +102,7 @@ it('the definitions of a tenant cannot exceed their bytes, and can always be red
   expect(await api.patch(path, { configuration: large.configuration }, key)).toMatchObject(refused);
   expect(await api.put(path, large, key)).toMatchObject(refused);
 
-  // As if the limit had been another one.
+  // Simulates a limit that was lowered.
   await api.admin.query(
     `UPDATE definition_log SET payload = payload || decode(repeat('00', 100000), 'hex')
      WHERE kind = 'proxy' AND id = $1`,
@@ -121,7 +121,7 @@ it('an application cannot have more than 100 keys', async () => {
   const { management_key: key } = await newTenant();
   const application = { name: 'a', type: 'private', permissions: ['token:use'] };
   const keys = `/applications/${idOf(await api.post('/applications', application, key))}/keys`;
-  // One came with the application, and one more is still possible.
+  // The application came with one key, so one more is possible.
   await api.admin.query(
     `INSERT INTO application_keys (id, tenant_id, application_id, key_hash, created_at)
      SELECT gen_random_uuid(), tenant_id, application_id, 'hash ' || n, created_at
@@ -132,7 +132,7 @@ it('an application cannot have more than 100 keys', async () => {
   expect(await api.post(keys, {}, key)).toMatchObject({ status: 409, body: { code: 'conflict' } });
 });
 
-// The last one: this API does not know the other key.
+// Must be last, because this API does not know the other key.
 it('definitions resealed by another master key are counted correctly', async () => {
   const { tenant_id: id } = await newTenant();
   const [before] = await sizesOf(id);

@@ -15,7 +15,7 @@ export async function migrate(source: DataSource, direction: string): Promise<st
     case 'status':
       return status(source);
     default:
-      throw new Error(`"${direction}" is none of up, down, status.`);
+      throw new Error(`"${direction}" is not one of up, down, status.`);
   }
 }
 

@@ -40,7 +40,7 @@ it('runs are accepted while their indexes are built, and a failed build is repea
   while (await isDone()) await migrate(source, 'down');
   const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
   const ended = async (): Promise<unknown> => (await reader.query('COMMIT')) && reader.end();
-  // A snapshot that the end of the building has to wait for.
+  // Holds a snapshot that the build of the index must wait for.
   const hold = async (): Promise<unknown> =>
     (await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')) &&
     reader.query('SELECT 1 FROM tenants');
@@ -79,7 +79,7 @@ it('entities and tables agree: TypeORM finds nothing to change', async () => {
 });
 
 it('an unknown direction of migration is refused', async () => {
-  await expect(migrate(source, 'sideways')).rejects.toThrow('none of up, down, status');
+  await expect(migrate(source, 'sideways')).rejects.toThrow('not one of up, down, status');
 });
 
 it('every table with a tenant is protected from all roles but the owner', async () => {

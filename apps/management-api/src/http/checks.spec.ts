@@ -79,7 +79,7 @@ describe('the guard', () => {
       const path = `/applications/${id}/regenerate`;
       expect((await raw('POST', path, { ...headers, 'Content-Length': '0' })).status).toBe(200);
       expect((await raw('POST', path, headers, Buffer.from('a=b'))).status).toBe(415);
-      // Where a body is needed it is missed by its members.
+      // A required body is reported by its missing members.
       const bare = await raw('POST', '/applications', { ...headers, 'Content-Length': '0' });
       expect(bare).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
     },
@@ -175,12 +175,12 @@ describe('bodies', () => {
     );
     const refused = await tooLargeCount();
     const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
-    // Not once(): it would take the expected error of the write for a failure.
+    // once() would treat the expected error of the write as a failure.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     const feeding = setInterval(() => socket.write(piece.repeat(16)), 5);
     await closed;
     clearInterval(feeding);
-    // The answer itself may be lost: this caller goes on talking instead of listening.
+    // The answer may be lost, because this caller keeps writing instead of reading.
     expect(await tooLargeCount()).toBe(refused + 1);
   });
 });
@@ -271,7 +271,7 @@ interface RawAnswer {
   body: unknown;
 }
 
-/** What supertest would tidy up. */
+/** Sends a request that supertest would normalize. */
 function raw(
   method: string,
   path: string,

@@ -95,7 +95,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     try {
       await this.#withSql(claim, work);
     } catch (error) {
-      this.ctx.logger.warn({ error: describeError(error) }, 'a claim was not concluded');
+      this.ctx.logger.warn(
+        { error: describeError(error) },
+        'the claim of a call could not be completed',
+      );
     }
   }
 

@@ -8,7 +8,7 @@ const api = useTestApi();
 const bytes = 20_000_000;
 const piece = Buffer.alloc(1_000_000, 'x');
 
-/** A caller that says all it has to say before it listens; the answer, or that there is none. */
+/** Writes the whole request before reading. Returns the status, or the fault if none arrived. */
 async function statusForWhoWritesFirst(
   head: string,
   framing: 'length' | 'chunks',

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await insertReactors(formulaId);
 }, 60_000);
 
-/** As the API would store them: each configuration is sealed to its own row. */
+/** Inserts rows like those of the API: each configuration is sealed to its own row. */
 async function insertReactors(formulaId: string): Promise<void> {
   const { tenant_id: tenantId } = api.tenant;
   for (let first = 0; first < count; first += batch) {
@@ -36,8 +36,7 @@ async function insertReactors(formulaId: string): Promise<void> {
       [ids, sealed, tenantId, first - 1, formulaId],
     );
   }
-  // A table that one tenant fills all alone is read whole sooner than by any index: there are
-  // others.
+  // Postgres would read a table of a single tenant whole rather than by index. So there are others.
   await api.admin.query(
     `INSERT INTO reactors (id, tenant_id, name, formula_id, configuration, isolation, created_at)
      SELECT gen_random_uuid(), $1, name, formula_id, configuration, isolation, created_at

@@ -13,7 +13,7 @@ const examples: Readonly<Record<string, string>> = {
   end_date: '2026-01-01T00:00:00Z',
 };
 
-/** Each list that has pages, with the filters that the documentation promises. */
+/** The lists with pages, and their documented filters. */
 const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path, { get }]) => {
   const parameters = (get?.parameters ?? []) as { name: string; in: string; schema: object }[];
   const query = parameters.filter((one) => one.in === 'query');

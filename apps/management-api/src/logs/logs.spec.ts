@@ -119,7 +119,7 @@ describe('GET /logs', () => {
     const sooner = new Date(Date.parse(at) - 1).toISOString();
     const past = await lines(`?operation=token.create&end_date=${sooner}&size=100`);
     expect(past.map((one) => one.id)).not.toContain(id);
-    // An offset, with its plus sign encoded.
+    // An offset whose plus sign is encoded.
     const offset = `${at.slice(0, -1)}%2B00:00`;
     expect(await lines(`?start_date=${offset}&end_date=${offset}`)).toEqual(between);
     expect(await lines('?start_date=0000-01-01T00:00:00Z&size=1')).toHaveLength(1);

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Workers delete what nobody needs any more; before, the management API did. */
+/** Lets workers do the housekeeping, which was the management API's before. */
 export class ClearAwayInWorkers0000000000032 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // A part at a time, and it tells how many, so that a worker can go on until nothing is left.
+    // Deletes one part and returns its size, so that a worker can repeat it until nothing is left.
     await queryRunner.query(`
       CREATE FUNCTION delete_old_idempotency_keys(rows_max integer) RETURNS bigint
       LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -15,8 +15,8 @@ export class ClearAwayInWorkers0000000000032 implements MigrationInterface {
         SELECT count(*) FROM deleted
       $$;
       REVOKE ALL ON FUNCTION delete_old_idempotency_keys(integer) FROM PUBLIC`);
-    // The grants of glovebox_management stay: the management API of the release before calls these
-    // functions as long as an upgrade is under way. Run by both, they are harmless.
+    // glovebox_management keeps its grants: during an upgrade, the management API of the previous
+    // release still calls these functions. Calls from both are harmless.
     await queryRunner.query(`
       GRANT EXECUTE ON FUNCTION delete_old_idempotency_keys(integer),
         delete_expired_tokens(integer), delete_remains_of_tenants(integer) TO glovebox_data`);

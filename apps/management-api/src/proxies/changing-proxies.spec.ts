@@ -36,7 +36,7 @@ const read = async (id: string): Promise<Proxy> => (await api.get(`/proxies/${id
 
 const inForce = (id: string) => api.inForce('proxy', id);
 
-/** As JSON carries it: without what is undefined. */
+/** Drops undefined members, like JSON does. */
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('PUT /proxies/{id}', () => {

@@ -41,9 +41,7 @@ async function reactor(input: object = {}): Promise<Reactor> {
 const read = async (id: string): Promise<Reactor> =>
   (await api.get(`/reactors/${id}`)).body as Reactor;
 
-/** What the next run of it would be. */
-const inForce = (id: string) =>
-  api.ctx.definitions.follower.fresh()?.find('reactor', api.tenant.tenant_id, id);
+const inForce = (id: string) => api.inForce('reactor', id);
 
 describe('PUT /reactors/{id}', () => {
   it('replaces all; omitted members return to their defaults or are detached', async () => {

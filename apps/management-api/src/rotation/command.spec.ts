@@ -39,9 +39,9 @@ it('the rotation command prints its help without any setting', async () => {
 });
 
 it.each([
-  [['--to', 'x'], '--to wants the version of a key in KEY_RING, not "x"'],
+  [['--to', 'x'], '--to must be the version of a key in KEY_RING, not "x"'],
   [['--to', '9'], 'The key ring has no master key of version 9'],
-  [['--status', '--to', '1'], '--status changes nothing: leave --to out'],
+  [['--status', '--to', '1'], '--status cannot be combined with --to'],
   [['--everything'], "Unknown option '--everything'"],
 ])('the rotation command refuses %j and changes nothing', async (args, reason) => {
   const { code, stdout, stderr } = await rotate(ringOf(1, 2), ...args);
@@ -90,7 +90,7 @@ it('the rotation command says when the old key may go, and an app without the ne
   expect(app.stdout).toContain('could not start: The key ring has no master key of version 2');
 }, 30_000);
 
-/** Version and verdict of each line below the heading. */
+/** The version and the verdict of each line below the heading. */
 function table(status: string): { version: string; verdict: string }[] {
   const [heading = '', ...lines] = status.trim().split('\n');
   const at = heading.indexOf('in Redis') + 'in Redis     '.length;

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util';
 
 export const rotationHelp = `Rotates the master key.
 
-  (nothing)      the newest key of KEY_RING seals from now on; what older ones sealed is sealed anew
-  --to VERSION   that key instead of the newest
-  --status       says what each key still has to open, and which may be taken out; changes nothing
+  (nothing)      makes the newest key of KEY_RING the sealing key, and reseals what older keys sealed
+  --to VERSION   makes that key the sealing key instead of the newest
+  --status       lists what each key is still needed for, and which may be removed; changes nothing
 
-DATABASE_URL as glovebox_rotation, REDIS_URL, KEY_RING. Every process must have been started with the
-new key before. May be interrupted, repeated, and run twice at once.`;
+Needs DATABASE_URL as glovebox_rotation, REDIS_URL and KEY_RING. Start every process with the new key
+first. May be interrupted, repeated, and run twice at once.`;
 
 interface RotationOptions {
   readonly help: boolean;
@@ -26,8 +26,8 @@ export function parseRotation(args: string[]): RotationOptions {
   });
   const { help, status, to } = values;
   if (to !== undefined && !/^[1-9]\d{0,8}$/.test(to)) {
-    throw new Error(`--to wants the version of a key in KEY_RING, not "${to}"`);
+    throw new Error(`--to must be the version of a key in KEY_RING, not "${to}"`);
   }
-  if (status && to !== undefined) throw new Error('--status changes nothing: leave --to out');
+  if (status && to !== undefined) throw new Error('--status cannot be combined with --to');
   return { help, status, to: to === undefined ? undefined : Number(to) };
 }

@@ -15,7 +15,7 @@ const processes: ManagementContext[] = [];
 
 beforeEach(async () => {
   stores = await startStores();
-  // The first process would let its newest key seal.
+  // Otherwise the first process would make its newest key the sealing key.
   await stores.admin.query('SELECT sealing_version(1)');
 });
 
@@ -40,9 +40,7 @@ const rotate = (...versions: number[]) =>
 const status = (...versions: number[]) =>
   asRotation(stores, ringOf(...versions), (ctx) => keyStatus(ctx));
 
-/**
- * Tenants are made one after the other until the work is done: each has a data key and definitions.
- */
+/** Creates tenants, each with a data key and definitions, until the work is done. */
 async function underLoad<Result>(
   processesUnderLoad: readonly ManagementContext[],
   work: () => Promise<Result>,
@@ -58,7 +56,7 @@ async function underLoad<Result>(
   return { result, made };
 }
 
-/** The process knows every caller by its key, and opens what is sealed for every tenant. */
+/** Checks that the process knows every caller, and opens the sealed values of every tenant. */
 async function expectAllOpen(ctx: ManagementContext, tenants: readonly NewTenant[]): Promise<void> {
   const definitions = await ctx.definitions.follower.current();
   for (const tenant of tenants) {
@@ -165,7 +163,7 @@ it('two concurrent rotations to different keys end with the newest', async () =>
     const both = [1, 2, 3]
       .slice(1)
       .map((to) => asRotation(stores, ringOf(1, 2, 3), (rotation) => rotateKeys(rotation, to)));
-    // The one to the older key may come too late, and says so.
+    // The rotation to the older key may come too late, and then fails.
     await Promise.allSettled(both);
   });
   expect(await rotate(1, 2, 3)).toMatchObject({ complete: true });

@@ -12,7 +12,7 @@ interface Stocked extends Required<NewTenant> {
   readonly proxy: string;
 }
 
-/** A tenant with one of everything. */
+/** Creates a tenant with one resource of each kind. */
 async function stocked(): Promise<Stocked> {
   const made = await createTenant(api.ctx, { name: 'Stocked', demo: true });
   const tenant = { ...made, private_key: made.private_key ?? '' };
@@ -87,7 +87,7 @@ async function deleteRemains(): Promise<void> {
 const sumOf = (counts: Record<string, number>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** A process of the data plane. */
+/** Starts a process of the data plane. */
 async function follow(): Promise<DefinitionConnection> {
   const { ring } = api.ctx;
   const connection = connectDefinitions({

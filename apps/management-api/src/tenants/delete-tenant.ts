@@ -13,13 +13,13 @@ const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as co
  * data is sealed with. Sealed data becomes unreadable, and workers delete it later. The transaction
  * grows with the definitions, which every process holds in memory anyway, and not with the vault.
  *
- * - Nothing of the tenant is written meanwhile. The row lock comes first, and `change()` takes a share
- *   of it first. Changes under way are waited for; later ones find no tenant.
+ * - Nothing of the tenant is written meanwhile. The row lock comes first, and `change()` takes a
+ *   share of it first. Changes under way are waited for; later ones find no tenant.
  * - No statement can touch another tenant. Row-level security protects the rows and data keys, and
  *   the update policy protects the log, from which the role cannot delete.
- * - The head of the log is locked last, for about 20 µs per definition: 2 s for 100,000 definitions.
- *   Changes of all tenants wait for it, so several 100,000 would make the changes of others time out
- *   with a 503. Reading the log never waits.
+ * - The head of the log is locked last, for about 20 µs per definition: 2 s for 100,000. Changes of
+ *   all tenants wait for it, so several 100,000 would make the changes of others time out with a
+ *   503. Reading the log never waits.
  */
 export async function deleteTenant(ctx: ManagementContext, author: Author): Promise<void> {
   const { tenantId } = author;

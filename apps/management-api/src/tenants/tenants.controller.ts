@@ -31,8 +31,8 @@ export class TenantsController {
 
   @Get('webhook-secret')
   @RequirePermission('tenant:update')
-  showWebhookSecret(@ChangedBy() author: Author): Promise<WebhookSecretResponse> {
-    return this.tenants.showWebhookSecret(author);
+  showWebhookSecret(@Caller() actor: Actor): Promise<WebhookSecretResponse> {
+    return this.tenants.showWebhookSecret(actor);
   }
 
   @Post('webhook-secret/rotate')

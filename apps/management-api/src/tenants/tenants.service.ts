@@ -46,12 +46,14 @@ export class TenantsService {
   }
 
   /** Shows the secret that signs now. Each showing is recorded in the audit log. */
-  async showWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
-    const { tenantId } = author;
+  async showWebhookSecret({ principal, traceId }: Actor): Promise<WebhookSecretResponse> {
+    const { tenantId, applicationId: actorId } = principal;
     const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const found = await findTenant(manager, tenantId);
       await record(asSql(manager), {
-        ...author,
+        tenantId,
+        actorId,
+        traceId,
         operation: 'tenant.read_webhook_secret',
         entityType: 'tenant',
         entityId: tenantId,

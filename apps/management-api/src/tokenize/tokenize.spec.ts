@@ -182,7 +182,7 @@ it('bodies of 10 MiB of values are refused at little cost', async () => {
   for (const { status, text: answer } of answers) {
     expect([status, answer.includes('more than 100000 values')]).toEqual([400, true]);
   }
-  // Processor time, the caller's included. To check and to build each of them took 4 s.
+  // Includes the processor time of the caller. Checking and building each value took 4 s.
   expect(user / 1_000).toBeLessThan(4_000);
 });
 

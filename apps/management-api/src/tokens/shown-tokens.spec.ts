@@ -66,7 +66,7 @@ describe('a rule', () => {
     );
     expect(await seenBy([rule('redact', '/', read)], read)).toBe(undefined);
     expect(await seenBy([rule('reveal', '/bank/', read)], read)).toEqual(masked);
-    // A rule that does not list the permission decides nothing.
+    // A rule that does not list the permission has no effect.
     expect(
       await seenBy([rule('redact', '/', ['token:use']), rule('reveal', '/', read, 9)]),
     ).toEqual(card);

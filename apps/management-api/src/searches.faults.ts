@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@glovebox/testing';
-import { vacuum } from '../spec-plans';
-import { useTestApi } from '../spec-api';
+import { vacuum } from './spec-plans';
+import { useTestApi } from './spec-api';
 
 const tokens = 40_000;
 const searchesPerSecond = 20;
