@@ -158,40 +158,46 @@ describe('the copy of the log in Redis', () => {
     expect((await prefix.look(randomUUID(), 1, 0, 1))?.answered?.ticket).not.toBe(1);
   });
 
-  it.each(['entries', 'order'])('is not believed and is made anew if it lost its %s', async (lost) => {
-    const connection = stage.connect({ relays: true });
-    await connection.start();
-    const id = randomUUID();
-    await connection.relay.announce(await stage.write(stage.reactor(id)));
-    await connection.relay.stop();
-    const prefix = new RedisPrefix(connection.redis);
-    await connection.redis.del(`{glovebox}:definitions:${lost}`);
-    expect(await prefix.look(randomUUID(), 1, 0, 1)).toBeUndefined();
-    const other = stage.connect({ relays: true });
-    await other.start();
-    const look = await waitFor(() => prefix.look(randomUUID(), 1, 0, 100_000));
-    expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
-  });
+  it.each(['entries', 'order'])(
+    'is not believed and is made anew if it lost its %s',
+    async (lost) => {
+      const connection = stage.connect({ relays: true });
+      await connection.start();
+      const id = randomUUID();
+      await connection.relay.announce(await stage.write(stage.reactor(id)));
+      await connection.relay.stop();
+      const prefix = new RedisPrefix(connection.redis);
+      await connection.redis.del(`{glovebox}:definitions:${lost}`);
+      expect(await prefix.look(randomUUID(), 1, 0, 1)).toBeUndefined();
+      const other = stage.connect({ relays: true });
+      await other.start();
+      const look = await waitFor(() => prefix.look(randomUUID(), 1, 0, 100_000));
+      expect(look?.part.entries.some((entry) => entry.id === id)).toBe(true);
+    },
+  );
 
-  it.each([`${randomUUID()}:999999`, 'nonsense'])('is begun anew if its head is %s', async (text) => {
-    const connection = stage.connect({ relays: true });
-    await connection.redis.once('ready', () => undefined);
-    const raw = new Redis(stage.redis.url);
-    await raw.set('{glovebox}:definitions:head', text);
-    await raw.hset(
-      '{glovebox}:definitions:entries',
-      `reactor:${randomUUID()}:${stage.tenantId}`,
-      'x',
-    );
-    await connection.start();
-    const { head } = await readLog(stage.management, 0, 1);
-    await waitFor(
-      async () =>
-        (await raw.get('{glovebox}:definitions:head')) === `${head.epoch}:${head.version}`,
-    );
-    expect(await raw.hvals('{glovebox}:definitions:entries')).not.toContain('x');
-    raw.disconnect();
-  });
+  it.each([`${randomUUID()}:999999`, 'nonsense'])(
+    'is begun anew if its head is %s',
+    async (text) => {
+      const connection = stage.connect({ relays: true });
+      await connection.redis.once('ready', () => undefined);
+      const raw = new Redis(stage.redis.url);
+      await raw.set('{glovebox}:definitions:head', text);
+      await raw.hset(
+        '{glovebox}:definitions:entries',
+        `reactor:${randomUUID()}:${stage.tenantId}`,
+        'x',
+      );
+      await connection.start();
+      const { head } = await readLog(stage.management, 0, 1);
+      await waitFor(
+        async () =>
+          (await raw.get('{glovebox}:definitions:head')) === `${head.epoch}:${head.version}`,
+      );
+      expect(await raw.hvals('{glovebox}:definitions:entries')).not.toContain('x');
+      raw.disconnect();
+    },
+  );
 });
 
 describe('while Redis is away', () => {
