@@ -1,7 +1,7 @@
 import nx from '@nx/eslint-plugin';
 import tseslint from 'typescript-eslint';
 
-/** What each library may use (docs/architecture.md); the apps follow below. Nobody imports an app. */
+/** The libraries that each library may use (docs/architecture.md). Nobody may import an app. */
 const libraries = {
   problems: [],
   wire: ['problems'],
@@ -46,7 +46,7 @@ const reserved = [
   { packages: ['@nestjs/*', 'typeorm'], for: ['app:management-api'] },
   { packages: ['pg'], for: ['lib:database', 'lib:testing', 'app:management-api'] },
   { packages: ['http-proxy'], for: ['app:gateway'] },
-  // For specs alone: a client that is not ours.
+  // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
 
@@ -145,7 +145,7 @@ export default tseslint.config(
     },
   },
   {
-    // Fields that a validator or TypeORM fills.
+    // A validator or TypeORM fills the fields.
     files: ['**/*.dto.ts', '**/*.entity.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },

@@ -1,7 +1,7 @@
 const { pathsToModuleNameMapper } = require('./tools/jest-paths.js');
 const { swcOptions } = require('./tools/swc-options.js');
 
-/** Every project extends this preset: swc compiles, the aliases of tsconfig.base.json resolve. */
+/** All projects use this preset: swc compiles, and the aliases of tsconfig.base.json resolve. */
 module.exports = {
   testEnvironment: 'node',
   moduleFileExtensions: ['ts', 'js', 'json'],

@@ -8,7 +8,7 @@ export const worker = new AppProcess(product.pids.worker);
 let receiver: Receiver;
 
 const echo = 'module.exports = async ({ args }) => ({ raw: args });';
-/** Says that it has started, and then takes its time. */
+/** Reports that it has started, then runs for a while. */
 const sleepy = `const http = require('http');
 module.exports = async ({ args }) => {
   await new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ async function accept(reactorId: string, args: Record<string, unknown>): Promise
   return String(answer.body.async_request_id);
 }
 
-/** Webhooks by the run that they report. */
+/** The webhooks by run id. */
 async function webhooksOf(
   ids: readonly string[],
   withinMs: number,

@@ -1,6 +1,6 @@
-// One hostile tenant, as a program of its own: node attacks.mjs NAME, the product in ATTACKED as JSON.
-// It says "attacking" when the attack is under way, goes on until its standard input ends, and then
-// says what it was answered, as JSON: {"429": 31, "200": 4}.
+// A hostile tenant as a program: node attacks.mjs NAME, with the product in ATTACKED as JSON.
+// Prints "attacking" when the attack is under way and goes on until its standard input ends. Then
+// it prints the number of answers by status as JSON: {"429": 31, "200": 4}.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -8,7 +8,7 @@ import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const { baseUrl, adminKey, privateKey } = JSON.parse(process.env.ATTACKED ?? '{}');
-/** It ends by itself, should nobody end it. */
+/** The program ends by itself after this time. */
 const longestMs = 120_000;
 const agent = new http.Agent({ keepAlive: true });
 /** @type {Record<string, number>} */
@@ -90,7 +90,7 @@ async function proxyTo(url) {
 }
 
 /**
- * So many at a time, over and over.
+ * Repeats the work, with this many at a time.
  *
  * @param {number} count
  * @param {() => Promise<unknown>} work
@@ -99,7 +99,7 @@ async function inParallel(count, work) {
   const one = async () => {
     while (!stopped) {
       await work();
-      // Also where every call fails at once, the loop lets others have the thread.
+      // Lets others have the thread even if every call fails at once.
       await delay(1);
     }
   };
@@ -108,7 +108,7 @@ async function inParallel(count, work) {
 }
 
 /**
- * So many a second, whether the earlier ones have been answered or not.
+ * Starts the work at this rate per second, without waiting for earlier calls.
  *
  * @param {number} rate
  * @param {() => Promise<unknown>} work
@@ -140,7 +140,7 @@ const tokensOf = (values) =>
     (tokens) => tokens.map(({ id }) => id),
   );
 
-/** 1 MiB of JSON that takes thirty times as much when it is opened. */
+/** 1 MiB of JSON that takes thirty times as much memory when it is parsed. */
 const thinDocument = () => Array.from({ length: 99_000 }, () => ({}));
 const mebibyte = 'x'.repeat(1_000_000);
 
@@ -356,7 +356,7 @@ const attacks = {
   async 'a proxy that leads back to itself'() {
     const target = { path: '' };
     const { hostname, port } = new URL(baseUrl);
-    // A stranger's forwarder: whatever comes is sent twice to the product.
+    // A third party's forwarder: it sends each request twice to the product.
     const forwarder = await server((req, res) => {
       req.resume();
       const again = () =>

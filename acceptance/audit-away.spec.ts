@@ -36,7 +36,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** For this application alone: other specs use the same product at the same time. */
+/** For this application only: other specs use the same product at the same time. */
 async function withoutAudit(sqlState: string, work: () => Promise<void>): Promise<void> {
   await postgres.query(`
     CREATE FUNCTION audit_away.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -81,7 +81,7 @@ const refusal = {
   code: 'service_unavailable',
 };
 
-// What Postgres says of a right that is missing, a full disk, a disk that fails.
+// SQL states of a missing privilege, a full disk, a failing disk.
 describe.each(['42501', '53100', '58030'])('an audit log that fails with %s', (sqlState) => {
   it('lets no data out unrecorded, and plain calls go on', async () => {
     await withoutAudit(sqlState, async () => {

@@ -7,7 +7,7 @@ import { call, create, runningProduct, until, type Answer } from './product';
 const product = runningProduct();
 const { baseUrl, adminKey } = product;
 
-/** Waits until it is let go on, and says what each of its calls is answered then. */
+/** Waits until it may go on, then reports the answer to each of its calls. */
 const code = `
 const http = require('http');
 module.exports = async ({ args, configuration, applicationOptions, ...rest }) => {
@@ -41,7 +41,7 @@ const everything = {
 let formulaId: string;
 let gate: Awaited<ReturnType<typeof startGate>>;
 
-/** Who comes here waits until the spec lets it go; webhooks are taken at once. */
+/** Requests here wait until the spec releases them; webhooks are answered at once. */
 async function startGate() {
   const waiting = new Map<string, ServerResponse>();
   const webhooks: string[] = [];
@@ -77,7 +77,7 @@ afterAll(() => gate.close());
 
 interface Parties {
   readonly reactor: string;
-  /** Whom the code acts as. */
+  /** The application that the code acts as. */
   readonly application: string;
   readonly caller: string;
   readonly callerKey: string;
@@ -155,7 +155,7 @@ const everyCall = (status: number): Record<string, number> =>
     ]),
   );
 
-/** Starts a run, and hands out its answer once the code has gone on. */
+/** Starts a run and returns its answer once the code has gone on. */
 async function run(
   { reactor, callerKey }: Parties,
   meanwhile: () => Promise<void>,

@@ -5,12 +5,15 @@ import type { AddressInfo } from 'node:net';
 export interface Balancer {
   readonly url: string;
   add(target: string): void;
-  /** Sends nothing more there; resolves when what was sent is answered, as before a pod's SIGTERM. */
+  /**
+   * Sends nothing more there. Resolves when all calls there are answered, as before a pod's
+   * SIGTERM.
+   */
   remove(target: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** In turn to each target, once: whatever one of them fails is failed. */
+/** Sends calls to the targets in turn. A failed call is not tried again. */
 export async function startBalancer(): Promise<Balancer> {
   const targets = new Set<string>();
   const underWay = new Map<string, number>();

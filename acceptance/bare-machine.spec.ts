@@ -15,8 +15,8 @@ import { promisify } from 'node:util';
 import { call, devFile, reactorOf, scriptEnvironment, type Product } from './product';
 
 /**
- * The whole product on machines that lack what sandboxes would like to have. The lack is real: a
- * program is not on the PATH, the kernel denies namespaces, there is no apt to fetch with.
+ * Starts the whole product on machines that lack parts of what sandboxes can use. The lack is real:
+ * a program is not on the PATH, the kernel denies namespaces, or there is no apt.
  */
 type Machine = Product & { readonly sandboxes: string };
 
@@ -24,11 +24,11 @@ const root = join(__dirname, '..');
 const environment = scriptEnvironment();
 const path = (environment.PATH ?? '').split(delimiter);
 const start = [process.execPath, join(root, 'tools/start.mjs'), '--detach'];
-/** None: this machine denies user namespaces to everybody, and no start gets further than level 2. */
+/** Empty where the machine denies user namespaces: no start gets further than level 2 then. */
 const bwrap = environment.TEST_BWRAP ?? 'none';
 const withBubblewrap = bwrap === 'none' ? /^level 2, not 3: / : /^level 3$/;
 
-// A start takes 3 s, and many times that on a machine with much else to do.
+// A start takes 3 s, and many times as long on a busy machine.
 jest.setTimeout(110_000);
 
 let folder: string;
@@ -91,7 +91,7 @@ it('the PATH of a bare machine leads to no program that somebody installed', () 
     'python3',
     'curl',
   ];
-  // Only where there is apt is the PATH made bare.
+  // The PATH is made bare only where there is apt.
   expect(isOn('apt-get') ? installed.filter(isOn) : []).toEqual([]);
   expect(productOf(devFile()).sandboxes).toMatch(withBubblewrap);
 });
@@ -110,7 +110,7 @@ describe('the product starts and runs code', () => {
   it('at level 2 where there is no bubblewrap', async () => {
     const { sandboxes } = await started(start, 'root', {
       PATH: pathWithoutApt(),
-      // apt is what would bring Redis along.
+      // Redis would come from apt.
       REDIS_URL: `${environment.TEST_REDIS_URL}/14`,
     });
     expect(sandboxes).toMatch(
@@ -120,7 +120,7 @@ describe('the product starts and runs code', () => {
 });
 
 it('the product starts and runs code at level 2 where the kernel denies user namespaces', async () => {
-  // The limit holds in a namespace of its own: the machine keeps its limits.
+  // The limit is set in a new namespace; the machine keeps its limits.
   const script =
     'echo 1 > /proc/sys/user/max_user_namespaces && exec unshare --user --map-user=1000 "$@"';
   const denied = ['unshare', '--user', '--map-root-user', 'sh', '-c', script, 'sh', ...start];
@@ -128,7 +128,7 @@ it('the product starts and runs code at level 2 where the kernel denies user nam
     const { sandboxes } = await started(bwrap === 'none' ? start : denied, 'denied', {
       PATH: [bubblewrapFolder, ...path].join(delimiter),
     });
-    // bubblewrap is there: the runner has found out by trying it.
+    // bubblewrap is there; the runner found out by trying it.
     expect(sandboxes).toMatch(/^level 2, not 3: (node16: |user namespaces are denied)/);
     if (bwrap !== 'none') expect(sandboxes).toContain('node16: bwrap: ');
   } finally {

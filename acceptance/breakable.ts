@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { AppProcess } from './processes';
 import { call, until, type Product } from './product';
 
-/** A Redis that nobody else uses, which a test may lose and bring back at its old place. */
+/** A Redis of one test, which may lose it and bring it back at its old port. */
 class OwnRedis {
   private constructor(private server: PrivateRedis) {}
 
@@ -16,7 +16,7 @@ class OwnRedis {
     return this.server.url;
   }
 
-  /** With nothing in it. */
+  /** Starts it empty. */
   async start(): Promise<void> {
     this.server = await startRedis({ port: this.server.port });
   }
@@ -33,8 +33,8 @@ class OwnRedis {
 }
 
 /**
- * A management API and three gateways beside those of the running product, of the same build and with
- * the same tenants, but on a Redis of their own and on lines to the stores that a test may break.
+ * A management API and three gateways beside the running product, of the same build and with the
+ * same tenants, but with a Redis of their own and with breakable connections to the stores.
  */
 export class Breakable {
   readonly gateways: string[] = [];

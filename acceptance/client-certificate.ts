@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate that signs itself, with its key; not every machine has openssl. */
+/** A self-signed certificate with its key, made without openssl, which not every machine has. */
 export function clientCertificate(): { certificate: string; private_key: string; secret: Buffer } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(0x30, oid('2a8648ce3d040302'));
@@ -35,7 +35,7 @@ function der(tag: number, ...parts: Buffer[]): Buffer {
 
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 
-/** UTCTime, that long from now. */
+/** A UTCTime so many milliseconds from now. */
 function time(fromNowMs: number): Buffer {
   const text = new Date(Date.now() + fromNowMs).toISOString().replace(/[-:T]/g, '');
   return der(0x17, Buffer.from(`${text.slice(2, 14)}Z`));

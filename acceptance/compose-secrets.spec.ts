@@ -8,7 +8,7 @@ const docker = join(__dirname, '../docker');
 let folder: string;
 let secrets: string;
 
-/** The script writes beside itself. */
+/** The script writes into its own folder. */
 const makeSecrets = () =>
   promisify(execFile)(process.execPath, [join(folder, 'make-secrets.mjs')], { timeout: 20_000 });
 const secret = async (name: string): Promise<string> =>

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The options of curl that README, guide and examples use: a bare machine has no curl, readers do.
+// Understands the options of curl that README, guide and examples use: a bare machine has no curl.
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-// Not fetch: it takes longer to load than all else here.
+// Not fetch, which takes longer to load than all else here.
 request(positionals[0] ?? '', {
   method: values.request ?? (values.data === undefined ? 'GET' : 'POST'),
   headers: Object.fromEntries(

@@ -13,7 +13,7 @@ const victim = {
 const attacks = 300;
 const withinMs = 1_000;
 
-/** Says that it has started; then it takes as long as it is told. */
+/** Reports that it has started, then runs for the time that it is told. */
 const code = `const http = require('http');
 module.exports = async ({ args }) => {
   await new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ async function accept(
 
 const came = (path: string): boolean => receiver.received.some(({ url }) => url === path);
 
-/** How long the victim's run takes to start, and its webhook to come after that. */
+/** The time until the victim's run starts, and from there to its webhook. */
 async function measure(reactorId: string, name: string): Promise<{ start: number; hook: number }> {
   const acceptedAt = performance.now();
   const callbackUrl = `${receiver.url}/hook/${name}`;
@@ -83,7 +83,7 @@ it('a run starts and reports within a second beside 300 runs of 10 s of another 
   }
   await until(() => Promise.resolve(came('/started/attack')));
   await expectPrompt(quiet);
-  // What has not started ends at once then.
+  // Runs that have not started yet end at once then.
   await call('DELETE', `${product.baseUrl}/reactors/${attacked}`, { key: attacker.admin });
 }, 240_000);
 

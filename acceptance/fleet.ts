@@ -17,7 +17,7 @@ interface Instance {
 
 const apps: readonly App[] = ['management-api', 'gateway', 'worker'];
 
-/** Two processes of each app that has a key ring, replaced in turn as a rolling restart does it. */
+/** Two processes of each app with a key ring, replaced in turn as in a rolling restart. */
 export class Fleet {
   #instances: Instance[] = [];
 
@@ -26,7 +26,7 @@ export class Fleet {
     private readonly balancers: Readonly<Record<'management-api' | 'gateway', Balancer>>,
   ) {}
 
-  /** Takes the place of the processes of the product, which end. */
+  /** Replaces the processes of the product, which end. */
   static async replace({ pids }: Product, keyRing: string): Promise<Fleet> {
     const [management, gateway] = await Promise.all([startBalancer(), startBalancer()]);
     const pidOf = (app: App): number => {
@@ -41,7 +41,7 @@ export class Fleet {
     };
     const fleet = new Fleet(started, { 'management-api': management, gateway });
     for (let n = 0; n < 2; n += 1) await fleet.#addOneOfEach(keyRing);
-    // They lack the keys to come.
+    // They do not have the new keys.
     for (const app of apps) process.kill(pidOf(app), 'SIGTERM');
     return fleet;
   }
@@ -50,7 +50,9 @@ export class Fleet {
     return this.balancers.gateway.url;
   }
 
-  /** One of each app at a time: the new one takes calls before the old one ends. */
+  /**
+   * Replaces one process of each app at a time. The new one takes calls before the old one ends.
+   */
   async roll(keyRing: string): Promise<void> {
     const old = this.#instances;
     this.#instances = [];

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => shop.close());
 
 describe.each([...guide, proxies])('%s', (page) => {
-  // The steps of docs/proxies.md are run beside their code.
+  // The steps of docs/proxies.md are run together with their code.
   const isOurs = ({ kind }: Sample): boolean => !/ step$|^json$/.test(kind);
   const samples = samplesIn(join(repository, page)).filter(
     (sample) => page !== proxies || isOurs(sample),
@@ -70,7 +70,7 @@ describe.each([...guide, proxies])('%s', (page) => {
   });
 });
 
-/** Code and what is around it, in the order of the page: written, called, compared. */
+/** Code with its calls, in the order of the page: written, called, compared. */
 class Example {
   isSeen = false;
   readonly #code: Record<string, { code: string }> = {};
@@ -178,7 +178,7 @@ class Example {
   }
 }
 
-/** The destination of the page is played by one on this machine. */
+/** A local server plays the destination of the page. */
 const pathOf = (url: unknown): string =>
   typeof url === 'string' ? url.replace(/^https:\/\/[^/]*/, '') : '';
 
@@ -212,7 +212,7 @@ function messageIn(text: string): Message {
   };
 }
 
-/** With the headers that are named and no others, so that what arrives is what the page shows. */
+/** Calls with the given headers only, so that the destination sees what the page shows. */
 function send({ start, headers, body }: Message): Promise<Message> {
   const [method, path] = start.split(' ');
   return new Promise((resolve, reject) => {
@@ -232,7 +232,7 @@ function send({ start, headers, body }: Message): Promise<Message> {
   });
 }
 
-/** There in each message, whatever it says. */
+/** Headers that every message has. */
 const usual =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|date|cdn-loop|svc-trace-id)$/;
 
@@ -244,7 +244,7 @@ function expectMessage(actual: Message, shown: Message): void {
     start: shown.start,
     headers: shown.headers,
   });
-  // On one line it is what was sent, to the byte.
+  // A page that shows one line shows the exact bytes.
   const isPretty = /^[[{]/.test(shown.body) && /\n|"…"/.test(shown.body);
   if (isPretty) expectJson(actual.body, shown.body);
   else expect(actual.body).toBe(shown.body);

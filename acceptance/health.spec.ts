@@ -36,7 +36,7 @@ it('readiness reports all four apps and both stores as up', async () => {
   });
 });
 
-// A stopped process answers as little as a killed one, and comes back for the next test.
+// A stopped process answers no more than a killed one, and can go on for the next test.
 it.each(['management-api', 'worker', 'runner'])(
   'an app that is gone is reported as down: %s',
   async (app) => {

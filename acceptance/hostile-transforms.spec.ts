@@ -9,10 +9,10 @@ const asJson = { 'content-type': 'application/json' };
 const echo = `return { headers: args.headers, body: args.body };`;
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const bomb = gzipSync(Buffer.alloc(bytesMax + 1, ' '));
-/** A document of exactly so many bytes. */
+/** A document of exactly this many bytes. */
 const documentOf = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
-/** Returns what the body says. */
+/** Code that returns the body. */
 const obey = `return eval('(' + args.body.code + ')');`;
 
 let shop: Workshop;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { create, runningProduct } from './product';
 import { Workshop, type TransformingProxy } from './transforming';
 
-/** Section 4.14 of the specification, line by line. */
+/** The rules of docs/proxies.md about invoking a proxy, one by one. */
 const product = runningProduct();
 const asJson = { 'content-type': 'application/json' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

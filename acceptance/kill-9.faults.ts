@@ -1,5 +1,5 @@
 import { worker } from './async-runs.cases';
 import { management } from './management.cases';
 
-// Of one file: what a test has killed and brought back runs until the last of them all is through.
+// All cases in one file: an app that a test has killed and restarted runs until the last case ends.
 afterAll(() => Promise.all([worker.end(), management.end()]));

@@ -17,9 +17,9 @@ let redis: Redis;
 let proxy: { id: string; key: string };
 
 interface State {
-  /** Where the row says that calls go. */
+  /** The destination according to the row. */
   readonly destination: string;
-  /** The newest version of the proxy in the log, and how many changes the audit log knows. */
+  /** The newest version of the proxy in the log, and the number of changes in the audit log. */
   readonly version: number;
   readonly changes: number;
   readonly head: number;
@@ -44,7 +44,7 @@ async function stored(): Promise<State> {
   };
 }
 
-/** Where the data plane sends a call right now. */
+/** The destination that the data plane uses right now. */
 async function forwardedTo(): Promise<string> {
   receiver.received.length = 0;
   const answer = await call('GET', `${baseUrl}/proxy`, {
@@ -55,7 +55,7 @@ async function forwardedTo(): Promise<string> {
   return receiver.url + (receiver.received.at(-1)?.url ?? '');
 }
 
-/** A change that is under way, and never answered. */
+/** A change under way that is never answered. */
 function startChange(round: string): void {
   call('PATCH', `${baseUrl}/proxies/${proxy.id}`, {
     key: adminKey,
@@ -66,7 +66,7 @@ function startChange(round: string): void {
 
 async function comeBack(): Promise<void> {
   management.restart();
-  // Not by the readiness of the whole, which may be a second old: from before the kill.
+  // Not the readiness of the whole product, which may be from before the kill.
   const list = `${baseUrl}/proxies`;
   await until(async () => (await call('GET', list, { key: adminKey })).status === 200, 30_000);
 }

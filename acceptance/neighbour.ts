@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { create, reactorOf, until, type Product } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
-/** What one kind of the victim's calls came to. */
+/** The result of one kind of calls of the victim. */
 export interface Quality {
   readonly calls: number;
-  /** Answers other than those that the victim gets in peace, and how often. */
+  /** Unexpected answers, and how often each was given. */
   readonly failures: Readonly<Record<string, number>>;
   readonly p99Ms: number;
 }
@@ -29,10 +29,10 @@ interface Kind {
 
 const intervalMs = 40;
 const asyncIntervalMs = 200;
-/** The one kind whose end is not its answer but its webhook. */
+/** The only kind that ends with a webhook and not with its answer. */
 export const asyncKind = 'reactor, async, until its webhook';
 
-/** A tenant that does what it always does: small calls of every kind, at a steady pace. */
+/** A tenant that makes small calls of every kind at a steady pace. */
 export class Victim {
   readonly #agent = new Agent({ keepAlive: true });
 
@@ -72,7 +72,7 @@ export class Victim {
     return new Victim(product, destination, kinds, reactPath);
   }
 
-  /** Every kind of call at a steady pace for so long. */
+  /** Makes calls of every kind at a steady pace for this time. */
   async measure(forMs: number): Promise<Readonly<Record<string, Quality>>> {
     const end = performance.now() + forMs;
     const measured = await Promise.all([
@@ -129,7 +129,7 @@ export class Victim {
   }
 }
 
-/** A key that may do all that an application can do with tokens, and sees their data. */
+/** A key with all permissions on tokens, which sees their data. */
 async function revealingKey(product: Product, adminKey: string): Promise<string> {
   const permissions = ['create', 'read', 'search', 'update', 'delete', 'use'];
   const rule = {
@@ -163,24 +163,24 @@ async function paced(
   return [name, { calls: done.length, failures, p99Ms }];
 }
 
-/** Linux may share processors between sessions, whatever their processes' own priorities. */
+/** Linux may share processors between sessions, whatever the priorities of their processes are. */
 function giveWay(session: number | undefined): void {
   try {
     writeFileSync(`/proc/${session}/autogroup`, '19');
   } catch {
-    // It makes no such groups, or lets nobody change them.
+    // The kernel has no such groups, or lets nobody change them.
   }
 }
 
 interface Attack {
-  /** Ends it, and says how often the attacker was answered with what. */
+  /** Ends the attack and returns the number of answers by status. */
   end(): Promise<Readonly<Record<string, number>>>;
 }
 
 /**
- * Starts one of attacks.mjs as another tenant and waits until it is under way. It runs with the least
- * priority: in the world it has a machine of its own, and here it shall only take what the product
- * gives it.
+ * Starts an attack of attacks.mjs as another tenant and waits until it is under way. It runs with
+ * the lowest priority: a real attacker has a machine of its own, and this one shall take only what
+ * the product gives it.
  */
 export async function attackOf(product: Product, name: string): Promise<Attack> {
   const { baseUrl, secondTenant } = product;

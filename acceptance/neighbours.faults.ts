@@ -2,7 +2,7 @@ import { asyncKind, attackOf, Victim, type Quality } from './neighbour';
 import { runningProduct } from './product';
 
 const product = runningProduct();
-/** Of each kind 200 calls: fewer, and the slowest of all would be called the 99th percentile. */
+/** At least 200 calls of each kind: of fewer, the 99th percentile would be the slowest of all. */
 const measuredMs = 8_000;
 
 let victim: Victim;
@@ -15,7 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => victim.leave());
 
-/** Five times as slow as in peace, or this long: whichever is larger. A webhook has two queues behind it. */
+/**
+ * A call may take five times as long as without an attack, or this time if it is longer. A webhook
+ * has two queues to pass.
+ */
 function isHarmed(kind: string, { failures, p99Ms }: Quality): boolean {
   const bearableMs = kind === asyncKind ? 1_000 : 250;
   return (
@@ -23,7 +26,7 @@ function isHarmed(kind: string, { failures, p99Ms }: Quality): boolean {
   );
 }
 
-/** What one tenant does, and the answers that it may get for it. */
+/** The attacks, and the answers that they may get. */
 const attacks: readonly (readonly [does: string, answers: readonly string[]])[] = [
   ['code that throws a large error over many arguments', ['400']],
   ['definitions of a mebibyte', ['400', '413', '429']],

@@ -7,8 +7,8 @@ import { scriptEnvironment } from './product';
 export const repository = join(__dirname, '..');
 
 /**
- * What a shell says to each of the blocks, pasted one after the other. It stands in a folder that has
- * the repository's tools and documents, a curl, and these files beside them.
+ * Pastes the blocks into one shell, one after the other, and returns the output of each. The shell
+ * runs in a folder with the repository's tools and docs, a curl, and these files.
  */
 export function paste(
   blocks: readonly string[],

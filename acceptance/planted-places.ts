@@ -9,9 +9,9 @@ import { devFile, until, type Product } from './product';
 
 export type Place = readonly [name: string, bytes: Buffer];
 
-/** Every column of every table and of what Postgres itself keeps of statements and values. */
+/** Every column of every table, and of the statements and values that Postgres itself keeps. */
 export async function postgresPlaces(url: string): Promise<Place[]> {
-  // As Postgres writes them: parsed values could hide something.
+  // As texts of Postgres: parsed values could hide something.
   const asText = { getTypeParser: () => (text: string | Buffer) => String(text) };
   const client = new Client({ connectionString: url, types: asText });
   await client.connect();
@@ -37,7 +37,7 @@ async function valuesOfTable(client: Client, name: string): Promise<Buffer[]> {
     const { rows } = await client.query<(string | null)[]>(query);
     return rows.flat().flatMap((value) => (value === null ? [] : [bytesOfColumn(value)]));
   } catch (error) {
-    // Another spec has made it and taken it away again.
+    // Another spec has created and dropped it meanwhile.
     if ((error as { code?: unknown }).code === '42P01') return [];
     throw error;
   }
@@ -50,7 +50,7 @@ function bytesOfColumn(text: string): Buffer {
 const joined = (parts: readonly Buffer[]): Buffer =>
   Buffer.concat(parts.flatMap((part) => [part, Buffer.of(0)]));
 
-/** Every key of every type. */
+/** Every key of Redis, of every type. */
 export async function redisPlaces(url: string): Promise<Place[]> {
   const redis = new Redis(url);
   try {
@@ -81,7 +81,7 @@ async function valuesOf(redis: Redis, key: Buffer): Promise<Buffer[]> {
     set: () => redis.smembersBuffer(key),
     zset: () => redis.zrangeBuffer(key, 0, -1),
     stream: () => redis.callBuffer('XRANGE', key, '-', '+'),
-    // Gone since it was listed.
+    // Removed since it was listed.
     none: () => Promise.resolve([]),
   };
   const values = await read[type]?.();
@@ -96,8 +96,8 @@ function leaves(value: unknown): Buffer[] {
 }
 
 /**
- * What Redis is asked from now on, by whomever. On a bare connection: ioredis takes lines of MONITOR
- * for answers to the questions that it asks itself when it connects.
+ * All commands that Redis receives from now on. On a bare connection: ioredis takes lines of
+ * MONITOR for answers to its own first commands.
  */
 export class RedisMonitor {
   #lines = '';
@@ -130,14 +130,14 @@ export class RedisMonitor {
 
 const controls: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\x07', b: '\b' };
 
-/** MONITOR writes bytes that are no letters as \xNN or with a letter of their own. */
+/** MONITOR writes bytes that are not printable as \xNN or with an escape letter. */
 function unescaped(text: string): string {
   return text.replace(/\\x([\da-f]{2})|\\(.)/gi, (_, hex: string | undefined, sign: string) =>
     hex === undefined ? (controls[sign] ?? sign) : String.fromCharCode(parseInt(hex, 16)),
   );
 }
 
-/** The folders where the product keeps anything: keys, logs, sockets, and the data of its own stores. */
+/** The folders of the product: keys, logs, sockets and the data of its stores. */
 export function foldersOf(product: Product): string[] {
   const runner = describeProcess(product.pids.runner ?? 0).env.RUNNER_WORK_DIR;
   const postgres = product.pids.postgres;
@@ -149,7 +149,7 @@ export function foldersOf(product: Product): string[] {
   );
 }
 
-/** Every file, one by one: together they are large. */
+/** Yields the files one by one: together they are large. */
 export function* filePlaces(folder: string): Generator<Place> {
   for (const entry of unlessGone(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
     const path = join(folder, entry.name);
@@ -159,7 +159,7 @@ export function* filePlaces(folder: string): Generator<Place> {
   }
 }
 
-/** Undefined: removed since it was listed. */
+/** Undefined if it was removed since it was listed. */
 function unlessGone<Result>(read: () => Result): Result | undefined {
   try {
     return read();
@@ -169,7 +169,7 @@ function unlessGone<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** Command lines and environments of these processes and of all that they started. */
+/** Command lines and environments of these processes and all their descendants. */
 export function processPlaces(pids: readonly number[]): Place[] {
   return withDescendants(pids).flatMap((pid) =>
     ['cmdline', 'environ'].flatMap((name): Place[] => {
@@ -177,7 +177,8 @@ export function processPlaces(pids: readonly number[]): Place[] {
       try {
         return [[path, readFileSync(path)]];
       } catch (error) {
-        // Gone, or a sandbox that even its own user may not look into. The apps themselves must be readable.
+        // Gone, or a sandbox that not even its own user may read. Those of the apps must be
+        // readable.
         if (pids.includes(pid)) throw error;
         return [];
       }

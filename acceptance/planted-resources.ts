@@ -2,13 +2,13 @@ import { clientCertificate } from './client-certificate';
 import type { PlantedSecrets } from './planted-secrets';
 import { call, create, type Product } from './product';
 
-/** Resources that hold secrets, each in every member that may hold one. */
+/** Resources with secrets in every member that may hold one. */
 export interface Planted {
-  /** Of an application that may do everything with tokens. */
+  /** The key of an application with all permissions on tokens. */
   readonly key: string;
   readonly proxyId: string;
   readonly proxyKey: string;
-  /** Lets anybody in. */
+  /** A proxy for anonymous callers. */
   readonly openProxyKey: string;
   readonly reactorId: string;
   readonly tokens: Readonly<Record<'text' | 'object' | 'number' | 'card', string>>;
@@ -72,7 +72,7 @@ async function plantProxies(product: Product, secrets: PlantedSecrets, destinati
   return { proxyId: proxy.id, proxyKey: String(proxy.key), openProxyKey: String(open.key) };
 }
 
-/** Does what a customer should not do with data, by the name of it. */
+/** Misuses data as customers should not; named by the misuse. */
 const code = `const { CustomHttpResponseError } = require('@svc/reactor-errors');
 module.exports = async ({ args, configuration }) => {
   const { doing, ...secrets } = args;
@@ -179,7 +179,7 @@ const plainTypes = (secrets: PlantedSecrets): Record<string, string> => ({
   employer_id_number: secrets.employerNumber('employer number'),
 });
 
-/** Twice under one idempotency key, whose answer is stored. */
+/** Sent twice with one idempotency key; the first answer is stored. */
 async function plantDocument(product: Product, secrets: PlantedSecrets, key: string) {
   const options = {
     key,

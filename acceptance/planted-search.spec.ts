@@ -18,7 +18,7 @@ import {
 import { formsOf, PlantedSearch } from './planted-search';
 import { runningProduct, until } from './product';
 
-// What finds nothing must be able to find: in each place and each form.
+// A search that finds nothing proves something only if it can find in each place and form.
 const product = runningProduct();
 const marker = (): Buffer => Buffer.from(`marker-${randomBytes(12).toString('base64url')}`);
 const searchFor = (bytes: Buffer): PlantedSearch => new PlantedSearch([{ name: 'marker', bytes }]);
@@ -30,7 +30,7 @@ const placesWith = (bytes: Buffer, places: Iterable<Place>): string[] => {
 
 describe('the search finds a marker', () => {
   const around = Buffer.from('before');
-  // In base64 it has signs that base64url writes in another way, wherever it begins.
+  // In base64 it has characters that base64url writes differently, wherever it begins.
   const bytes = Buffer.from('marker ~~~???>>>???~~~');
   it.each(formsOf(bytes))('as %s', (form, encoded) => {
     const finds = searchFor(bytes).in('here', Buffer.concat([around, encoded, around]));

@@ -17,11 +17,14 @@ interface Needle {
   readonly bytes: Buffer;
 }
 
-/** All secrets in all forms by one pass over the bytes, and over what is compressed in them. */
+/** Searches for all secrets in all forms in one pass, also in compressed parts. */
 export class PlantedSearch {
-  /** By their first three bytes. */
+  /** The needles by their first three bytes. */
   readonly #needles = new Map<number, Needle[]>();
-  /** By two bytes: one look for each byte of a place, in what a cache holds, since places are large. */
+  /**
+   * The last two of these bytes, for one quick look at each byte of a place: this table fits a
+   * cache.
+   */
   readonly #pairs = new Uint8Array(1 << 16);
 
   constructor(secrets: readonly Secret[]) {
@@ -61,7 +64,7 @@ export class PlantedSearch {
   }
 }
 
-/** How bytes look where something wrote them down. */
+/** The forms in which something may write bytes down. */
 export function formsOf(secret: Buffer): [form: string, encoded: Buffer][] {
   const hex = secret.toString('hex');
   const percent = hex.replace(/../g, '%$&');
@@ -84,14 +87,14 @@ export function formsOf(secret: Buffer): [form: string, encoded: Buffer][] {
   ];
 }
 
-/** The characters that stand for the secret alone, wherever it begins in what was encoded. */
+/** The base64 characters that depend on the secret alone, at this offset in the encoded text. */
 function base64Within(secret: Buffer, bytesBefore: number): string {
   const text = Buffer.concat([Buffer.alloc(bytesBefore), secret]).toString('base64');
   const whole = Math.floor(((bytesBefore + secret.length) * 8) / 6);
   return text.slice(Math.ceil((bytesBefore * 8) / 6), whole);
 }
 
-/** As `gunzip`, which throws at whatever stands behind. */
+/** Works as gunzip, but accepts bytes after the end. */
 function gunzip(bytes: Buffer): Buffer {
   const flags = bytes[3] ?? 0;
   let at = 10;
@@ -104,7 +107,7 @@ function gunzip(bytes: Buffer): Buffer {
 const gzipHead = Buffer.of(0x1f, 0x8b, 0x08);
 const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 64 * 1024 * 1024 };
 
-/** What looks compressed and is, also where the compressed bytes were written down as text. */
+/** Unpacks compressed parts, also those that were written down as text. */
 function* unpackedIn(bytes: Buffer): Generator<[how: string, unpacked: Buffer]> {
   for (const at of placesOf(bytes, gzipHead)) {
     yield* attempt('gzip', () => gunzip(bytes.subarray(at)));
@@ -128,7 +131,7 @@ function* placesOf(bytes: Buffer, begin: Buffer): Generator<number> {
   for (let at = bytes.indexOf(begin); at >= 0; at = bytes.indexOf(begin, at + 1)) yield at;
 }
 
-/** Many bytes only look compressed. */
+/** Yields nothing for bytes that only look compressed. */
 function* attempt(how: string, unpack: () => Buffer): Generator<[string, Buffer]> {
   try {
     yield [how, unpack()];

@@ -18,7 +18,7 @@ import { call, devFile, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
-/** Where the set-up of developers keeps the keys that it made. */
+/** Files in which the set-up for developers keeps the keys that it made. */
 const setUpFiles = ['dev.json', 'demo-tenants.json'];
 const secrets = new PlantedSecrets();
 const processes: Place[] = [];
@@ -53,7 +53,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** Redis was told, the last line is in the log, and the webhook that nobody takes was tried. */
+/** Waits until Redis has the change, the log has the last line, and a webhook was tried in vain. */
 async function allIsWritten(): Promise<void> {
   const { headers } = await call('GET', `${product.baseUrl}/proxy`, { key: planted.key });
   const traceId = headers.get('svc-trace-id') ?? '';
@@ -78,7 +78,7 @@ function findsIn(places: Iterable<Place>): Find[] {
   return found;
 }
 
-/** The place that was meant is the one that was looked at: it holds what must be in it. */
+/** Checks that the search saw the right place: it holds a text that must be there. */
 function expectSeen(places: readonly Place[], name: RegExp, text: string): void {
   const seen = places.filter(([place]) => name.test(place));
   expect(seen.some(([, bytes]) => bytes.includes(text))).toBe(true);

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Secret } from './planted-search';
 
-/** Makes secrets that exist nowhere else, and remembers them. */
+/** Makes unique secrets and remembers them. */
 export class PlantedSecrets {
   readonly #all: Secret[] = [];
 
@@ -9,12 +9,12 @@ export class PlantedSecrets {
     return this.#all;
   }
 
-  /** One that somebody else made. */
+  /** Adds a secret that somebody else made. */
   add(name: string, secret: string | Buffer): void {
     this.#all.push({ name, bytes: Buffer.from(secret) });
   }
 
-  /** Each begins in another way, which makes the search fast. */
+  /** Each text begins differently, which makes the search fast. */
   text(name: string): string {
     const random = randomBytes(18).toString('base64url').replace(/[-_]/g, 'x');
     return this.#remembered(name, `${random}Planted`);
@@ -28,13 +28,13 @@ export class PlantedSecrets {
     return Number(this.#remembered(name, randomDigits(15)));
   }
 
-  /** Of sixteen digits that pass Luhn. */
+  /** Sixteen digits that pass the Luhn check. */
   card(name: string): string {
     const digits = randomDigits(15);
     return this.#remembered(name, digits + checkDigit(digits));
   }
 
-  /** Nine digits with dashes, as of a person. */
+  /** Nine digits with dashes, in the form of a person's number. */
   socialSecurityNumber(name: string): string {
     const digits = randomDigits(9);
     const text = `${digits.slice(0, 3)}-${digits.slice(3, 5)}-${digits.slice(5)}`;
@@ -46,7 +46,7 @@ export class PlantedSecrets {
     return this.#remembered(name, `${digits.slice(0, 2)}-${digits.slice(2)}`);
   }
 
-  /** Nine digits that pass the check of the ABA. */
+  /** Nine digits that pass the ABA check. */
   routingNumber(name: string): string {
     const digits = randomDigits(8);
     const weights = [3, 7, 1, 3, 7, 1, 3, 7];
@@ -60,7 +60,7 @@ export class PlantedSecrets {
   }
 }
 
-/** The first one is no zero: some are numbers. */
+/** The first digit is not zero, because some are used as numbers. */
 function randomDigits(length: number): string {
   return Array.from({ length }, (_, at) => randomInt(at === 0 ? 1 : 0, 10)).join('');
 }

@@ -4,7 +4,7 @@ import type { PlantedSecrets } from './planted-secrets';
 import { call, type Product } from './product';
 import type { Receiver } from './receiver';
 
-/** Every way in which data is given out; each must have worked, or it has shown nothing. */
+/** Uses data in every way that exists. Each use must succeed, or it would prove nothing. */
 export async function useEverything(
   product: Product,
   secrets: PlantedSecrets,
@@ -103,7 +103,7 @@ async function useReactor(
   });
   requireStatus(accepted.status, 202, accepted.text);
   await webhooks(receiver, 1);
-  // One that cannot be delivered, and waits for its next attempt.
+  // A webhook that cannot be delivered and waits for its next attempt.
   await call('POST', react, {
     key,
     body: {
@@ -143,14 +143,14 @@ async function webhooks(receiver: Receiver, count: number, since = 0): Promise<v
   }
 }
 
-/** A body that is a text is sent as it is. */
+/** Sends a text as it is. */
 type Refused = (
   method: string,
   path: string,
   options: { key: string; headers?: Record<string, string>; body?: unknown },
 ) => Promise<void>;
 
-/** Calls that are refused, each for something that holds a secret; what was answered to them. */
+/** Makes calls that are refused for a part that holds a secret; returns the answers. */
 export async function refuseEverything(
   { baseUrl, adminKey }: Product,
   secrets: PlantedSecrets,

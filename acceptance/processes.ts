@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-/** How a process was started. */
+/** Reads the command line and the environment of a process. */
 export function describeProcess(pid: number): { command: string[]; env: Record<string, string> } {
   const parts = (name: string): string[] =>
     readFileSync(`/proc/${pid}/${name}`, 'utf8').split('\0').filter(Boolean);
@@ -13,7 +13,7 @@ export function describeProcess(pid: number): { command: string[]; env: Record<s
   return { command: parts('cmdline'), env: Object.fromEntries(env) as Record<string, string> };
 }
 
-/** An app of the running product that a test kills and brings back as it was. */
+/** An app of the running product that a test may kill and restart as it was. */
 export class AppProcess {
   readonly #command: string[];
   readonly #env: Record<string, string>;
@@ -26,7 +26,7 @@ export class AppProcess {
     ({ command: this.#command, env: this.#env } = describeProcess(pid));
   }
 
-  /** One more of the same, with other settings. */
+  /** Starts one more process of this app, with other settings. */
   another(settings: (own: Readonly<Record<string, string>>) => Record<string, string>): AppProcess {
     const [command = '', ...args] = this.#command;
     const child = spawn(command, args, { env: settings(this.#env), stdio: 'ignore' });
@@ -39,7 +39,7 @@ export class AppProcess {
     process.kill(this.#pid, signal);
   }
 
-  /** Another one of the same app is not this one: it needs ports of its own. */
+  /** Starts the app again. A second process beside the first needs other ports. */
   restart(changes: Record<string, string> = {}): void {
     const [command = '', ...args] = this.#command;
     this.#child = spawn(command, args, { env: { ...this.#env, ...changes }, stdio: 'ignore' });
@@ -47,14 +47,14 @@ export class AppProcess {
     this.#pid = this.#child.pid;
   }
 
-  /** Its exit code, once it has ended. */
+  /** Resolves with the exit code when it has ended. */
   async exit(): Promise<number | null> {
     if (!this.#child) throw new Error('only the end of what was restarted can be waited for');
     const { exitCode } = this.#child;
     return exitCode ?? ((await once(this.#child, 'exit')) as [number | null])[0];
   }
 
-  /** Ends what a restart left running: only the test knows of it. */
+  /** Ends a restarted process, which only the test knows of. */
   async end(): Promise<void> {
     if (!this.#child || this.#child.exitCode !== null) return;
     const exited = once(this.#child, 'exit');

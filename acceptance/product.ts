@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What `npm start` says about the product that it started. */
+/** The running product as `npm start` describes it. */
 export interface Product {
   readonly baseUrl: string;
   readonly adminKey: string;
@@ -32,7 +32,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON: fails the test when it is none. */
+  /** The body as JSON; throws when it is not JSON. */
   readonly body: Record<string, unknown>;
 }
 
@@ -62,7 +62,7 @@ export async function call(
   };
 }
 
-/** Creates a resource and hands out its id; anything but a 201 fails the test with the answer. */
+/** Creates a resource and returns the answer; throws on any status but 201. */
 export async function create(
   product: Product,
   path: string,
@@ -74,7 +74,7 @@ export async function create(
   return answer.body as Record<string, unknown> & { id: string };
 }
 
-/** A reactor that runs this code. */
+/** Creates a reactor that runs this code; returns its id. */
 export async function reactorOf(
   product: Product,
   code: string,
@@ -95,7 +95,7 @@ export async function reactorOf(
   return reactor.id;
 }
 
-/** Waits for the condition; what it throws meanwhile counts as not yet. */
+/** Waits until the condition holds. An error counts as "not yet". */
 export async function until(condition: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition().catch(() => false))) {

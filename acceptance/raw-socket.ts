@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { create, reactorOf, type Product } from './product';
 
-/** Where a request goes, with all that it needs to be served there if it is not hostile. */
+/** A path with the headers that a request there needs if it is not hostile. */
 export interface Place {
   readonly path: string;
   readonly headers: string;
 }
 
-/** A proxy, a reactor and the management API: whatever serves a request. */
+/** A proxy, a reactor and the management API: everything that serves requests. */
 export async function rawPlaces(product: Product, destinationUrl: string) {
   const { adminKey, privateKey } = product;
   const proxy = await create(product, '/proxies', { name: 'raw', destination_url: destinationUrl });
@@ -26,7 +26,7 @@ export async function rawPlaces(product: Product, destinationUrl: string) {
   } satisfies Record<string, Place>;
 }
 
-/** Bytes as they are; all that comes back until the server, not the test, ends the connection. */
+/** Sends bytes as they are; returns all that the server sends before it ends the connection. */
 export function talk(baseUrl: string, ...parts: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** One after the other as their lengths say: a byte too many or too few fails the test. */
+/** Splits answers by their lengths. A byte too many or too few fails the test. */
 export function answersIn(text: string): Answer[] {
   const answers: Answer[] = [];
   let rest = text;

@@ -5,7 +5,7 @@ import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
 const { baseUrl, adminKey } = product;
-/** Whatever is smuggled creates a formula of this name, or reaches the destination. */
+/** A smuggled request creates a formula of this name, or reaches the destination. */
 const smuggled = `smuggled ${randomUUID()}`;
 
 let destination: Receiver;
@@ -40,7 +40,7 @@ const chunked = 'Transfer-Encoding: chunked\r\n';
 const post = (headers: string, body = '') => ['POST', '', `Host: a\r\n${headers}`, body] as const;
 const get = (headers: string) => ['GET', '', headers, ''] as const;
 
-/** What is wrong, the status, and of the request: method, what follows the path, headers, body. */
+/** The fault, the status, and the request: method, rest of the path, headers, body. */
 const hostile: [string, number, readonly [string, string, string, string], string?][] = [
   ['an empty Transfer-Encoding', 400, post('Transfer-Encoding: \r\n')],
   [

@@ -7,7 +7,8 @@ const readme = join(repository, 'README.md');
 
 it('the tour of the README works when it is pasted', () => {
   const output = paste(toursOf(samplesIn(readme)).map(({ block }) => block)).join('');
-  // The token is shown without its data, the destination has seen the card, the reactor its end.
+  // The answer shows the token without its data; the destination has seen the card, and the reactor
+  // its end.
   const [token = '', rest = ''] = output.split('}{', 1).concat(output.slice(output.indexOf('}{')));
   expect(token).toContain('"type":"token"');
   expect(token).not.toContain('4242');

@@ -22,7 +22,7 @@ const thanks = (res: ServerResponse): void => {
   res.writeHead(200, { 'content-type': 'application/json' }).end('{"received":true}');
 };
 
-/** Somebody else's server: takes whatever comes and says `{"received": true}`, or what it is told. */
+/** A third party: accepts every request and answers `{"received": true}` unless told otherwise. */
 export async function startReceiver(
   answer: (res: ServerResponse, request: Received) => void = thanks,
 ): Promise<Receiver> {

@@ -9,7 +9,7 @@ const product = runningProduct();
 const callsMin = 10_000;
 const connections = 16;
 
-/** A gateway of this test, beside the one of the product: it may be told to end. */
+/** A gateway beside the one of the product, which the test may end. */
 interface Replica {
   readonly process: AppProcess;
   readonly port: number;
@@ -61,7 +61,7 @@ async function startReplica(): Promise<Replica> {
   return replica;
 }
 
-/** As a balancer looks: again and again, and believing what it hears. */
+/** Polls readiness as a balancer does, and believes the answer. */
 async function watchReadiness(replica: Replica): Promise<void> {
   while (!isOver) {
     const answer = await call('GET', `http://127.0.0.1:${replica.opsPort}/health/ready`).catch(
@@ -72,7 +72,7 @@ async function watchReadiness(replica: Replica): Promise<void> {
   }
 }
 
-/** One connection to a replica that is ready, kept until it is told that it has had its last answer. */
+/** Keeps one connection to a ready replica until it is told that it has had its last answer. */
 async function keepCalling(): Promise<void> {
   while (!isOver) {
     const ready = replicas.filter((replica) => replica.isReady);

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const rotations = 20;
 const perRestart = 5;
 const keys = Array.from({ length: rotations + 1 }, () => randomBytes(32).toString('base64'));
-/** The keys of these versions, both included. */
+/** The keys from one version to another, inclusive. */
 const ringOf = (from: number, to: number): string =>
   keys
     .map((key, at) => `${at + 1}:${key}`)
@@ -26,10 +26,10 @@ let product: Product & { databaseUrls: { rotation: string } };
 let fleet: Fleet | undefined;
 let receiver: Receiver;
 
-/** A product of its own: the others' would no longer open what this one has sealed. */
+/** A separate product: others could no longer open what this test has sealed. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'glovebox-rotation-'));
-  // Under root Postgres and Redis run as nobody and must pass through.
+  // As root, Postgres and Redis run as nobody and must pass through.
   chmodSync(folder, 0o711);
   environment = {
     ...scriptEnvironment(),
@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** As the operator runs it, in a Job. */
+/** Runs the command as an operator does, in a Job. */
 async function rotate(ring: string, ...args: string[]): Promise<string> {
   const main = join(root, 'dist/apps/management-api/keys-rotate.main.js');
   const { stdout } = await run(process.execPath, [main, ...args], {
@@ -70,7 +70,7 @@ interface Load {
   readonly accepted: string[];
 }
 
-/** Every kind of call, each one after the other, until the work is done. */
+/** Makes calls of every kind until the work is done. */
 async function underLoad(
   kinds: Readonly<Record<string, () => Promise<string | undefined>>>,
   work: () => Promise<void>,
@@ -98,7 +98,7 @@ async function underLoad(
   return load;
 }
 
-/** The calls, and what they must answer. */
+/** The calls, with the answers that they must get. */
 async function kindsOfCalls(
   at: Product,
 ): Promise<Record<string, () => Promise<string | undefined>>> {
@@ -147,7 +147,7 @@ function require200({ status, text }: { status: number; text: string }, part: st
   if (status !== 200 || !text.includes(part)) throw new Error(`${status} ${text}`);
 }
 
-/** The bodies that came for each run. */
+/** The received bodies by run. */
 function webhooks(): Map<string, string[]> {
   const byRun = new Map<string, string[]>();
   for (const { headers, body } of receiver.received) {
@@ -193,7 +193,7 @@ it(`${rotations} rotations of the master key and rolling restarts of every app f
   const filled = receiver.received.filter(({ body }) => body.includes('filled'));
   expect(new Set(filled.map(({ body }) => body))).toEqual(new Set(['{"filled":"41"}']));
 
-  // The processes that are left have the last key alone, and open what the first one had to open.
+  // The last processes have only the last key, and open what the first key had to open.
   const newest = ringOf(keys.length, keys.length);
   expect((await rotate(newest, '--status')).trim().split('\n')).toHaveLength(2);
   for (const callOnce of Object.values(await kindsOfCalls(at))) await callOnce();

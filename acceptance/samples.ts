@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A fenced block of a page. */
 export interface Sample {
   readonly line: number;
-  /** Behind the language: what is in it, and the name of the example that it belongs to. */
+  /** The text after the language: its content, and the name of the example that it belongs to. */
   readonly kind: string;
   readonly name: string;
   readonly text: string;
@@ -25,7 +25,7 @@ export function samplesIn(file: string): Sample[] {
   return samples;
 }
 
-/** As JSON, where `"…"` stands for any text. */
+/** Parses a sample as JSON in which `"…"` stands for any text. */
 export function expectJson(actual: string, shown: string): void {
   expect(JSON.parse(actual)).toEqual(
     JSON.parse(shown, (_, value: unknown) =>
@@ -34,7 +34,7 @@ export function expectJson(actual: string, shown: string): void {
   );
 }
 
-/** The blocks `sh tour` of a page and what it shows behind some of them. */
+/** The blocks `sh tour` of a page, with the output that the page shows for some of them. */
 export function toursOf(samples: readonly Sample[]): { block: string; shown?: Sample }[] {
   const tours: { block: string; shown?: Sample }[] = [];
   for (const sample of samples) {
@@ -45,7 +45,7 @@ export function toursOf(samples: readonly Sample[]): { block: string; shown?: Sa
   return tours;
 }
 
-/** What a shell said, against what the page shows: all of the JSON, or each line of a text. */
+/** Compares the output of a shell with the page: all of the JSON, or each line of a text. */
 export function expectShown(outputs: readonly string[], tours: ReturnType<typeof toursOf>): void {
   for (const [at, { shown }] of tours.entries()) {
     if (!shown) continue;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** From now until it is done, and what came of it. */
+/** Measures the time of a call and returns it with the result. */
 async function timed<Result>(work: () => Promise<Result>): Promise<[Result, number]> {
   const begun = performance.now();
   return [await work(), performance.now() - begun];

@@ -57,14 +57,14 @@ const invoke = (gateway: string, { key }: Target, body?: unknown): Promise<Answe
     ...(body === undefined ? {} : { body }),
   });
 
-/** Where the call went. */
+/** The destination that the call reached. */
 async function wentTo(gateway: string, proxy: Target): Promise<string> {
   const before = receiver.received.length;
   const { status } = await invoke(gateway, proxy);
   return status === 200 ? (receiver.received[before]?.url ?? '') : String(status);
 }
 
-/** Plain calls on every gateway, for as long as the work takes. */
+/** Makes plain calls on every gateway while the work lasts. */
 async function callsDuring(
   work: () => Promise<unknown>,
 ): Promise<{ calls: number; failed: string[] }> {
@@ -93,7 +93,7 @@ function expectSuccess({ calls, failed }: { calls: number; failed: string[] }): 
   });
 }
 
-/** Changed, and seen by every gateway a second later at the latest. */
+/** Changes the proxy and checks that every gateway sees the change within a second. */
 async function expectInForce(path: string): Promise<void> {
   expect((await change(target, path)).status).toBe(204);
   await delay(inForceAfterMs);

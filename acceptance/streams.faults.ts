@@ -13,7 +13,7 @@ const gatewayPid = product.pids.gateway;
 if (gatewayPid === undefined) throw new Error('no process id of the gateway');
 
 const streamBytes = 500_000_000;
-/** What the process takes for its first streams, whatever their length, it takes once. */
+/** Memory that the process takes for its first streams, of whatever length, is taken only once. */
 const warmUpBytes = 50_000_000;
 const growthMaxBytes = 50_000_000;
 const leaversTotal = 10_000;
@@ -45,7 +45,7 @@ async function proxyTo(destinationUrl: string): Promise<Record<string, string>> 
   };
 }
 
-/** So many bytes, as fast as they are taken. */
+/** A stream of this many bytes, as fast as they are read. */
 function source(bytes: number): Readable {
   const chunk = Buffer.alloc(65_536, 'x');
   let left = bytes;
@@ -58,7 +58,7 @@ function source(bytes: number): Readable {
   });
 }
 
-/** Stands still for a second in the middle: whatever is held for it meanwhile shows in the memory. */
+/** Pauses for a second in the middle: bytes that are held meanwhile show in the memory. */
 class Sink extends Writable {
   bytes = 0;
 
@@ -104,7 +104,7 @@ describe('the gateway holds little memory for a stream of 500 MB', () => {
     expect([answer.statusCode, await answer.toArray()]).toEqual([200, [Buffer.from('taken')]]);
   }
 
-  /** The most that the gateway grew by while it happened. */
+  /** The largest growth of the gateway during the work. */
   async function growthDuring(what: Promise<unknown>): Promise<number> {
     const before = memory();
     let most = before;
@@ -138,12 +138,12 @@ describe('10,000 callers that leave', () => {
   const stages: readonly Stage[] = ['at once', 'waiting', 'within the body', 'within the answer'];
   let head: string;
   let server: RawServer;
-  /** Who was heard, and who is still connected. */
+  /** Callers whose request arrived, and those of them that are still connected. */
   const heard = new Set<number>();
   const connected = new Set<number>();
   const hearing = new Map<number, () => void>();
   const leftAt = new Map<number, number>();
-  /** From when the caller has left and the destination has heard it. */
+  /** The longest time from the leaving of a caller until the destination noticed. */
   let slowestMs = 0;
 
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('10,000 callers that leave', () => {
   });
   afterAll(() => server.close());
 
-  /** Answers those who stay; the others in part or not at all, and watches their connection. */
+  /** Answers callers that stay; others get a part or nothing. Watches each connection. */
   function serve(socket: Socket, text: string): void {
     const [, stage = '', caller] = /^\w+ \/([a-z]+)\/(\d+) /.exec(text) ?? [];
     if (caller === undefined) {

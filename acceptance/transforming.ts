@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { create, type Product } from './product';
 import { startReceiver, type Received, type Receiver } from './receiver';
 
-/** What a call of a proxy is made of. */
+/** The parts of a call of a proxy. */
 interface Call {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON, a text or bytes as they are. */
+  /** An object is sent as JSON; a text or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly anonymous?: boolean;
 }
@@ -33,7 +33,7 @@ interface Code {
 
 /** A tenant's destination, application and proxies, for specs of transforms. */
 export class Workshop {
-  /** What the destination says to the next requests. */
+  /** The answer of the destination to the next requests. */
   answer: ((res: ServerResponse, request: Received) => void) | undefined;
 
   private constructor(
@@ -69,7 +69,9 @@ export class Workshop {
     return this.destination.close();
   }
 
-  /** A proxy whose transforms are these bodies of functions of `args`, `configuration` and `svc`. */
+  /**
+   * A proxy whose transforms are these bodies of functions of `args`, `configuration` and `svc`.
+   */
   async proxy(
     { request, response }: Code,
     more: Readonly<Record<string, unknown>> = {},

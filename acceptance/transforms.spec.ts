@@ -8,7 +8,7 @@ const { privateKey } = product;
 const card = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 };
 const form = 'application/x-www-form-urlencoded';
 const asJson = { 'content-type': 'application/json' };
-/** What the code saw, as the body of the request or the answer. */
+/** Returns the input of the code as the body of the request or the answer. */
 const show = `return { headers: { 'content-type': 'application/json' }, body: { seen: args } };`;
 const echo = `return { headers: args.headers, body: args.body };`;
 const errors = `const errors = require('@svc/reactor-errors');`;

@@ -55,7 +55,7 @@ async function manyTokens(count: number): Promise<string[]> {
 const throughProxy = (body: unknown, by: string): Promise<Answer> =>
   call('POST', `${baseUrl}/proxy`, { key: by, headers: { 'SVC-PROXY-KEY': proxy.key }, body });
 
-/** The two doors that fill in a document: where the filled one is, and where a refusal stands. */
+/** The two ways to fill in a document: where the result is, and where a refusal stands. */
 const doors = [
   {
     name: '/detokenize',

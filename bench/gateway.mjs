@@ -17,7 +17,7 @@ export const about =
   'the gateway against other proxies (P1 to P12, P18, P19, TLS, propagation) [--only P1,P2] [--quick] [--write]';
 
 /**
- * In this order: the last one leaves 100,000 definitions behind.
+ * The order matters: the last one leaves 100,000 definitions behind.
  *
  * @type {[goal: string, measure: (setting: import('./types.js').Setting) => Promise<import('./types.js').Check[]>][]}
  */
@@ -74,13 +74,13 @@ function programVersions() {
 
 /** @param {string} program */
 function versionOf(program) {
-  // nginx tells it on the error stream, and wrk fails when asked.
+  // nginx prints it to the error stream, and wrk fails when asked.
   const output = execFileSync('sh', ['-c', '"$0" -v 2>&1 || true', program]).toString();
   return /\d+(\.\d+)+/.exec(output)?.[0] ?? 'unknown';
 }
 
 /**
- * The servers that the product runs with need not be those on the path.
+ * The versions of the servers of the product, which need not be those on the PATH.
  *
  * @param {import('../tools/lib/types.js').Dev} dev
  */

@@ -70,7 +70,7 @@ async function measure({ managementUrl, adminKey, pids }, path, { timing, childr
 }
 
 /**
- * Nest without anything of ours, answering the same bytes.
+ * Starts a Nest app without our code, which answers the same bytes.
  *
  * @param {Children} children
  * @param {string} document

@@ -135,7 +135,7 @@ const bareStatement = `
   SELECT id, data FROM tokens WHERE tenant_id = $1 AND id = ANY ($2::text[])`;
 
 /**
- * No authorisation, no verdict, no check of what is missing: read, record, decrypt.
+ * Reads, records and decrypts, without authorisation, verdict or check of missing tokens.
  *
  * @param {pg.Pool} pool
  * @param {string} tenantId
@@ -168,7 +168,7 @@ function decryptionAtHand() {
 }
 
 /**
- * One turn: calls per second, and per second of this process's own time.
+ * Makes calls for one turn. Returns calls per second, and per second of this process's CPU time.
  *
  * @param {Call} call
  */

@@ -38,7 +38,7 @@ if (isUpgrade && known('key_ring') === undefined) {
 }
 
 /**
- * A password and the URL that holds it: either tells the other.
+ * A password and the URL that contains it; each can be taken from the other.
  *
  * @param {string} user
  * @param {string} passwordName
@@ -75,9 +75,9 @@ const files = {
 };
 const missing = Object.keys(files).filter((name) => known(name) === undefined);
 
-// Whole or not at all: a new folder, or each file that is added to one. Nobody but the owner may enter
-// it. The files are readable to all, because containers see them mounted one by one and run under
-// other uids.
+// Written whole or not at all: a new folder, or each added file. Only the owner may enter the
+// folder. The files are readable to all, because containers see them mounted one by one and run
+// under other uids.
 const draft = `${folder}.new`;
 rmSync(draft, { recursive: true, force: true });
 mkdirSync(draft, { mode: 0o700 });

@@ -21,13 +21,13 @@ import { swcOptions } from './swc-options.js';
  * @param {readonly string[]} roots
  */
 async function buildApps(roots) {
-  // Loaded here, so that this module can be imported before anything is installed.
+  // Imported here, so that this module can be loaded before anything is installed.
   const { build, stop } = await import('esbuild');
   const { transform } = await import('@swc/core');
   try {
     await Promise.all(roots.map((root) => buildApp(root, build, transform)));
   } finally {
-    // esbuild keeps a process at hand for the next build.
+    // esbuild keeps a process for the next build.
     await stop();
   }
 }
@@ -48,7 +48,7 @@ async function buildApp(root, build, transform) {
     target: 'node20',
     format: 'cjs',
     sourcemap: true,
-    // Nest needs names, and OpenAPI those of classes; elsewhere each closure would cost a call more.
+    // Nest and OpenAPI need names; elsewhere the names would cost one call more per closure.
     keepNames: root === 'apps/management-api',
     packages: 'external',
     alias: aliases(),
@@ -62,7 +62,7 @@ async function buildApp(root, build, transform) {
 }
 
 /**
- * Builds what changed since its last build and says how many apps that were.
+ * Builds the apps that changed since their last build and returns their number.
  *
  * @param {readonly string[]} roots
  */
@@ -81,7 +81,7 @@ function isFresh(root) {
 const hashFile = (root) => join(repoRoot, 'dist', root, '.build-hash');
 
 /**
- * Over the content of all that ends up in the bundle, so that a checkout or a touch changes nothing.
+ * Hashes the content of all sources of the bundle: a checkout or a touch changes nothing.
  *
  * @param {string} root
  */
@@ -120,7 +120,7 @@ export function aliases() {
 }
 
 /**
- * An entry point is a file directly under src/ that starts something: main.ts and its siblings *.main.ts.
+ * Entry points are main.ts and *.main.ts directly under src/.
  *
  * @param {string} root
  */
@@ -131,7 +131,7 @@ function entryPointsOf(root) {
 }
 
 /**
- * esbuild drops decorator metadata, which TypeORM, Nest and class-validator live on.
+ * esbuild drops decorator metadata, which TypeORM, Nest and class-validator need.
  *
  * @param {typeof import('@swc/core').transform} transform
  * @returns {import('esbuild').Plugin}

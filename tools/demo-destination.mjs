@@ -1,4 +1,4 @@
-// Third parties on this machine, for the tour and the examples: node tools/demo-destination.mjs PORT
+// Third parties for the tour and the examples: node tools/demo-destination.mjs PORT
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -35,7 +35,8 @@ const server = createServer(async (request, response) => {
 });
 
 /**
- * A payment provider: takes a form and its secret key, and says more than its caller may know.
+ * A payment provider: takes a form and a secret key, and returns the card that its caller must not
+ * see.
  *
  * @param {ServerResponse} response
  * @param {Received} received
@@ -52,7 +53,7 @@ function charge(response, { headers, body }) {
 }
 
 /**
- * A partner whose answers hold cards.
+ * A partner whose answers contain cards.
  *
  * @param {string} id
  */

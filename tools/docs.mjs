@@ -52,7 +52,7 @@ function current(file) {
   }
 }
 
-/** What the management API serves at /docs/openapi.json. */
+/** The document that the management API serves at /docs/openapi.json. */
 async function openApi() {
   await buildStaleApps(['apps/management-api']);
   const entry = entryPoint('management-api', 'openapi.main.js');
@@ -61,7 +61,7 @@ async function openApi() {
   return stdout;
 }
 
-/** The page, with a new table between each pair of marks: <!-- settings: APP --> … <!-- end --> */
+/** The page with a new table in each pair of marks: <!-- settings: APP --> … <!-- end --> */
 async function configuration() {
   const page = current('docs/configuration.md');
   const settings = await loadSettings();

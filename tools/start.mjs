@@ -1,4 +1,4 @@
-// npm start: everything from a fresh clone to a product that answers. See `npm start -- --help`.
+// npm start: from a fresh clone to a product that answers. See `npm start -- --help`.
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,7 +73,7 @@ await script(help, async (args) => {
 });
 
 /**
- * A live set is left alone; what a crash left behind is not a live set.
+ * Leaves a running product alone. The rest of a crashed one does not count as running.
  *
  * @param {boolean} detach
  */
@@ -104,7 +104,7 @@ async function removeLeftovers() {
   forget(stateFolder);
 }
 
-/** Downloaded programs in bin/ stay: they are no data. */
+/** Downloaded programs in bin/ stay: they are not data. */
 async function removeState() {
   const { supervisor, processes } = readRunning(stateFolder);
   if (supervisor) process.kill(supervisor.pid, 'SIGTERM');
@@ -151,9 +151,9 @@ async function end() {
 }
 
 /**
- * Nobody stays to watch: the apps have process groups and log files of their own, health tells what
- * is down, and npm stop finds them by pid and start time. A supervisor would be one more process to
- * fail and would restart nothing.
+ * Leaves without a supervisor. The apps have process groups and log files of their own, health
+ * reports what is down, and npm stop finds them by pid and start time. A supervisor would restart
+ * nothing, and would be one more process that can fail.
  *
  * @param {Running} started
  */

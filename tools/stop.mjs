@@ -18,7 +18,7 @@ await script(help, async () => {
     return;
   }
   if (supervisor) {
-    // It stops its own in order; should it hang, the rest is done from here.
+    // It stops its processes in order. If it hangs, the rest is done here.
     process.kill(supervisor.pid, 'SIGTERM');
     await waitUntilGone([supervisor], 60_000);
   }

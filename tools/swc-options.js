@@ -1,5 +1,5 @@
 /**
- * How swc compiles: the specs as the build, or tests would try other code than production runs.
+ * The options of swc for specs and build: tests run the code that production runs.
  *
  * @param {{ module: 'commonjs' | 'es6' }} options
  * @returns {import('@swc/core').Options}

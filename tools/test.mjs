@@ -36,7 +36,8 @@ await script(help, async (args) => {
   let finishing = false;
   /** @param {string} [interruption] */
   const finish = async (interruption) => {
-    // Interrupted: the step that was cut short also fails and comes here; the first one ends it all.
+    // After an interruption the step that was cut short also comes here; the first call ends the
+    // run.
     if (finishing) return;
     finishing = true;
     if (interruption) testRun.fail(new Trouble(`The run was ${interruption}.`));

@@ -5,7 +5,7 @@ import { createTokens } from './setting.mjs';
 const oneKilobyte = 1_024;
 
 /**
- * For each body a script of Lua, which tells wrk what to send; the bodies that have tokens are `N-tokens`.
+ * Writes a Lua script for each body, which wrk sends. Bodies with tokens are named `N-tokens`.
  *
  * @param {import('../types.js').Setting} setting
  * @param {readonly (string | undefined)[]} wanted
@@ -36,7 +36,7 @@ wrk.body = io.open("${file}"):read("*a")
 `;
 
 /**
- * A document of many small members, brought to a size.
+ * A document of many small members, padded to a size.
  *
  * @param {object} document
  * @param {number} bytes

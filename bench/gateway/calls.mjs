@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 
 /**
- * A call on a connection of its own, or of the agent. Faults are for those who ask.
+ * Begins a call on a new connection or on one of the agent. Errors show in `answered` alone.
  *
  * @param {string} url
  * @param {{
@@ -28,7 +28,7 @@ export function beginCall(url, options = {}) {
 }
 
 /**
- * Reads an answer to its end; resolves with its status.
+ * Reads an answer to its end and returns its status.
  *
  * @param {{ answered: Promise<import('node:http').IncomingMessage> }} call
  */

@@ -16,14 +16,14 @@ const changesPerStatement = 100;
 const changeIntervalMs = 100;
 
 /**
- * P12: what a gateway takes for many definitions, and how long it stands still for them.
+ * P12: memory for many definitions, and pauses while they are loaded and changed.
  *
  * @param {import('../types.js').Setting} setting
  */
 export async function measureDefinitions(setting) {
   const { dev, changesSeconds } = setting;
   const log = await openLog(dev);
-  // The measured gateway has core 0 to itself.
+  // Core 0 is for the measured gateway alone.
   pin(dev.pids.gateway ?? 0, 1);
   const gateway = await startGateway(setting, { probe: true });
   pin(gateway.pid, 0);
@@ -65,7 +65,7 @@ async function startUp(setting) {
 }
 
 /**
- * A definition that comes after all others is served: so are they.
+ * Waits until a definition that was written after all others is served: then they all are.
  *
  * @param {import('../types.js').Setting} setting
  * @param {import('../types.js').BenchGateway} gateway
@@ -92,7 +92,7 @@ async function changeFor(ms, log) {
 }
 
 /**
- * Writes into the definition log as the management API does, many at once.
+ * Writes into the definition log as the management API does, many definitions at once.
  *
  * @param {import('../../tools/lib/types.js').Dev} dev
  */

@@ -13,19 +13,20 @@ const blockBytes = 64 * 1024;
 const pauseMs = 1_000;
 
 /**
- * A destination inside the bench, for what is not about speed. /hang, /hang/begun and /hang/reading
- * wait for `release`; /down/BYTES and /up stream, a second late so that somebody must hold back.
+ * A destination inside the bench, for measurements other than speed. /hang, /hang/begun and
+ * /hang/reading wait for `release`; /down/BYTES and /up stream after a second, so that the proxy
+ * must hold back.
  */
 export class Destination {
   #server = createServer((req, res) => void this.#answer(req, res));
   /**
-   * The answers that calls hang on now.
+   * The answers of calls that hang now.
    *
    * @type {Set<ServerResponse>}
    */
   #waiting = new Set();
   /**
-   * When calls that hung were given up by the proxy.
+   * The times at which the proxy gave up hanging calls.
    *
    * @type {number[]}
    */

@@ -9,9 +9,9 @@ import { untilAnswers } from '../lib/programs.mjs';
 const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
- * One more gateway of the running product, with the command line and the environment that `npm start`
- * gave to the first one; `flag` is given to or taken from Node. With `probe` it answers questions about
- * its memory and its pauses.
+ * Starts one more gateway of the running product, with the command line and environment of the
+ * first. `flag` is given to or taken from Node. With `probe` it answers questions about its memory
+ * and its pauses.
  *
  * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
  * @param {{

@@ -10,13 +10,13 @@ import { createProxy } from './setting.mjs';
 /** @typedef {import('../types.js').BenchGateway & import('../types.js').LoadTarget & { given: boolean, ratios: number[] }} Idle */
 
 const flag = '--no-memory-reducer';
-/** After the first second come warm ones; the last of them are compared with. */
+/** Warm turns after the first second; the first second is compared with the last of them. */
 const warmTurns = 6;
 const comparedTurns = 3;
 
 /**
- * P19: what a call costs in the first second after a pause, against a warm one, of two gateways that differ
- * in one flag of V8. The bound belongs to the one that is as `npm start` starts it.
+ * P19: the cost of a call in the first second after a pause, against a warm one, for two gateways
+ * that differ in one flag of V8. The bound belongs to the one that `npm start` starts.
  *
  * @param {import('../types.js').Setting} setting
  */
@@ -72,7 +72,7 @@ async function oneRound(gateways) {
 }
 
 /**
- * Processor seconds of a call, of one gateway after the other.
+ * The processor seconds of a call, for one gateway after the other.
  *
  * @param {readonly Idle[]} gateways
  */

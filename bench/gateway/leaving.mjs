@@ -46,7 +46,7 @@ export async function measureLeaving(setting) {
 }
 
 /**
- * A slot that an abandoned call holds would keep one of these from its destination.
+ * Counts calls that arrive at once: a slot that an abandoned call still holds would keep one away.
  *
  * @param {import('../types.js').Setting} setting
  * @param {string} proxy

@@ -11,14 +11,14 @@ import { openSites } from './sites.mjs';
 const agent = 'http-proxy + agent';
 
 /**
- * GETs of /small over 64 connections, unless said.
+ * Unless stated otherwise, GETs of /small over 64 connections.
  *
  * @type {Readonly<Record<string, { connections?: number, path?: string, body?: string }>>}
  */
 const loads = {
   'GET small': {},
   'GET small, one connection': { connections: 1 },
-  // Calls whose caller leaves at the end of a turn are given up with their connections: few handshakes.
+  // Calls under way at the end of a turn are given up with their connections: few handshakes.
   'GET small, four connections': { connections: 4 },
   'POST 1 KB': { body: '1k' },
   'POST 100 KB': { body: '100k' },
@@ -26,13 +26,13 @@ const loads = {
   'POST, tokens: 1': { body: '1-tokens' },
   'POST, tokens: 10': { body: '10-tokens' },
   'POST, tokens: 100': { body: '100-tokens' },
-  // One for each sandbox: a call that waits for one says nothing of the gateway.
+  // One call for each sandbox: a call that waits for a sandbox does not measure the gateway.
   'POST 1 KB, two connections': { body: '1k', connections: 2 },
 };
 
 /**
- * Goal, load, target, peer, bound, and the figure if it is not requests per second of processor time.
- * nginx is compared by that alone: it gets no more requests per second than one core of load can make.
+ * The figure is requests per second of processor time unless another one is given. nginx is
+ * compared by that alone: one core of load cannot make more requests per second.
  *
  * @type {PairRow[]}
  */
@@ -61,11 +61,11 @@ const pairs = [
   ['TLS', 'GET small, four connections', 'gateway over TLS', `${agent} over TLS`],
 ];
 
-/** A few percent decide these: twice the rounds, for a median that can tell. */
+/** A few percent decide these goals: they take twice the rounds for an exact median. */
 const closeGoals = ['P8', 'P9'];
 
 /**
- * The pairs of the wanted goals, one after the other.
+ * Measures the pairs of the wanted goals, one after the other.
  *
  * @param {import('../types.js').Setting} setting
  * @param {(goal: string) => boolean} wants

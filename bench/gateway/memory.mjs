@@ -16,7 +16,7 @@ const waiting = 1_000;
 const warmUpCalls = 50;
 
 /**
- * P11: what a gateway takes for a large stream, and for calls that wait.
+ * P11: memory of a gateway for a large stream, and for calls that wait.
  *
  * @param {import('../types.js').Setting} setting
  * @returns {Promise<import('../types.js').Check[]>}
@@ -55,7 +55,7 @@ export async function measureMemory(setting) {
 }
 
 /**
- * A gateway of its own for each figure: what an earlier one left behind would hide it.
+ * Starts a new gateway for each figure: memory of an earlier measurement would hide it.
  *
  * @template Result
  * @param {import('../types.js').Setting} setting
@@ -127,8 +127,8 @@ async function sendAll(url, headers) {
 }
 
 /**
- * In two steps: callers that are connected and idle, then the same callers waiting for their
- * destination. The second is what a slow destination costs.
+ * Measures callers that are connected and idle, then the same callers waiting for their
+ * destination. The second figure is the cost of a slow destination.
  *
  * @param {import('../types.js').BenchGateway} gateway
  * @param {import('../types.js').Headers} headers

@@ -1,4 +1,4 @@
-// Loaded into a gateway that the bench starts (--require): as if it counted nothing.
+// Loaded into a gateway of the bench by --require: turns all counting off.
 const { Counter, Registry } = require('prom-client');
 
 const nothing = () => undefined;
@@ -7,7 +7,7 @@ const nothing = () => undefined;
 Object.assign(Counter.prototype, { incWithoutExemplar: nothing });
 Counter.prototype.labels = () => ({ inc: nothing });
 
-// Histograms tally by themselves (tallied-histogram.ts), and are told to a registry once.
+// Histograms tally by themselves (tallied-histogram.ts) and are registered once.
 const { registerMetric } = Registry.prototype;
 /** @param {any} metric */
 Registry.prototype.registerMetric = function (metric) {

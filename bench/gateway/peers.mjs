@@ -10,7 +10,7 @@ import { findProgram, untilAnswers } from '../lib/programs.mjs';
 const near = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * The destination of wrk's calls, small beside the proxies. Undefined without wrk or a compiler.
+ * Starts the destination of wrk's calls. Undefined without wrk or a C compiler.
  *
  * @param {Pick<import('../types.js').Setting, 'children' | 'folder'>} setting
  */
@@ -38,7 +38,7 @@ export const peerNames = [
 ];
 
 /**
- * With its process and URL; undefined when it is not installed.
+ * Starts a peer; undefined when it is not installed.
  *
  * @param {import('../types.js').Setting} setting
  * @param {string} name
@@ -62,7 +62,7 @@ export async function startNginx(setting) {
 }
 
 /**
- * A destination over TLS, with a certificate of an authority of its own.
+ * Starts a destination over TLS, with a certificate of an authority of its own.
  *
  * @param {import('../types.js').Setting} setting
  * @returns {Promise<import('../types.js').TlsUpstream | undefined>}
@@ -112,7 +112,7 @@ async function answering(child, port) {
 }
 
 /**
- * One worker on one core; bodies stay in memory, connections to both sides stay open.
+ * One worker on one core. Bodies stay in memory, and connections to both sides stay open.
  *
  * @param {string} folder
  * @param {string} server
@@ -157,7 +157,7 @@ const passing = (port, destination) => `
   }`;
 
 /**
- * Answers as many bytes as the destination without TLS.
+ * Answers with as many bytes as the destination without TLS.
  *
  * @param {number} port
  * @param {(name: string) => string} file

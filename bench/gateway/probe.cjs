@@ -1,4 +1,4 @@
-// Loaded into a gateway that the bench starts (--require): what cannot be seen from outside.
+// Loaded into a gateway of the bench by --require: answers questions about the process.
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 
 const resolutionMs = 1;

@@ -5,7 +5,7 @@ import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 
 /**
- * From the answer to a change until each of three gateways serves it, with every store healthy.
+ * Measures from the answer to a change until each of three gateways serves it, with healthy stores.
  *
  * @param {import('../types.js').Setting} setting
  */
@@ -75,8 +75,8 @@ async function redirect({ managementUrl, adminKey }, id, destinationUrl) {
 }
 
 /**
- * When the first call began that was served by the new definition: 0 for the first call of all, since
- * nothing then says that the definition was not in force before.
+ * The time at which the first call began that the new definition served. 0 if that was the first
+ * call: the definition may have been in force before it.
  *
  * @param {string} url
  * @param {import('../types.js').Headers} headers

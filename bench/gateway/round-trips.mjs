@@ -6,11 +6,11 @@ import { startGateway } from './gateways.mjs';
 import { createProxy, createTokens } from './setting.mjs';
 
 const calls = 500;
-/** The gateway's own questions meanwhile differ by one or two from window to window. */
+/** The number of the gateway's own queries differs by one or two from window to window. */
 const negligible = 0.01;
 
 /**
- * P6: a warm call without tokens asks Redis nothing.
+ * P6: a warm call without tokens does not query Redis.
  *
  * @param {import('../types.js').Setting} setting
  */
@@ -22,7 +22,7 @@ export function countRedis(setting) {
 }
 
 /**
- * P7: however many tokens a call has, it asks Postgres once.
+ * P7: a call queries Postgres once, however many tokens it has.
  *
  * @param {import('../types.js').Setting} setting
  */
@@ -40,7 +40,7 @@ export async function countPostgres(setting) {
 }
 
 /**
- * A gateway that reaches one of its stores through a relay that counts.
+ * Starts a gateway that reaches one of its stores through a counting relay.
  *
  * @param {import('../types.js').Setting} setting
  * @param {{ env: string, url: string }} upstream

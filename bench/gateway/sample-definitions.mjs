@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { loadLibraries } from '../lib/libraries.mjs';
 
-/** How this version seals what it writes into the definition log. */
+/** The functions by which this version seals definitions. */
 export const loadSealing = () =>
   loadLibraries('sealing', {
     './libs/definitions/src/codec.ts': 'sealDefinition',
@@ -9,7 +9,7 @@ export const loadSealing = () =>
   });
 
 /**
- * Seven proxies, two applications and one reactor of ten.
+ * Of ten definitions seven are proxies, two applications and one a reactor.
  *
  * @param {string} tenantId
  * @param {number} at

@@ -8,14 +8,14 @@ import { Destination } from './destination.mjs';
 import { startUpstream } from './peers.mjs';
 
 /**
- * The real product on core 1, its gateway on core 0, and a destination that does as it is told.
+ * Runs the real product on core 1, its gateway on core 0, and a destination inside the bench.
  *
  * @param {Pick<import('../types.js').Setting, 'timing' | 'changes' | 'changesSeconds' | 'idle'>} options
  * @param {(setting: import('../types.js').Setting) => Promise<void>} work
  */
 export async function withSetting(options, work) {
   endOnSignal();
-  // Everything started from here inherits it: Postgres's later sessions, too.
+  // All later processes inherit it, also the sessions of Postgres.
   pin(process.pid, 1);
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-gateway-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ export async function withSetting(options, work) {
     await destination.listen();
     const environment = {
       EGRESS_ALLOW: '127.0.0.1:*',
-      // P12 has 100,000 of one tenant.
+      // P12 writes 100,000 definitions of one tenant.
       DEFINITIONS_PER_TENANT: '200000',
       DEFINITION_BYTES_PER_TENANT: '1000000000',
     };
@@ -44,7 +44,7 @@ export async function withSetting(options, work) {
 }
 
 /**
- * A proxy, and what a call of it through any gateway needs.
+ * Creates a proxy; returns its id and the headers of a call through any gateway.
  *
  * @param {Pick<import('../types.js').Setting, 'dev'>} setting
  * @param {object} document

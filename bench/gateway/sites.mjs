@@ -16,7 +16,7 @@ const masking = {
 const appending = { location: 'header', name: 'X-Bench', value: 'yes' };
 
 /**
- * The members of a proxy besides its destination.
+ * The members of a proxy other than its destination.
  *
  * @type {Readonly<Record<string, object>>}
  */
@@ -34,7 +34,7 @@ const proxies = {
 };
 
 /**
- * Gateways of one age that differ in what they record alone.
+ * Gateways of the same age that differ only in what they record.
  *
  * @type {Readonly<Record<string, (setting: import('../types.js').Setting) => { env?: Record<string, string>, output?: string, preload?: string }>>}
  */
@@ -48,7 +48,7 @@ const recording = {
 };
 
 /**
- * Targets and peers by name; each is started when a pair wants it first. Undefined: it cannot run here.
+ * Targets and peers by name. Each is started at its first use; undefined where it cannot run.
  *
  * @param {import('../types.js').Setting & { tlsUpstream: import('../types.js').TlsUpstream | undefined }} setting
  */
@@ -96,7 +96,7 @@ export function openSites(setting) {
       started.set(name, site);
       return site;
     },
-    /** The preload knows what this version counts with. */
+    /** Checks that the preload still matches the metrics of this version. */
     async verify() {
       const silent = await started.get('metrics off');
       if (!silent) return;

@@ -2,7 +2,7 @@ import { heldBack } from './held-back.mjs';
 import { verdictOn } from './figures.cjs';
 
 /**
- * One line of the result: what was reached of a goal. No bound: a figure to know, not to reach.
+ * Makes a row of the result. A figure without a bound is for information.
  *
  * @param {string} goal
  * @param {string} what
@@ -43,7 +43,7 @@ export const notRun = (goal, what, why) => ({
 });
 
 /**
- * A failure of one measurement says nothing of the others.
+ * Turns a failed measurement into a void row: it does not affect the others.
  *
  * @param {string} goal
  * @param {string} what

@@ -1,14 +1,14 @@
 // The arithmetic of the benches; CommonJS, so that its spec can load it.
 
 /**
- * The time on a processor, in nanoseconds, that a `schedstat` of the kernel tells of one thread.
+ * The processor time in nanoseconds in a `schedstat` of one thread.
  *
  * @param {string} schedstat
  */
 exports.nanosecondsOf = (schedstat) => Number(/^\d+/.exec(schedstat)?.[0]);
 
 /**
- * The ratio of each round: of two turns that follow each other, so that both saw the same machine.
+ * The ratio of each round, of two consecutive turns, so that both saw the same machine.
  *
  * @param {readonly import('../types.js').Round[]} rounds
  * @param {string} figure
@@ -42,7 +42,7 @@ exports.percentile = (values, share) =>
   ascending(values)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 
 /**
- * The median decides; a band that reaches over the bound is said.
+ * Decides by the median, and says when the band crosses the bound.
  *
  * @param {import('../types.js').Band} band
  * @param {import('../types.js').Bound} wanted

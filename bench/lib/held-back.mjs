@@ -1,5 +1,5 @@
 /**
- * Known reasons why a goal is missed; told beside the rows that miss it, and there alone.
+ * Known reasons for missed goals, shown only in rows that miss them.
  *
  * @type {Readonly<Record<string, string>>}
  */

@@ -5,7 +5,8 @@ import { aliases } from '../../tools/build.mjs';
 import { repoRoot } from '../../tools/lib/repo.mjs';
 
 /**
- * Exports of this version's libraries, bundled as the apps have them; `exported` is `{module: names}`.
+ * Loads exports of this version's libraries, bundled as in the apps; `exported` is `{module:
+ * names}`.
  *
  * @param {string} name
  * @param {Readonly<Record<string, string>>} exported

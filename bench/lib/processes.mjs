@@ -6,7 +6,7 @@ const nanosecondsPerSecond = 1e9;
 const kibibytesPerMebibyte = 1024;
 
 /**
- * Every thread of the process and of those that it started runs on one core from now on.
+ * Binds all threads of the process and of its descendants to one core.
  *
  * @param {number} pid
  * @param {number} core
@@ -17,7 +17,7 @@ export function pin(pid, core) {
 }
 
 /**
- * The time that the process and those that it started have had on a processor.
+ * The processor time of the process and its descendants.
  *
  * @param {number} pid
  * @returns {number}
@@ -30,7 +30,7 @@ export function processorSeconds(pid) {
 }
 
 /**
- * The memory of the process and of those that it started.
+ * The memory of the process and its descendants.
  *
  * @param {number} pid
  * @returns {number}

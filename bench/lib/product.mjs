@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const tool = (name) => fileURLToPath(new URL(`../../tools/${name}.mjs`, import.meta.url));
 
 /**
- * The whole product in a folder of its own, for as long as `work` takes.
+ * Runs the whole product in its own folder while `work` lasts.
  *
  * @template Result
  * @param {Readonly<Record<string, string>>} environment
@@ -24,7 +24,7 @@ export async function withProduct(environment, work) {
     ...environment,
     GLOVEBOX_DIR: folder,
   };
-  // In a group of its own: what interrupts the bench must not interrupt the end of the product.
+  // In its own group: an interruption of the bench must not interrupt the end of the product.
   /**
    * @param {string} name
    * @param {string[]} args
@@ -38,7 +38,7 @@ export async function withProduct(environment, work) {
     run('stop');
     rmSync(folder, { recursive: true, force: true });
   };
-  // The product runs detached: without this it would outlive a bench that somebody interrupts.
+  // The product runs detached; without this it would survive an interrupted bench.
   process.once('exit', end);
   try {
     const started = run('start', '--detach');
@@ -50,7 +50,7 @@ export async function withProduct(environment, work) {
   }
 }
 
-/** An interruption ends what runs beside the bench, too: everything is ended on `exit`. */
+/** Exits on an interruption, since all other processes are ended on `exit`. */
 export function endOnSignal() {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Where a program is, or undefined. Debian keeps nginx where only root looks.
+ * Finds a program, or undefined. Debian has nginx on the PATH of root alone.
  *
  * @param {string} name
  */
@@ -19,7 +19,7 @@ export function findProgram(name) {
 export class Children {
   /** @type {Set<import('node:child_process').ChildProcess>} */
   #children = new Set();
-  // Not SIGKILL: nginx would leave its worker behind.
+  // SIGKILL would leave nginx's worker behind.
   #killAll = () => {
     for (const child of this.#children) child.kill('SIGTERM');
   };

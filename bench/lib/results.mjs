@@ -12,8 +12,7 @@ const rough =
   'the bench; it says nothing of a goal.';
 
 /**
- * The frame of a bench: its options, the table, the JSON, the page. `measure` gets `{timing, quick,
- * wants}` and resolves with `{checks, versions, details}`.
+ * Runs a bench: reads its options, prints the table, writes the JSON and the page.
  *
  * @param {import('../types.js').Bench} bench
  * @param {readonly string[]} args
@@ -72,7 +71,7 @@ function refuse(message) {
 }
 
 /**
- * The figures say nothing without it.
+ * The conditions of a run, without which its figures mean nothing.
  *
  * @param {string} command
  * @param {Readonly<Record<string, string>> | undefined} versions
@@ -116,7 +115,7 @@ function tableOf(checks) {
 }
 
 /**
- * A table as prettier would write it.
+ * A table in the format of prettier.
  *
  * @param {readonly string[]} columns
  * @param {readonly (readonly string[])[]} rows
@@ -143,7 +142,7 @@ function writeJson(name, document) {
 }
 
 /**
- * Replaces what stands between the markers of the section, or adds the section at the end.
+ * Replaces the text between the markers of the section, or adds the section at the end.
  *
  * @param {string} name
  * @param {string} markdown

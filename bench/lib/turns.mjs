@@ -1,12 +1,11 @@
 import { bandOf, median, ratiosOf } from './figures.cjs';
 
-/** Turns last a second. Less than this says little: V8 goes on optimising for many seconds. */
+/** Turns last a second. Fewer say little: V8 goes on optimising for many seconds. */
 export const whole = { warmUpTurns: 10, rounds: 11 };
 export const quick = { warmUpTurns: 2, rounds: 3 };
 
 /**
- * The target and one peer in turns, so that neither idles longer than the other's turn. `turn` measures
- * one of them once; resolves with the rounds, `{target, peer}` each.
+ * Measures the target and one peer in turns, so that neither idles longer than the other's turn.
  *
  * @template Side
  * @param {{ target: Side, peer: Side }} sides
@@ -31,7 +30,7 @@ export async function takeTurns({ target, peer }, { warmUpTurns, rounds }, turn)
 export const ratioOf = (rounds, figure = 'perCpuSecond') => bandOf(ratiosOf(rounds, figure));
 
 /**
- * The medians of both, for who wants to see more than the ratio.
+ * Prints the medians of both sides.
  *
  * @param {readonly import('../types.js').Round[]} rounds
  * @param {{ target: string, peer: string }} names

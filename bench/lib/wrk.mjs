@@ -7,9 +7,8 @@ const turnSeconds = 1;
 const millisecondsOf = { us: 0.001, ms: 1, s: 1000 };
 
 /**
- * One turn of a target, `{name, pid, url, headers, script}` (the script is one of wrk): requests per
- * second, and per second of its own processor time. An answer other than 2xx and a broken connection
- * make it void.
+ * Loads a target for one turn: requests per second, and per second of its own processor time. An
+ * answer other than 2xx or a broken connection makes the turn void.
  *
  * @param {import('../types.js').LoadTarget} target
  * @param {{ connections?: number }} options

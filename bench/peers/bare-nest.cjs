@@ -1,4 +1,4 @@
-// Nest as it comes, answering one JSON document: node bench/peers/bare-nest.cjs PORT DOCUMENT
+// Nest with its defaults, answering one JSON document: node bench/peers/bare-nest.cjs PORT DOCUMENT
 require('reflect-metadata');
 const { Controller, Get, Module } = require('@nestjs/common');
 const { NestFactory } = require('@nestjs/core');

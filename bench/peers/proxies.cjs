@@ -1,5 +1,5 @@
-// Other ways to be a proxy, each as its users would set it up: node bench/peers/proxies.cjs NAME PORT ORIGIN
-// [FILE OF THE AUTHORITY]
+// Other proxies, each as its users would set it up:
+// node bench/peers/proxies.cjs NAME PORT ORIGIN [FILE OF THE AUTHORITY]
 const { readFileSync } = require('node:fs');
 const http = require('node:http');
 const https = require('node:https');
@@ -19,13 +19,14 @@ function httpProxy(options) {
   return (req, res) => proxy.web(req, res);
 }
 
-/** Its buffers are those of the gateway and of undici. */
+/** Buffers of the same size as those of the gateway and of undici. */
 function keepAlive() {
   const options = {
     keepAlive: true,
     noDelay: true,
     highWaterMark: 64 * 1024,
-    // It leaves requests running whose caller has left: with a limit it would stand still by and by.
+    // It goes on with requests whose caller has left: with a limit all sockets would be taken in
+    // the end.
     maxSockets: Infinity,
     maxFreeSockets: 1024,
   };
@@ -33,7 +34,7 @@ function keepAlive() {
   return { agent: new https.Agent({ ...options, ca: readFileSync(caFile) }) };
 }
 
-/** The least that undici's fastest call needs: no key, no filter of headers but the framing. */
+/** The least code around undici's fastest call: no key, and no filter but that of the framing. */
 function undiciDispatch() {
   const { Pool } = require('undici');
   const pool = new Pool(origin, { connections: 1024, pipelining: 1 });

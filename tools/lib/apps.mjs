@@ -4,11 +4,14 @@ import { choosePort } from './ports.mjs';
 import { folderElsewhere, reachableFolder } from './reachable.mjs';
 import { entryPoint, repoRoot } from './repo.mjs';
 
-/** Set per app below; a value meant for one app or for these scripts must not leak into another. */
+/**
+ * Variables that are set per app below. A value for one app or for these scripts must not reach
+ * others.
+ */
 const notInherited =
   /^(npm_|NODE_TEST|JEST_|TEST_|ACCEPTANCE_|INIT_CWD$|PORT$|HOST$|OPS_PORT$|DATABASE_URL|REDIS_URL|KEY_RING|RUNNER_SECRET|GLOVEBOX_DIR$)|_(OPS_)?PORT$/;
 
-/** The runner holds nothing: it gets what it needs to find programs and its own settings, no more. */
+/** The runner gets only its own settings and the variables that it needs to find programs. */
 const runnerInherits =
   /^(PATH|HOME|TMPDIR|LANG|TZ|LOG_LEVEL|NODE_ENV|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|EGRESS_\w+|SANDBOX_\w+|RUNNER_\w+|REACTOR_\w+)$/;
 
@@ -34,7 +37,7 @@ export async function choosePorts(env) {
 const socketFolderLengthMax = 60;
 
 /**
- * Sockets need short paths (104 bytes on macOS), and the runner's children must reach its folder.
+ * Socket paths must be short (104 bytes on macOS), and the runner's children must reach the folder.
  *
  * @param {string} folder
  */
@@ -46,7 +49,7 @@ export function runnerFolder(folder) {
 }
 
 /**
- * The one place that knows what environment each app wants.
+ * Describes how to start each app. No other place knows their environments.
  *
  * @param {{
  *   env: import('./types.js').Environment,
@@ -114,7 +117,7 @@ export function describeApps(options) {
 }
 
 /**
- * Addresses that no proxy and no reactor may reach, whatever EGRESS_ALLOW says.
+ * The addresses that no proxy and no reactor may reach, whatever EGRESS_ALLOW says.
  *
  * @param {import('./types.js').AppPorts} ports
  * @param {import('./types.js').DatabaseUrls} urls

@@ -1,7 +1,9 @@
 import { accessSync, constants, mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** What a bare Debian has: the essential packages, apt, Git, Node. Nothing that serves or compiles. */
+/**
+ * The programs of a bare Debian: essential packages, apt, Git, Node. No servers and no compilers.
+ */
 const programs = `
   node npm npx git
   apt apt-cache apt-config apt-get dpkg dpkg-deb dpkg-query dpkg-split gpgv sqv
@@ -16,9 +18,9 @@ const programs = `
   .split(/\s+/);
 
 /**
- * Makes `folder` a PATH that holds what a bare machine has and nothing that somebody installed, so
- * that nothing passes here and fails there. Without apt there is no telling what a bare machine of
- * the kind has, nor a way to bring Redis along: the PATH stays as it is.
+ * Makes `folder` a PATH with the programs of a bare machine alone, so that a test does not depend
+ * on what somebody installed here. Without apt the PATH stays as it is: the programs of such a
+ * machine are not known, and Redis could not be brought along.
  *
  * @param {string} folder
  * @param {string} path

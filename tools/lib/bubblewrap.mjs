@@ -9,8 +9,8 @@ import { repoRoot } from './repo.mjs';
 const retryAfterMs = 60 * 60_000;
 
 /**
- * bubblewrap gives sandboxes their third level where the kernel lets anybody make user namespaces.
- * Either `command`, a bwrap that works here for users without privileges, or `missing`: why not.
+ * Finds bubblewrap, which gives sandboxes level 3 where the kernel allows user namespaces to
+ * everybody. Returns a `command` that works here without privileges, or the reason in `missing`.
  *
  * @returns {Promise<import('./types.js').FoundBubblewrap>}
  */
@@ -30,13 +30,13 @@ export async function findBubblewrap() {
     works,
   });
   if (unpacked) return { command: unpacked.command };
-  // A machine without a network would wait for it at every start.
+  // Without this note a machine without a network would wait at every start.
   writeFileSync(note, '');
   return { missing: 'bubblewrap is not installed, and could not be fetched' };
 }
 
 /**
- * Alone, as the runner starts it: nothing of the environment may be needed.
+ * Runs it as the runner does, with an empty environment.
  *
  * @param {{ command: string }} program
  */
@@ -45,7 +45,7 @@ function works({ command }) {
   return spawnSync(command, namespaces, { ...serviceUser, env: {}, cwd: '/' }).status === 0;
 }
 
-/** Where there is no unshare to ask, only bubblewrap itself can tell. */
+/** Without the program unshare, only bubblewrap itself can tell. */
 function maybeNamespaces() {
   const options = { ...serviceUser, env: plainEnvironment(), cwd: '/' };
   const { error, status } = spawnSync('unshare', ['--user', '--map-root-user', 'true'], options);

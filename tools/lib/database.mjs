@@ -4,7 +4,7 @@ import { run } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 
 /**
- * The same server and database, seen by each of the four roles.
+ * The URLs of one database for each of its roles.
  *
  * @param {string} adminUrl
  * @param {import('./types.js').Secrets} secrets
@@ -53,7 +53,7 @@ export async function createDatabase(adminUrl, name) {
 }
 
 /**
- * A DATABASE_URL from outside must belong to someone who may create roles.
+ * Checks that a given DATABASE_URL belongs to a role that may create roles.
  *
  * @param {string} text
  */
@@ -120,7 +120,7 @@ export async function migrate(ownerUrl, direction = 'up') {
 }
 
 /**
- * Answers `{tenant_id, name, management_key, private_key?}`.
+ * Returns the line that the command prints.
  *
  * @param {string} name
  * @param {{ demo: boolean, databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
@@ -144,7 +144,7 @@ export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing 
 }
 
 /**
- * Answers what the command says.
+ * Returns the output of the command.
  *
  * @param {readonly string[]} args
  * @param {{ databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options

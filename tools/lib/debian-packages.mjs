@@ -9,8 +9,8 @@ import { repoRoot } from './repo.mjs';
 export const hasApt = () => spawnSync('apt-get', ['--version']).status === 0;
 
 /**
- * A program from Debian's packages, unpacked into a folder, which needs no root. Undefined where
- * there is no apt, or where the program does not work even with the packages that may be missing.
+ * Unpacks a program from Debian packages into a folder, which needs no root. Returns undefined
+ * where there is no apt, or where the program does not work even with the packages of `maybe`.
  *
  * @param {{
  *   name: string,
@@ -32,7 +32,7 @@ export async function fromDebianPackages({ name, program, packages, maybe = [], 
     rmSync(unpacked, { recursive: true, force: true });
     renameSync(draft, unpacked);
   }
-  // Programs are no secret, and sandboxes are users of their own.
+  // Programs are not secret, and sandboxes run as users of their own.
   if ((statSync(unpacked).mode & 0o777) !== 0o755) chmodSync(unpacked, 0o755);
   const found = programIn(unpacked, program);
   if (works(found)) return found;
@@ -60,7 +60,7 @@ function programIn(folder, program) {
  * @param {{ packages: readonly string[], maybe: readonly string[], works: () => boolean }} options
  */
 async function fetchAndUnpack(folder, { packages, maybe, works }) {
-  // With the environment of the caller: it may name an HTTP proxy. Its PATH may be closed to others.
+  // The environment of the caller may name an HTTP proxy. Its PATH may be closed to other users.
   const PATH = [process.env.PATH, '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
   const options = { ...serviceUser, cwd: folder, env: { ...process.env, PATH, HOME: folder } };
   const timeouts = ['http', 'https'].flatMap((name) => ['-o', `Acquire::${name}::Timeout=15`]);
@@ -74,7 +74,7 @@ async function fetchAndUnpack(folder, { packages, maybe, works }) {
   /** @type {string[]} */
   let lists = [];
   if ((await download(packages, [])).code !== 0) {
-    // No package lists on this machine: fetch them into the folder, which needs no root either.
+    // This machine has no package lists: fetch them into the folder, which needs no root either.
     const state = serviceFolder(join(folder, 'lists'));
     // Each by itself: of a whole path only the last folder would belong to the services.
     for (const part of ['lists', 'lists/partial', 'archives', 'archives/partial']) {

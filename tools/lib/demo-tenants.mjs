@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writePrivate } from './secrets.mjs';
 
 /**
- * Two tenants with a management and a private key each; kept as long as the database knows them.
+ * Returns two tenants with their keys, and creates them where the database does not know them.
  *
  * @param {string} folder
  * @param {string} baseUrl

@@ -8,8 +8,8 @@ import { secretsOf } from './secrets.mjs';
 import { buildStaleApps } from '../build.mjs';
 
 /**
- * The database that a script works on: the one of DATABASE_URL (an administrator's, as for npm start),
- * else the one that npm start runs. Installs and builds what is missing.
+ * The database of a script: the one of DATABASE_URL (with an administrator's login, as for npm
+ * start), else the one of the running product. Installs and builds what is missing.
  *
  * @param {import('./types.js').Environment} env
  */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const devFile = (folder) => join(folder, 'dev.json');
 
 /**
- * What `npm start` tells scripts about the product that runs, or undefined when none does.
+ * The running product, or undefined when none runs.
  *
  * @param {string} folder
  * @returns {import('./types.js').Dev | undefined}

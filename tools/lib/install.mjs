@@ -4,7 +4,9 @@ import { run } from './processes.mjs';
 import { step, together, Trouble } from './progress.mjs';
 import { repoRoot } from './repo.mjs';
 
-/** The Node binaries that reactors run on are kept apart: as dependencies of the root their `bin` would shadow `node`. */
+/**
+ * The Node versions for reactors are installed apart: their `bin` in the root would shadow `node`.
+ */
 const folders = [
   { name: 'dependencies', path: repoRoot },
   { name: 'runtimes of the runner', path: join(repoRoot, 'apps', 'runner', 'runtimes') },
@@ -36,7 +38,7 @@ async function install(folder) {
 }
 
 /**
- * npm writes the lock of what it installed as its last act; it must say what our lock says.
+ * npm writes the lock of the installed packages as its last act; it must agree with our lock.
  *
  * @param {string} folder
  */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot } from './repo.mjs';
 
-/** Folders with a Jest project, by the short name that `npm test -- NAME` takes. */
+/** The folders of all Jest projects with their short names for `npm test -- NAME`. */
 export function jestProjects() {
   const nested = ['libs', 'apps'].flatMap((area) =>
     readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
@@ -13,7 +13,7 @@ export function jestProjects() {
 }
 
 /**
- * One Jest for all projects: one result, nothing replayed from a cache, no task runner to hang.
+ * One Jest for all projects: one result, no cached results, no task runner that may hang.
  *
  * @param {readonly string[]} folders
  * @param {{ resultFile: string, testMatch?: string | undefined, more?: readonly string[] }} options
@@ -27,9 +27,9 @@ export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
       '--ci',
       '--passWithNoTests',
       '--maxWorkers=2',
-      // As long as Jest gives itself when it needs no workers.
+      // The same time that Jest gives itself without workers.
       '--workerGracefulExitTimeout=1000',
-      // Jest takes no time-out from the configuration of one project among many.
+      // Jest ignores the time-out of a project's configuration when it runs several.
       '--testTimeout=30000',
       '--json',
       `--outputFile=${resultFile}`,
@@ -42,16 +42,16 @@ export function jestCommand(folders, { resultFile, testMatch, more = [] }) {
 }
 
 /**
- * Something that tests opened, a timer or a connection, keeps Jest or a worker of it from ending.
+ * Whether a timer or connection of a test keeps Jest or one of its workers from ending.
  *
  * @param {string} output
  */
 export const lingers = (output) => /failed to exit gracefully|Jest did not exit/.test(output);
 
 /**
- * From Jest's own result. A suite that did not run has no failed test, so it counts by itself, and
- * so does a Jest that does not end; `strict` also counts skipped tests, which promise something that
- * nobody checked.
+ * Counts from the result of Jest. A suite that did not run has no failed test, so it counts by
+ * itself, and so does a Jest that does not end. `strict` counts skipped tests as failed: they
+ * promise what nobody checked.
  *
  * @param {{ resultFile: string, code: number, output: string, timedOut: boolean, strict: boolean }} run
  */

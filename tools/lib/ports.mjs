@@ -20,12 +20,14 @@ function listenOnce(port) {
 /** @param {unknown} error */
 const codeOf = (error) => /** @type {NodeJS.ErrnoException} */ (error).code;
 
-/** Below those that kernels give to outgoing connections: one of these would take it meanwhile. */
+/**
+ * Below the ports of outgoing connections, one of which could take the port before its server does.
+ */
 const ownPorts = { from: 15_000, to: 32_000 };
 /** @type {Set<number>} */
 const given = new Set();
 
-/** A port for a server that starts later. It is not given twice. */
+/** Returns a free port for a server that starts later. No port is given twice. */
 export async function freePort() {
   for (;;) {
     const port = randomInt(ownPorts.from, ownPorts.to);
@@ -40,7 +42,7 @@ export async function freePort() {
 }
 
 /**
- * The port that the variable names, else the default; 0 stands for any free one.
+ * Returns the port of the variable, else the default. 0 stands for any free port.
  *
  * @param {import('./types.js').Environment} env
  * @param {string} variable

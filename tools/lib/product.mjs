@@ -17,7 +17,7 @@ import { startServices } from './services.mjs';
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 
 /**
- * From installed dependencies to a product that answers; `running` learns of every process.
+ * Starts the product once dependencies are installed. `running` is told of every process.
  *
  * @param {{ folder: string, env: import('./types.js').Environment, running: import('./running.mjs').Running }} options
  * @returns {Promise<import('./types.js').Dev>}
@@ -115,7 +115,7 @@ async function startDemoDestination(logs, started, signal) {
 }
 
 /**
- * Settings of the caller's own decide; else sandboxes get the highest level that can be had.
+ * The caller's settings win; else sandboxes get the highest level that is possible here.
  *
  * @param {import('./types.js').Environment} env
  * @param {AbortSignal} signal
@@ -135,7 +135,7 @@ async function bubblewrapOf(env, signal) {
 }
 
 /**
- * As the runner found out by trying. It does not know why it was given no bubblewrap.
+ * The level that the runner found by trying. It does not know why it was given no bubblewrap.
  *
  * @param {readonly import('./types.js').AppCommand[]} apps
  * @param {import('./types.js').FoundBubblewrap} bubblewrap

@@ -1,11 +1,11 @@
-/** A failure with words for the person at the terminal: printed without a stack. */
+/** A failure that is explained to the person at the terminal, without a stack. */
 export class Trouble extends Error {}
 
 const quietMs = 1500;
 
 /**
- * Runs one step and prints its name, result and time; a slow one also says that it is still at it.
- * Once `signal` is aborted it prints nothing: another step has failed, and that one is told.
+ * Runs one step and prints its name, result and time; a slow step is announced before it ends.
+ * After `signal` is aborted it prints nothing: another step has failed, which is reported.
  *
  * @template Result
  * @param {string} label
@@ -34,7 +34,7 @@ export async function step(label, action, signal) {
 }
 
 /**
- * Like Promise.all; the first failure also ends the waits of the others, through their signal.
+ * Works as Promise.all. The first failure also ends the waits of the others, by their signal.
  *
  * @template {readonly unknown[]} Results
  * @param {{ readonly [At in keyof Results]: (signal: AbortSignal) => Promise<Results[At]> }} starts
@@ -65,7 +65,7 @@ export function explain(error) {
 }
 
 /**
- * The frame of every short script: `--help` prints the text, trouble ends with its words and code 1.
+ * Runs a script: `--help` prints the text, Trouble is printed in its own words with code 1.
  *
  * @param {string} help
  * @param {(args: string[]) => void | Promise<void>} main

@@ -9,14 +9,14 @@ const isRoot = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };
 
 /**
- * Postgres refuses to run as root, so under root the services run as nobody.
+ * Postgres refuses to run as root: a root starts the services as nobody.
  *
  * @type {import('./types.js').ServiceUser}
  */
 export const serviceUser = isRoot ? nobody : {};
 
 /**
- * The folder itself when the services can reach it, else one that they can (root's home has mode 0700).
+ * Returns the folder if the services can reach it, else another one (root's home has mode 0700).
  *
  * @param {string} wanted
  */
@@ -26,7 +26,7 @@ export function reachableFolder(wanted) {
 }
 
 /**
- * Everywhere that data of this state folder may be; creates nothing.
+ * All folders that may hold data of this state folder. Creates nothing.
  *
  * @param {string} folder
  */
@@ -51,7 +51,7 @@ function elsewhere(wanted) {
 }
 
 /**
- * A folder of ours with a short path, the same one at each start.
+ * Returns a folder of ours with a short path, the same one at each start.
  *
  * @param {string} wanted
  */
@@ -59,7 +59,7 @@ export function folderElsewhere(wanted) {
   const folder = elsewhere(wanted);
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o711 });
   const stat = lstatSync(folder);
-  // Anyone may create names there: a folder that is not ours could be a trap.
+  // Anyone may create folders there: one that is not ours could be a trap.
   if (!stat.isDirectory() || stat.uid !== process.getuid?.()) {
     throw new Trouble(`${folder} exists and is not ours. Remove it, then start again.`);
   }
@@ -71,7 +71,7 @@ export function folderElsewhere(wanted) {
 }
 
 /**
- * A private folder that belongs to the user of the services.
+ * Creates a private folder that belongs to the user of the services.
  *
  * @param {string} path
  */

@@ -1,10 +1,10 @@
-// For a test that is no ES module: node tools/lib/readme-commands.mjs README.md prints a JSON array.
+// Prints the commands of a page as a JSON array: node tools/lib/readme-commands.mjs README.md
 import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The commands of a Markdown page that a test pastes into a shell: the lines of every block fenced
- * as ```sh tour. A line that ends in a backslash goes on with the next one.
+ * The commands of a Markdown page that a test pastes into a shell: the lines of all blocks fenced
+ * as ```sh tour. A backslash at the end joins a line with the next one.
  *
  * @param {string} markdown
  */

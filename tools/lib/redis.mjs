@@ -21,7 +21,7 @@ export async function startRedis({ folder, password, logFile, durable, port }) {
   const server = await findRedis();
   const chosen = port || (await freePort());
   const data = serviceFolder(join(folder, 'redis'));
-  // A file and not arguments: arguments are seen by everyone on the machine.
+  // A file, because everyone on the machine can see arguments.
   const settings = join(data, 'redis.conf');
   writeFileSync(
     settings,
@@ -55,7 +55,7 @@ export async function startRedis({ folder, password, logFile, durable, port }) {
   };
 }
 
-/** How to launch a further server: for tests that stop, stall or fill one of their own. */
+/** Describes how to start another server, for tests that stop, stall or fill one. */
 export async function redisServerCommand() {
   const { command, env } = await findRedis();
   return { command, env, ...serviceUser };
@@ -112,7 +112,7 @@ const debianPackages = {
   name: 'redis',
   program: 'redis-server',
   packages: ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'],
-  // What Ubuntu's build needs besides; names that a release does not know are passed over.
+  // Further libraries of Ubuntu's build; names that a release does not know are skipped.
   maybe: ['liblua5.1-0', 'lua-cjson', 'lua-bitop', 'libhiredis1.1.0', 'libhiredis0.14'],
   works,
 };

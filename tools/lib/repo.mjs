@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 export const repoRoot = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** Where `npm start` keeps data, secrets and logs; GLOVEBOX_DIR lets a second copy run beside the first. */
+/** Data, secrets and logs of `npm start`. GLOVEBOX_DIR lets a second copy run beside the first. */
 export const stateFolder = resolve(process.env.GLOVEBOX_DIR || join(repoRoot, '.glovebox'));
 
 export const appNames = ['management-api', 'gateway', 'worker', 'runner'];

@@ -12,7 +12,9 @@ import { endNow, identify, isAlive, stopService } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 import { writePrivate } from './secrets.mjs';
 
-/** Callers first, what they call afterwards, the stores last: nothing loses what it still needs. */
+/**
+ * Callers first, then the apps that they call, the stores last: each one keeps what it still needs.
+ */
 const stopOrder = [
   ['gateway'],
   ['worker', 'management-api'],
@@ -21,8 +23,8 @@ const stopOrder = [
 ];
 
 /**
- * What runs for one state folder. The list is written at every start of a process, before anything
- * is ready, so that even after a kill -9 of `npm start` the next command finds and ends the rest.
+ * The processes of one state folder. The list is written at the start of each process, before it is
+ * ready, so that even after a kill -9 of `npm start` the next command finds and ends the others.
  */
 export class Running {
   #file;
@@ -101,7 +103,7 @@ export function forget(folder) {
 }
 
 /**
- * Two starts at once would fight over the same data.
+ * Locks the folder against a second start, which would use the same data.
  *
  * @param {string} folder
  */

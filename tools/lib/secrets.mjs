@@ -14,7 +14,7 @@ const passwords = [
 ];
 
 /**
- * Only the owner can read the file, and a reader never sees half of it.
+ * Writes a file that only its owner can read, and that no reader sees half written.
  *
  * @param {string} file
  * @param {string} text
@@ -33,7 +33,7 @@ export function generateSecrets() {
 }
 
 /**
- * Made once, kept until `--reset`; a folder of an older release gets what is new.
+ * The secrets of a folder, made once and kept until `--reset`. An older folder gets new ones.
  *
  * @param {string} folder
  * @returns {import('./types.js').Secrets}
@@ -50,7 +50,7 @@ export function secretsOf(folder) {
 const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
 
 /**
- * The master key: without this file nothing that was sealed can be opened again.
+ * The file of the master key. Without it nothing that was sealed opens again.
  *
  * @param {string} folder
  */
@@ -61,7 +61,7 @@ export function keyRingFileOf(folder) {
 }
 
 /**
- * The ring of the variables, else the one that the running product has.
+ * The key ring of the variables, else that of the running product.
  *
  * @param {import('./types.js').Environment} env
  * @param {import('./types.js').Dev | undefined} dev

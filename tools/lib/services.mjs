@@ -7,8 +7,8 @@ import { reachableFolder } from './reachable.mjs';
 import { checkRedisUrl, startRedis } from './redis.mjs';
 
 /**
- * Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else embedded ones with their data
- * below `folder`. `started` is told of each process at once, so that an interruption finds it.
+ * Provides Postgres and Redis: those of DATABASE_URL and REDIS_URL, else embedded ones with their
+ * data below `folder`. `started` is told of each process at once, so that an interruption ends it.
  *
  * @param {{
  *   folder: string,

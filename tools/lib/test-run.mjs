@@ -36,7 +36,7 @@ const lingeringMs = 10_000;
 /** Projects whose specs start a built runner. */
 const startRunners = new Set(['libs/reactors', 'apps/worker']);
 
-/** One run of checks and tests with services of its own in a temporary folder. */
+/** A run of checks and tests, with its own services in a temporary folder. */
 export class TestRun {
   passed = 0;
   failed = 0;
@@ -56,7 +56,7 @@ export class TestRun {
   /** @param {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} options */
   constructor(options) {
     this.#options = options;
-    // Under root Postgres and Redis run as nobody and must pass through.
+    // As root, Postgres and Redis run as nobody and must pass through.
     chmodSync(this.#folder, 0o711);
     process.env.PATH = barePath(join(this.#folder, 'bin'), process.env.PATH ?? '');
   }
@@ -76,14 +76,14 @@ export class TestRun {
   }
 
   /**
-   * Builds, then runs the given Jest projects; with `acceptance` also those against the whole product.
+   * Builds, then runs the Jest projects; with `acceptance` also those against the whole product.
    *
    * @param {readonly string[]} folders
    * @param {boolean} acceptance
    */
   async some(folders, acceptance) {
     await installDependencies();
-    // Every run needs the migrations; the other apps only where they run or are tested.
+    // Every run needs the migrations. Other apps are built where they run or are tested.
     const needed = buildRoots.filter(
       (root) =>
         acceptance ||
@@ -105,13 +105,13 @@ export class TestRun {
     explain(error);
   }
 
-  /** An interruption ends the step at work; the next one must not begin. */
+  /** After an interruption no further step begins. */
   #refuseWhenEnded() {
     if (this.#ended) throw new Trouble('Interrupted.');
   }
 
   /**
-   * Later checks go on after a failed one: one run tells everything that is wrong.
+   * A failed check does not stop the later ones: one run reports every fault.
    *
    * @param {string} label
    * @param {string} command
@@ -133,7 +133,8 @@ export class TestRun {
   }
 
   async #startServices() {
-    // The roles' passwords belong to the whole server: one that others use keeps those of npm start.
+    // The passwords of the roles belong to the whole server: a given server keeps those of npm
+    // start.
     const secrets = process.env.DATABASE_URL ? secretsOf(stateFolder) : generateSecrets();
     writePrivate(join(this.#folder, 'product', 'secrets.json'), JSON.stringify(secrets));
     chmodSync(join(this.#folder, 'product'), 0o711);
@@ -163,7 +164,7 @@ export class TestRun {
     };
   }
 
-  /** Where tests decide, no level of the sandbox may be left out. */
+  /** In CI no level of the sandbox may be left out. */
   async #bubblewrap() {
     /** @type {import('./types.js').FoundBubblewrap} */
     let found = {};
@@ -210,7 +211,7 @@ export class TestRun {
       timeoutMs: minutes * 60_000,
       onOutput: (text, end) => {
         process.stdout.write(text);
-        // It may never end by itself.
+        // Jest may never end by itself.
         if (lingers(text)) setTimeout(end, lingeringMs).unref();
       },
     });
@@ -232,11 +233,11 @@ export class TestRun {
       GLOVEBOX_DIR: folder,
       GATEWAY_PORT: '0',
       MANAGEMENT_PORT: '0',
-      // A secret in a line that is seldom written is one too.
+      // Debug lines must not hold secrets either.
       LOG_LEVEL: 'debug',
       ACCESS_LOG: 'true',
     };
-    // Its tests receive on ports of their own.
+    // The tests receive on ports of their own.
     productEnv.EGRESS_ALLOW = [process.env.EGRESS_ALLOW, '127.0.0.1:*'].filter(Boolean).join(',');
     if (process.env.DATABASE_URL) {
       const name = await this.#createDatabase(process.env.DATABASE_URL, 'acceptance');
@@ -251,7 +252,9 @@ export class TestRun {
     await this.#jest(['acceptance'], { ...env, ACCEPTANCE_DEV_JSON: devFile(folder) });
   }
 
-  /** Ends whatever is left of the run; a process that nobody ended in good order is a failure. */
+  /**
+   * Ends everything that the run started. A process that is still alive after that is a failure.
+   */
   async end() {
     if (this.#ended) return;
     this.#ended = true;
@@ -276,7 +279,7 @@ export class TestRun {
     if (code !== 0) this.fail(new Trouble(`npm stop failed:\n${output.trim()}`));
   }
 
-  /** Only on a server that outlives the run. */
+  /** Drops databases only on a server that outlives the run. */
   async #dropDatabases() {
     if (!process.env.DATABASE_URL) return;
     for (const { databaseUrl, name } of this.#databases) {

@@ -7,7 +7,7 @@ const asAdmin = '-H "SVC-API-KEY: $ADMIN_KEY"';
 const asApp = '-H "SVC-API-KEY: $PRIVATE_KEY"';
 
 /**
- * Lines that work when pasted one after the other into a POSIX shell; a test does just that.
+ * The lines of the tour. A test pastes them into a POSIX shell, one after the other.
  *
  * @param {{ baseUrl: string, adminKey: string, privateKey: string, demoDestination: string }} dev
  * @returns {import('./types.js').TourStep[]}

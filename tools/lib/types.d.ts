@@ -47,9 +47,9 @@ export interface StoreOptions {
   readonly folder: string;
   readonly password: string;
   readonly logFile: string;
-  /** False: nobody will miss its data. */
+  /** False when nobody will miss the data. */
   readonly durable: boolean;
-  /** 0: any free one. */
+  /** 0 stands for any free port. */
   readonly port: number;
 }
 
@@ -122,7 +122,7 @@ export interface AppPorts {
   readonly ops: Readonly<Record<string, number>>;
 }
 
-/** How an app is started. */
+/** The command that starts an app. */
 export interface AppCommand {
   readonly name: string;
   readonly command: string;

@@ -20,7 +20,7 @@ export const settings = {
     'a collector of traces, OTLP over HTTP in JSON; /v1/traces is added to an address without a path',
   ),
   TRACE_SAMPLE_PERCENT: integer(
-    'of the calls without a traceparent, which decides for itself, how many are traced',
+    'percentage of calls without a traceparent that are traced; a traceparent decides for itself',
     100,
     { min: 0, max: 100 },
   ),
@@ -40,7 +40,7 @@ export const settings = {
     max: 300_000,
   }),
   REQUEST_TIMEOUT_MS: integer(
-    'how long it may take to send a whole request, unless its body is streamed to a destination',
+    'how long a caller may take to send a whole request, unless its body is streamed to a destination',
     300_000,
     { min: 100, max: 3_600_000 },
   ),
@@ -56,7 +56,7 @@ export const settings = {
     },
   ),
   DESTINATIONS_MAX: integer(
-    'destinations that connections are kept for, shared out between tenants',
+    'destinations with kept connections, shared out between tenants',
     5_000,
     { min: 1, max: 1_000_000 },
   ),
@@ -70,7 +70,7 @@ export const settings = {
     max: 65_536,
   }),
   CALLS_PER_KEY_MAX: integer(
-    'of those, calls of one application, or through one proxy without an API key',
+    'calls under way of one application, or through one proxy without an API key',
     1_024,
     { min: 1, max: 65_536 },
   ),
@@ -84,12 +84,12 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
-  BODY_IDLE_MS: integer('how long the body of a request or of its answer may stand still', 30_000, {
+  BODY_IDLE_MS: integer('how long the body of a request or of its answer may stall', 30_000, {
     min: 100,
     max: 600_000,
   }),
   RUNS_PENDING_MAX: integer(
-    'async runs and webhooks of a tenant that wait; above it 429 share_exhausted',
+    'waiting async runs and webhooks of a tenant; above it 429 share_exhausted',
     10_000,
     { min: 1, max: 1_000_000 },
   ),

@@ -17,15 +17,15 @@ import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
-import { AccessLog } from './observing/access-log';
 import { createCallShares, type CallShares } from './call/call-shares';
-import type { GatewayConfig } from './config';
-import { Destinations } from './destinations/destinations';
 import { KnownKeys } from './call/known-keys';
+import type { GatewayConfig } from './config';
+import { Tunnels } from './connection/upgrade';
+import { Destinations } from './destinations/destinations';
+import { AccessLog } from './observing/access-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
-import { Tunnels } from './connection/upgrade';
 
 /** Everything that a request may need, made once. Tests replace parts of it. */
 export interface GatewayContext {

@@ -48,7 +48,7 @@ function accepts(): Promise<boolean> {
   });
 }
 
-/** A caller with one kept connection, which goes elsewhere when it is told that this was the last answer. */
+/** Calls over one kept connection until it is told that an answer was the last. */
 async function callUntilToldToGo(path: string): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let calls = 1; ; calls += 1) {
@@ -60,7 +60,7 @@ async function callUntilToldToGo(path: string): Promise<number> {
   }
 }
 
-it('no call fails: each kept connection is served until it has been told to go', async () => {
+it('no call fails while the gateway stops: each kept connection is served until it is told to close', async () => {
   await start(400);
   const paths = ['/proxy/a', '/proxy/b', '/tokens', '/health/live'];
   const callers = Array.from({ length: 20 }, (_, n) => callUntilToldToGo(paths[n % 4] ?? ''));
@@ -71,8 +71,8 @@ it('no call fails: each kept connection is served until it has been told to go',
   await stopped;
 });
 
-it('says at once that it is not ready, and goes on serving for STOP_DELAY_MS', async () => {
-  // However busy the machine is, what follows is done by then.
+it('a stopping gateway reports at once that it is not ready, and serves for STOP_DELAY_MS', async () => {
+  // Long enough for everything below, however busy the machine is.
   await start(5_000);
   expect(await readiness(gateway.opsUrl)).toBe(200);
   const stopped = gateway.stop();
@@ -87,7 +87,7 @@ it('says at once that it is not ready, and goes on serving for STOP_DELAY_MS', a
   expect(await accepts()).toBe(false);
 }, 20_000);
 
-it('a call in flight gets its answer, while nothing new is accepted', async () => {
+it('a call in flight gets its answer while a stopping gateway accepts nothing new', async () => {
   await start(0);
   const slow = call('/proxy/slow', new Agent({ keepAlive: true }));
   await waitFor(() => release !== undefined);

@@ -36,7 +36,7 @@ afterEach(() => {
   management.connections.length = 0;
 });
 
-/** The caller's side of a request, and what the management API heard. */
+/** Sends a request and returns the caller's side and the text that the management API got. */
 async function ask(head: string, body = ''): Promise<{ caller: RawCaller; heard: string }> {
   const caller = new RawCaller(
     gateway.port,
@@ -46,7 +46,7 @@ async function ask(head: string, body = ''): Promise<{ caller: RawCaller; heard:
   return { caller, heard: management.connections.map(({ text }) => text).join('') };
 }
 
-it('that broke off is answered once, although the management API answers, too', async () => {
+it('a request that broke off is answered once, although the management API answers too', async () => {
   const caller = new RawCaller(
     gateway.port,
     'POST /tokens HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nZZ\r\n',
@@ -60,7 +60,7 @@ it('that broke off is answered once, although the management API answers, too', 
 });
 
 describe('a request on its way to the management API', () => {
-  it('leaves behind what is between two hops, and what the caller says of others', async () => {
+  it('loses hop-by-hop headers and the caller’s forwarding headers', async () => {
     const gone = [
       'Keep-Alive',
       'Proxy-Authorization',
@@ -131,7 +131,7 @@ describe('a request on its way to the management API', () => {
       '{}',
       /content-length: 2[^]*\r\n\r\n\{\}$/i,
     ],
-  ])('is framed anew: %s with %s', async (method, header, body, pattern) => {
+  ])('is framed anew for %s with %s', async (method, header, body, pattern) => {
     const { caller, heard } = await ask(`${method} /tokens HTTP/1.1\r\n${header}`, body);
     expect(caller.text).toMatch(/HTTP\/1\.1 200 /);
     expect(heard).toMatch(pattern);
@@ -139,7 +139,7 @@ describe('a request on its way to the management API', () => {
     expect(heard).not.toMatch(/expect/i);
   });
 
-  it('413: a DELETE whose chunks are too many to be read whole', async () => {
+  it('gets 413 if it is a DELETE with too many chunks to be read whole', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const { caller, heard } = await ask(
       'DELETE /tokens/x HTTP/1.1\r\nTransfer-Encoding: chunked',
@@ -160,7 +160,7 @@ describe('a request on its way to the management API', () => {
     await waitFor(() => management.connections[0]?.ended === true);
   });
 
-  it('is answered as an ordinary one when it offers a WebSocket', async () => {
+  it('is answered as an ordinary request when it offers a WebSocket', async () => {
     const { caller, heard } = await ask(
       'GET /tokens HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket',
     );
@@ -170,7 +170,7 @@ describe('a request on its way to the management API', () => {
 });
 
 describe('an answer of the management API', () => {
-  it('comes without what is between two hops, and keeps what is ours', async () => {
+  it('loses hop-by-hop headers and keeps service headers', async () => {
     answer =
       'HTTP/1.1 201 Created\r\nSVC-TRACE-ID: t\r\nTrailer: X-T\r\nUpgrade: h2c\r\nKeep-Alive: timeout=5\r\n' +
       'Connection: X-Hop, close\r\nX-Hop: 1\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 2\r\n\r\n{}';
@@ -186,14 +186,14 @@ describe('an answer of the management API', () => {
     ['is no HTTP', 'nonsense\r\n\r\n'],
     ['has two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     ['switches protocols', 'HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
-  ])('that %s is 503', async (_, bytes) => {
+  ])('that %s becomes 503', async (_, bytes) => {
     answer = bytes;
     const { caller } = await ask('GET /tokens HTTP/1.1');
     expect([caller.status, caller.json]).toMatchObject([503, { code: 'service_unavailable' }]);
     expect(caller.text).toMatch(/retry-after: 1/i);
   });
 
-  it('that breaks off is not taken for whole', async () => {
+  it('that breaks off is not taken for a whole one', async () => {
     answer = 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf';
     const caller = new RawCaller(gateway.port, 'GET /tokens HTTP/1.1\r\nHost: a\r\n\r\n');
     await waitFor(() => caller.text.endsWith('half'));
@@ -212,7 +212,7 @@ describe('a body of 20 MB', () => {
   ];
   const post = (framing: string): string =>
     `POST /tokens HTTP/1.1\r\nHost: a.example\r\n${framing}\r\n\r\n`;
-  /** Listens only when all that it has to say is with the system, as many clients do. */
+  /** Reads only after the system has taken all the bytes, like many clients. */
   const statusForWhoWritesFirst = async (bytes: string): Promise<number> => {
     const caller = new RawCaller(gateway.port, bytes);
     caller.socket.pause();
@@ -223,7 +223,7 @@ describe('a body of 20 MB', () => {
     return caller.status;
   };
 
-  it.each(bodies)('with %s gets the answer that the head of it got', async (_, framing, body) => {
+  it.each(bodies)('with %s gets the answer that its head got', async (_, framing, body) => {
     answer = 'HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno';
     expect(await statusForWhoWritesFirst(post(framing) + body)).toBe(401);
   });
@@ -231,24 +231,24 @@ describe('a body of 20 MB', () => {
   it.each([
     ['/proxy', 400],
     [`/reactors/${randomUUID()}/react`, 401],
-  ])('that %s refuses for its head gets that answer, too', async (path, status) => {
+  ])('that %s refuses for its head gets that answer too', async (path, status) => {
     for (const [, framing, body] of bodies) {
       const head = `POST ${path} HTTP/1.1\r\nHost: a.example\r\n${framing}\r\n\r\n`;
       expect(await statusForWhoWritesFirst(head + body)).toBe(status);
     }
   });
 
-  it.each(bodies)('with %s is not passed on beyond what is too much', async (_, framing, body) => {
+  it.each(bodies)('with %s is not passed on beyond the limit', async (_, framing, body) => {
     answer = '';
     const caller = new RawCaller(gateway.port, post(framing) + body);
     await waitFor(() => caller.ended, { timeoutMs: 10_000 });
     const heard = management.connections.reduce((sum, { text }) => sum + text.length, 0);
     expect(heard).toBeLessThan(11 * megabyte);
-    // The management API says nothing, and the limit holds whatever it would have said.
+    // The management API is silent, and the limit holds whatever it would have said.
     expect([caller.status, caller.json]).toMatchObject([413, { code: 'payload_too_large' }]);
   });
 
-  it('whose length is told is not read before it is answered', async () => {
+  it('with a declared length is answered before it is read', async () => {
     answer = '';
     const [[, framing, body = '']] = bodies as [[string, string, string]];
     const caller = new RawCaller(gateway.port, post(framing) + body);
@@ -292,7 +292,7 @@ describe('while the lease of the definitions is over', () => {
     return callers;
   };
 
-  it('a caller that uses up its places leaves others theirs: keys are told apart as they were last, or by peer', async () => {
+  it('a caller that uses up its places leaves others theirs, since keys count for their last owner or their peer', async () => {
     const [greedy, other] = [
       await lone.application(['token:read']),
       await lone.application(['token:read'], randomUUID()),
@@ -316,7 +316,7 @@ describe('while the lease of the definitions is over', () => {
   });
 });
 
-it('a call whose caller left before it is passed on ends, and gives its place back', async () => {
+it('a call whose caller leaves before it is passed on ends and gives its place back', async () => {
   const frontDoor = createFrontDoor(gateway.ctx);
   const held = (): number => gateway.ctx.shares.calls.state.held;
   let ended = false;

@@ -5,11 +5,11 @@ import { isApiKey } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { readBody, readOn, traceHeader, type Reading, type ServiceHeaders } from '@glovebox/wire';
 import { sendProblem } from './call/answers';
-import type { Call } from './observing/call';
 import { admitCall } from './call/call-shares';
-import type { GatewayContext } from './context';
 import { managementAnswerHeaders, managementHeaders } from './connection/forwarded-headers';
 import { admitBody, hasBody } from './connection/intake';
+import type { GatewayContext } from './context';
+import type { Call } from './observing/call';
 import { traceparentBelow } from './observing/tracer';
 
 /** http-proxy would smuggle the body of a DELETE or OPTIONS, which is therefore read whole. */

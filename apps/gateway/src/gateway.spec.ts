@@ -58,7 +58,7 @@ function call(path: string, init: RequestInit = {}): Promise<Response> {
 
 const json = { 'Content-Type': 'application/json' };
 
-/** Bytes as they are, and the status line of what comes back. */
+/** Sends raw bytes and returns the status line of the answer. */
 async function raw(text: string): Promise<string> {
   const socket = connect(gateway.port, '127.0.0.1');
   let answer = '';
@@ -102,20 +102,20 @@ describe('a call of a proxy', () => {
     ['/empty', 204, ''],
     ['/unchanged', 304, ''],
     ['/redirect', 302, ''],
-  ])('gives back %s as it was answered', async (path, status, body) => {
+  ])('passes on %s as it was answered', async (path, status, body) => {
     const answer = await call(`/proxy${path}`);
     expect([answer.status, await answer.text()]).toEqual([status, body]);
     expect(answer.headers.get('svc-proxy-destination-status')).toBe(String(status));
     expect(answer.headers.get('svc-trace-id')).toBeTruthy();
   });
 
-  it('shows nothing as ours that the destination says', async () => {
+  it('drops service headers of the destination', async () => {
     const { headers } = await call('/proxy/forging', { headers: { 'SVC-TRACE-ID': 'mine' } });
     expect(headers.get('svc-proxy-destination-status')).toBe('200');
     expect(headers.get('svc-trace-id')).toBe('mine');
   });
 
-  it('hears the head of an answer before its first byte', async () => {
+  it('gets the head of an answer before the first byte of its body', async () => {
     const leaving = new AbortController();
     const answer = await call('/proxy/later', { signal: leaving.signal });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -139,7 +139,7 @@ describe('a call of a proxy', () => {
   });
 });
 
-describe('what is refused, as proxy_error', () => {
+describe('a call of a proxy is refused, as proxy_error,', () => {
   const refused = async (answer: Response, status: number, code: string): Promise<void> => {
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ proxy_error: { status, code } });
@@ -147,16 +147,16 @@ describe('what is refused, as proxy_error', () => {
     expect(destination.requests).toEqual([]);
   };
 
-  it('400: no proxy key', async () => {
+  it('with 400 without a proxy key', async () => {
     const answer = await fetch(`${gateway.url}/proxy`, { headers: { 'SVC-API-KEY': key } });
     await refused(answer, 400, 'proxy_key_missing');
   });
 
-  it('400: two proxy keys that differ', async () => {
+  it('with 400 for two proxy keys that differ', async () => {
     await refused(await call('/proxy?svc-proxy-key=x'), 400, 'invalid_request');
   });
 
-  it('400: a path that climbs', async () => {
+  it('with 400 for a path that climbs', async () => {
     const keys = `SVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
     for (const path of ['/proxy/..', '/proxy/a/%2e%2e/b', '/proxy/a%2f..%2fb', '/proxy/a\\b']) {
       const status = await raw(`GET ${path} HTTP/1.1\r\nHost: a\r\n${keys}\r\n`);
@@ -165,7 +165,7 @@ describe('what is refused, as proxy_error', () => {
     expect(destination.requests).toEqual([]);
   });
 
-  it('401: no API key, or a wrong one', async () => {
+  it('with 401 without an API key or with a wrong one', async () => {
     const headers = { 'SVC-PROXY-KEY': proxyKey };
     await refused(await fetch(`${gateway.url}/proxy`, { headers }), 401, 'invalid_api_key');
     await refused(
@@ -175,13 +175,13 @@ describe('what is refused, as proxy_error', () => {
     );
   });
 
-  it('403: an API key that may not use tokens', async () => {
+  it('with 403 for an API key that may not use tokens', async () => {
     const reader = await gateway.application(['token:read']);
     const answer = await call('/proxy', { headers: { 'SVC-API-KEY': reader } });
     await refused(answer, 403, 'permission_denied');
   });
 
-  it('404: an unknown proxy, and the proxy of another tenant', async () => {
+  it('with 404 for an unknown proxy and for the proxy of another tenant', async () => {
     const unknown = await call('/proxy', { headers: { 'SVC-PROXY-KEY': 'x'.repeat(22) } });
     await refused(unknown, 404, 'not_found');
     const foreign = await gateway.proxy(destination.url, { tenantId: crypto.randomUUID() });
@@ -189,7 +189,7 @@ describe('what is refused, as proxy_error', () => {
     await refused(answer, 404, 'not_found');
   });
 
-  it('502: a destination that policy forbids, or that is not there, with one text', async () => {
+  it('with 502 and one text for a destination that policy forbids or that is not there', async () => {
     const bodies = [];
     for (const url of ['https://169.254.169.254', 'http://127.0.0.1:1', 'https://10.0.0.1/x']) {
       const answer = await call('/proxy', {
@@ -201,7 +201,7 @@ describe('what is refused, as proxy_error', () => {
     expect(new Set(bodies).size).toBe(1);
   });
 
-  it('502: a destination that hangs up', async () => {
+  it('with 502 for a destination that hangs up', async () => {
     const answer = await call('/proxy/reset', { method: 'POST' });
     expect(answer.status).toBe(502);
     expect(await answer.json()).toMatchObject({
@@ -209,14 +209,14 @@ describe('what is refused, as proxy_error', () => {
     });
   });
 
-  it('504: a destination that does not answer in time', async () => {
+  it('with 504 for a destination that does not answer in time', async () => {
     const impatient = await gateway.proxy(destination.url, { timeoutMs: 300 });
     const answer = await call('/proxy/hang', { headers: { 'SVC-PROXY-KEY': impatient } });
     expect(answer.status).toBe(504);
     expect(await answer.json()).toMatchObject({ proxy_error: { code: 'destination_timeout' } });
   });
 
-  it('503: a transform that no runner can run', async () => {
+  it('with 503 for a transform that no runner can run', async () => {
     const transforming = await gateway.proxy(destination.url, {
       requestTransform: { code: '', codeHash: '', runtime: 'node16' },
     });
@@ -227,7 +227,7 @@ describe('what is refused, as proxy_error', () => {
 });
 
 describe('a caller that leaves', () => {
-  it('takes the upstream request with it', async () => {
+  it('ends the request to the destination', async () => {
     let gone = 0;
     const slow = await startDestination((_request, response) => {
       response.on('close', () => (gone += 1));
@@ -276,7 +276,7 @@ describe('ambiguous HTTP', () => {
     expect(destination.requests).toEqual([]);
   });
 
-  it('a refusal of a proxy call is a proxy_error from the first check on', async () => {
+  it('on a proxy call is a proxy_error from the first check on', async () => {
     const answer = await fetch(`${gateway.url}/proxy`, { method: 'PROPFIND' });
     expect([answer.status, await answer.json()]).toMatchObject([
       405,
@@ -284,18 +284,18 @@ describe('ambiguous HTTP', () => {
     ]);
   });
 
-  it('two API keys are refused at the front door too', async () => {
+  it('with two API keys is refused at the front door too', async () => {
     const keys = `SVC-API-KEY: ${key}\r\nSVC-API-KEY: ${key}\r\n`;
     expect(await raw(`GET /reactors HTTP/1.1\r\nHost: a\r\n${keys}\r\n`)).toMatch(/ 400 /);
   });
 
-  it('a service key given twice is refused', async () => {
+  it('with a service key given twice is refused', async () => {
     const head = `GET /proxy HTTP/1.1\r\nHost: a\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
     const keys = `SVC-API-KEY: ${key}\r\nBT-API-KEY: ${key}\r\n\r\n`;
     expect(await raw(head + keys)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('/proxyfoo is no proxy', async () => {
+  it('does not make /proxyfoo a proxy', async () => {
     await call('/proxyfoo');
     expect(destination.requests).toEqual([]);
     expect(gateway.management.requests.map(({ url }) => url)).toContain('/proxyfoo');
@@ -303,7 +303,7 @@ describe('ambiguous HTTP', () => {
 });
 
 describe('a caller that waits for 100 Continue', () => {
-  it('hears it after the checks of the head only, and sends nothing when refused', async () => {
+  it('gets it only after the checks of the head, and sends nothing when refused', async () => {
     const ask = async (apiKey: string): Promise<[boolean, number | undefined]> => {
       const outgoing = httpRequest(`${gateway.url}/proxy`, {
         method: 'POST',
@@ -341,7 +341,7 @@ describe('a caller that waits for 100 Continue', () => {
 });
 
 describe('the front door', () => {
-  it('a DELETE with chunks arrives as one request with its body', async () => {
+  it('passes on a DELETE with chunks as one request with its body', async () => {
     gateway.management.requests.length = 0;
     const outgoing = httpRequest(`${gateway.url}/reactors/x`, { method: 'DELETE' });
     outgoing.setHeader('Transfer-Encoding', 'chunked');
@@ -357,7 +357,7 @@ describe('the front door', () => {
     expect(gateway.management.requests[0]?.text()).toContain('smuggled');
   });
 
-  it('says 503 when the management API is away', async () => {
+  it('answers 503 when the management API is away', async () => {
     const lonely = await startSpecGateway({ MANAGEMENT_URL: 'http://127.0.0.1:1' });
     try {
       const answer = await fetch(`${lonely.url}/reactors`);

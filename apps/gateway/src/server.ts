@@ -6,18 +6,18 @@ import { watchServer } from '@glovebox/service-host';
 import { traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from './call/answers';
 import { beginCall, partEnded } from './call/call-lifetime';
-import type { Call } from './observing/call';
 import { maySpeak, refuseLate, refuseUnparsable } from './connection/caller-connection';
 import { CallerRequest } from './connection/caller-request';
 import { CallerResponse } from './connection/caller-response';
+import { refuseAmbiguous } from './connection/intake';
+import { routeOf, type Route } from './connection/route';
+import { responseOn } from './connection/upgrade';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
 import { productReadiness } from './health';
-import { refuseAmbiguous } from './connection/intake';
+import type { Call } from './observing/call';
 import { handleProxy } from './proxy/proxy-handler';
 import { handleReact } from './react/react-handler';
-import { routeOf, type Route } from './connection/route';
-import { responseOn } from './connection/upgrade';
 
 const headBytesMax = 32 * 1024;
 

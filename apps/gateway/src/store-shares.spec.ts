@@ -21,7 +21,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** A call that has to open a token. */
+/** Makes a call that has to open a token. */
 const proxied = (): Promise<Response> =>
   fetch(`${gateway.url}/proxy`, {
     method: 'POST',
@@ -29,14 +29,14 @@ const proxied = (): Promise<Response> =>
     body: `{{ ${tokenId} }}`,
   });
 
-/** Keeps so many statements of a tenant under way or waiting, as its calls would. */
+/** Keeps this many statements of a tenant under way or waiting, like its calls would. */
 function occupy(tenantId: string, statements: number): () => Promise<void> {
   const { database } = gateway.ctx;
   let goesOn = true;
   const all = Array.from({ length: statements }, async () => {
     while (goesOn) {
       const asked = database.of(tenantId).query('SELECT pg_sleep(0.5)');
-      // A refusal comes at once, and would leave the process no time for anything else.
+      // Refusals come at once, and would leave the process no time for anything else.
       await asked.catch(() => setImmediate());
     }
   });
@@ -46,7 +46,7 @@ function occupy(tenantId: string, statements: number): () => Promise<void> {
   };
 }
 
-/** How long all but one in fifty calls take; none may fail. */
+/** The longest time among all calls but one in fifty. None may fail. */
 async function nearlyAll(): Promise<number> {
   const durations: number[] = [];
   for (let nth = 0; nth < 50; nth += 1) {
@@ -60,7 +60,7 @@ async function nearlyAll(): Promise<number> {
 }
 
 describe('connections to Postgres', () => {
-  it('are left for the calls of a tenant while another one keeps 200 statements under way', async () => {
+  it('are left for the calls of a tenant while another tenant keeps 200 statements under way', async () => {
     const quiet = await nearlyAll();
     const attacker = randomUUID();
     const end = occupy(attacker, 200);
@@ -81,7 +81,7 @@ describe('connections to Postgres', () => {
   });
 });
 
-it('async runs are accepted as long as the tenant has few that wait, webhooks among them', async () => {
+it('async runs are accepted as long as few runs and webhooks of the tenant wait', async () => {
   const { database } = gateway.ctx;
   const reactorId = await gateway.reactor();
   const accept = async (): Promise<{ status: number; body: unknown }> => {
@@ -96,7 +96,7 @@ it('async runs are accepted as long as the tenant has few that wait, webhooks am
   expect(statuses).toEqual([202, 202, 202]);
   expect(await accept()).toMatchObject({ status: 429, body: { code: 'share_exhausted' } });
 
-  // What the worker does: a run has ended, its webhook has not been delivered.
+  // In the worker's place: a run has ended, and its webhook has not been delivered.
   await database.query(`UPDATE reactor_runs SET status = 'completed'`);
   await database.query(
     `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,

@@ -23,7 +23,7 @@ let url: string;
 let a: Keys;
 let b: Keys;
 
-/** Reads whatever comes and keeps nothing; what is under /hang is never answered. */
+/** Starts a server that reads everything and keeps nothing. It never answers /hang. */
 async function startSink(): Promise<Server> {
   const server = createServer((req, res) => {
     req.resume().once('end', () => {
@@ -70,7 +70,7 @@ function raw(of: SpecGateway, line: string, { key, proxyKey }: Keys, more = ''):
   return new RawCaller(of.port, `${line} HTTP/1.1\r\n${keys}${more}`);
 }
 
-/** One call that ends by itself. */
+/** Makes one call that ends by itself. */
 async function statusOf(of: SpecGateway, keys: Keys, body = '{}'): Promise<number> {
   const answer = await fetch(`${of.url}/proxy`, {
     method: 'POST',
@@ -99,7 +99,7 @@ describe('half-sent bodies', () => {
         'x'.repeat(length * sent),
     );
 
-  it('of one tenant take half of the room, the next one is refused, and the neighbour has its own', async () => {
+  it('of one tenant take half of the memory, the next one is refused, and the neighbour has its own', async () => {
     const [ofA, ofB] = [await keysOf(roomy, roomy.tenantId), await keysOf(roomy, neighbour)];
     const callers = Array.from({ length: 32 }, () => half(ofA));
     const refused = (): RawCaller[] => callers.filter(({ status }) => status > 0);
@@ -119,14 +119,14 @@ describe('half-sent bodies', () => {
     expect(await statusOf(roomy, ofA)).toBe(200);
   });
 
-  it('of callers whom nobody knows are kept nowhere', async () => {
+  it('of unknown callers are not kept', async () => {
     const { proxyKey } = await keysOf(roomy, roomy.tenantId);
     const caller = half({ key: 'nonsense', proxyKey });
     await waitFor(() => caller.status === 401);
     expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(0);
   });
 
-  it('that come byte by byte take no more room than their bytes', async () => {
+  it('that come byte by byte take no more memory than their bytes', async () => {
     const keys = await keysOf(roomy, roomy.tenantId);
     const caller = raw(
       roomy,
@@ -173,7 +173,7 @@ describe('half-sent bodies', () => {
 });
 
 describe('calls under way', () => {
-  it('of one key, and of one tenant, are bounded; the neighbour calls on', async () => {
+  it('of one key and of one tenant are bounded, while the neighbour calls on', async () => {
     const to = await Promise.all([1, 2, 3].map(() => keysOf(gateway, gateway.tenantId, hanging)));
     const callers = to.flatMap((keys) =>
       Array.from({ length: 5 }, () => raw(gateway, 'GET /proxy', keys, '\r\n')),
@@ -188,7 +188,7 @@ describe('calls under way', () => {
     expect(await statusOf(gateway, a)).toBe(200);
   });
 
-  it('through an anonymous proxy are calls of the proxy', async () => {
+  it('through an anonymous proxy count for the proxy', async () => {
     const proxyKey = await gateway.proxy(hanging, { requireAuth: false });
     const callers = Array.from(
       { length: 5 },
@@ -204,7 +204,7 @@ describe('calls under way', () => {
     await allGivenBack(gateway);
   });
 
-  it('to the management API are counted by whose key they carry', async () => {
+  it('to the management API count for the owner of their key', async () => {
     const before = gateway.ctx.shares.callsOfKeys.state.refusals.own;
     const callers = Array.from({ length: 5 }, () =>
       raw(gateway, 'POST /tokens', a, 'Content-Length: 9\r\n\r\n{'),
@@ -220,14 +220,14 @@ describe('calls under way', () => {
 describe('while a neighbour sends the costliest bodies', () => {
   const seconds = 2;
   const perSecond = 10;
-  /** All that the budget of filters allows, and all that may come of it. */
+  /** Expressions that use the whole budget of filters and of expanded bytes. */
   const costly = (id: string): string =>
     JSON.stringify([
       ...Array.from({ length: 5 }, (_, nth) => `{{ ${id} | replace: 'é', '${nth}' | last4 }}`),
       ...Array.from({ length: 9 }, (_, nth) => `${nth} {{ ${id} }}`),
     ]);
 
-  it('a small call waits for a slice of them at most, and succeeds', async () => {
+  it('a small call waits for at most one slice of them, and succeeds', async () => {
     const large = await roomy.token('é'.repeat(mebibyte / 2 - 16));
     const [ofA, ofB] = [await keysOf(roomy, roomy.tenantId), await keysOf(roomy, neighbour)];
     await victim(ofB, 0.2);
@@ -251,13 +251,13 @@ describe('while a neighbour sends the costliest bodies', () => {
     expect([quiet.failed, loud.failed, after.failed]).toEqual([0, 0, 0]);
     expect(loud.p95).toBeLessThan(waitMax);
     expect(after.first).toBeLessThan(waitMax);
-    // The storm was one: some of it was served, the rest refused as its sender's own doing.
+    // The storm was real: some of it was served, and the rest refused as its sender's own doing.
     expect(outcomes).toContain(200);
     expect(outcomes.filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
     await allGivenBack(roomy);
   }, 30_000);
 
-  /** In time that this process worked: what other programs of the machine take is no slice of ours. */
+  /** Measures time that this process worked. Time of other programs of the machine is not ours. */
   async function victim(
     keys: Keys,
     forSeconds: number,
@@ -275,7 +275,7 @@ describe('while a neighbour sends the costliest bodies', () => {
     } while (performance.now() < until);
     agent.destroy();
     const sorted = durations.toSorted((x, y) => x - y);
-    // Of a hundred calls the slowest one may have met a neighbour of the machine.
+    // The slowest of a hundred calls may have met a neighbour of the machine.
     const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? Infinity;
     return { p95, first: durations[0] ?? Infinity, failed };
   }

@@ -16,7 +16,7 @@ const create = (environment: Record<string, string> = {}) =>
     }),
   );
 
-it('a management API that cannot start, without the master key or with a wrong setting, leaves no connection open', async () => {
+it('a management API that fails to start, for its master key or a setting, leaves no connection open', async () => {
   const first = await create();
   expect(await stores.openConnections()).toBeGreaterThan(0);
   await first.close();

@@ -21,7 +21,7 @@ import { createDataSource, type SharedDataSource } from './database/data-source'
 import { eachInTenant } from './database/in-tenant';
 import { connectSearches, type Searches } from './shares/searches';
 
-/** All that the API stands on, made once. Tests make their own with parts of it replaced. */
+/** Everything the API needs, created once. Tests create their own with parts replaced. */
 export interface ManagementContext {
   readonly config: ManagementConfig;
   readonly logger: Logger;
@@ -36,7 +36,7 @@ export interface ManagementContext {
   readonly keyUses: KeyUses;
   readonly vault: Vault;
   readonly bodies: BodyShares;
-  /** Only judges destinations; nothing goes out from here. */
+  /** Only checks destinations. The management API opens no connection to them. */
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export interface ManagementContext {
 
 const token = 'ManagementContext';
 
-/** Into guards and services, which take nothing else. */
+/** Injects the context into guards and services. */
 export const Context = (): ParameterDecorator => Inject(token);
 
 export const provideContext = (context: ManagementContext) => ({
@@ -61,7 +61,7 @@ export async function createManagementContext(
     logger.warn({ error: describeError(error) }, what);
 
   const url = config.DATABASE_URL.reveal();
-  // Fails on a wrong setting, before anything is open.
+  // A wrong setting fails here, before anything is open.
   const egressPolicy = parseEgressPolicy({
     allow: config.EGRESS_ALLOW,
     allowHttp: config.EGRESS_ALLOW_HTTP,

@@ -85,7 +85,7 @@ interface Layer {
   readonly route?: { readonly path: string; readonly methods: Readonly<Record<string, boolean>> };
 }
 
-it('there is no operation beside these', () => {
+it('the routes of the application are exactly these operations', () => {
   const express = api.app.getHttpAdapter().getInstance() as unknown as {
     router: { stack: Layer[] };
   };
@@ -99,7 +99,7 @@ it('there is no operation beside these', () => {
 
 describe('without a valid key', () => {
   it.each(operations.map((operation) => [nameOf(operation), operation] as const))(
-    '%s is 401',
+    '%s answers 401',
     async (_, operation) => {
       for (const options of [{}, { key: 'nonsense' }, { key: `key_${'0'.repeat(33)}` }]) {
         const answer = await send(operation, urlOf(operation, ids), options);
@@ -110,7 +110,7 @@ describe('without a valid key', () => {
   );
 });
 
-describe('with one permission alone', () => {
+describe('a key with one permission alone', () => {
   const keys = new Map<Permission, string>();
   beforeAll(async () => {
     for (const permission of permissions) {
@@ -120,7 +120,7 @@ describe('with one permission alone', () => {
   });
 
   it.each(operations.map((operation) => [nameOf(operation), operation] as const))(
-    '%s is refused to all but the one that it needs',
+    'may call %s only with the required permission',
     async (_, operation) => {
       for (const [permission, key] of keys) {
         // An id that does not exist: who may gets as far as that, and no further.
@@ -134,7 +134,7 @@ describe('with one permission alone', () => {
     },
   );
 
-  it('every permission but those of the data plane opens an operation', () => {
+  it('has a use for every permission except those of the data plane', () => {
     const opening = new Set(operations.map(({ permission }) => permission));
     const closed = permissions.filter((permission) => !opening.has(permission));
     expect(closed).toEqual(['token:use']);
@@ -144,12 +144,12 @@ describe('with one permission alone', () => {
   });
 });
 
-describe('another tenant', () => {
+describe('for another tenant', () => {
   it.each(
     operations
       .filter(({ path }) => path.includes(':id'))
       .map((operation) => [nameOf(operation), operation] as const),
-  )('%s is 404 there, as for an id that never was', async (_, operation) => {
+  )('%s answers 404, as for an unknown id', async (_, operation) => {
     const before = await countRows();
     const key = operation.permission?.startsWith('token:')
       ? api.foreign.private_key
@@ -167,13 +167,13 @@ describe('another tenant', () => {
       .filter(({ method, path }) => method === 'get' && /^\/[a-z-]+$/.test(path))
       .filter(({ path }) => !['/permissions', '/logs'].includes(path))
       .map((operation) => [nameOf(operation), operation] as const),
-  )('%s shows nothing of the others', async (_, operation) => {
+  )('%s shows nothing of other tenants', async (_, operation) => {
     const { text } = await send(operation, operation.path, { key: api.foreign.management_key });
     for (const id of Object.values(ids)) expect(text).not.toContain(id);
   });
 });
 
-describe('bad input', () => {
+describe('given bad input', () => {
   const writes = operations.filter(({ body }) => body !== undefined);
   const keyFor = ({ permission }: Operation): string =>
     permission?.startsWith('token:') ? api.tenant.private_key : api.tenant.management_key;
@@ -200,7 +200,7 @@ describe('bad input', () => {
   const named = writes.map((operation) => [nameOf(operation), operation] as const);
 
   it.each(named)(
-    '%s: a clear refusal for whatever comes, and nothing stored',
+    '%s refuses each malformed body clearly and stores nothing',
     async (_, op) => {
       const before = await countRows();
       for (const [what, body, status] of bodies) {
@@ -215,7 +215,7 @@ describe('bad input', () => {
     60_000,
   );
 
-  it.each(named)('%s: every member of another type is named', async (_, op) => {
+  it.each(named)('%s names each member of a wrong type', async (_, op) => {
     const before = await countRows();
     const good = op.body?.(ids) ?? {};
     for (const [member, value] of Object.entries(good)) {
@@ -234,7 +234,7 @@ describe('bad input', () => {
   });
 
   it.each(named.filter(([, op]) => 'name' in (op.body?.(noIds) ?? {})))(
-    '%s: a name of 201 characters, an empty one, one with NUL',
+    '%s refuses a name of 201 characters, an empty one and one with NUL',
     async (_, op) => {
       const before = await countRows();
       const good = op.body?.(ids) ?? {};
@@ -248,7 +248,7 @@ describe('bad input', () => {
     },
   );
 
-  it.each(named)('%s: the wrong media type is 415', async (_, op) => {
+  it.each(named)('%s answers a wrong media type with 415', async (_, op) => {
     const body = bodyOf(op) ?? '';
     for (const type of ['text/plain', 'application/xml', 'application/json-patch+json']) {
       const answer = await send(op, urlOf(op, ids), { key: keyFor(op), body, type });
@@ -261,7 +261,7 @@ describe('bad input', () => {
     operations
       .filter(({ path }) => path.includes(':id') && !path.startsWith('/tokens'))
       .map((operation) => [nameOf(operation), operation] as const),
-  )('%s: an id that is none is 404', async (_, op) => {
+  )('%s answers a malformed id with 404', async (_, op) => {
     for (const id of ['1', 'null', '%00', '..%2f', "'%20or%201=1", 'x'.repeat(500)]) {
       const answer = await send(op, urlOf(op, ids, id), { key: keyFor(op) });
       expect([id, [400, 404].includes(answer.status)]).toEqual([id, true]);

@@ -1,7 +1,7 @@
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
 import type { ManagementContext } from './context';
 
-/** This process alone. Without Redis it serves, a little slower. */
+/** The readiness of this process alone. Without Redis it serves, a little slower. */
 export const managementReadiness = ({
   definitions,
   sealer,

@@ -17,7 +17,7 @@ void runService({
     const ctx = await createManagementContext(config);
     const app = await createApp(ctx);
     const server = app.getHttpServer();
-    // Before the definitions, whose loading may take a while: the process lives, and says how far it is.
+    // Starts before the definitions load, which may take a while: it reports liveness and progress.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,

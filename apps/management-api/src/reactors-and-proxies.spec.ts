@@ -32,7 +32,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
   const inForce = (id: string) =>
     api.ctx.definitions.follower.fresh()?.find(kind, api.tenant.tenant_id, id);
 
-  it('PUT: 401, 403, 415, 404', async () => {
+  it('answers PUT with 401, 403, 415 and 404', async () => {
     const path = `${family}/${(await create()).id}`;
     const body = await input();
     expect((await api.put(path, body, 'nobody')).status).toBe(401);
@@ -42,7 +42,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     expect((await api.put(`${family}/${randomUUID()}`, body)).status).toBe(404);
   });
 
-  it('PATCH: 401, 403, 415, 404', async () => {
+  it('answers PATCH with 401, 403, 415 and 404', async () => {
     const path = `${family}/${(await create()).id}`;
     expect((await api.patch(path, {}, 'nobody')).status).toBe(401);
     expect((await api.patch(path, {}, api.tenant.private_key)).status).toBe(403);
@@ -51,14 +51,14 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     expect((await api.patch(`${family}/${randomUUID()}`, {})).status).toBe(404);
   });
 
-  it('PATCH 204: {} changes nothing at all, not even the time of the last change', async () => {
+  it('answers PATCH of {} with 204 and changes nothing, not even the time of the last change', async () => {
     const before = await create();
     const answer = await api.patch(`${family}/${before.id}`, {});
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('DELETE: 401, 403, 404', async () => {
+  it('answers DELETE with 401, 403 and 404', async () => {
     const path = `${family}/${(await create()).id}`;
     expect((await api.delete(path, 'nobody')).status).toBe(401);
     expect((await api.delete(path, api.tenant.private_key)).status).toBe(403);
@@ -67,7 +67,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     expect((await api.get(path)).status).toBe(200);
   });
 
-  it('DELETE: 204, then 404; and the data plane knows it no more', async () => {
+  it('answers DELETE with 204, then 404, and the data plane no longer knows it', async () => {
     const { id } = await create();
     expect(inForce(id)).toBeDefined();
     const gone = await api.delete(`${family}/${id}`);
@@ -77,7 +77,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     expect((await api.get(`${family}/${id}`)).status).toBe(404);
   });
 
-  it('every change is one line of the audit log, and what changes nothing is none', async () => {
+  it('writes one audit line per change, and none if nothing changes', async () => {
     const body = await input();
     const id = await made(family, body);
     const path = `${family}/${id}`;
@@ -93,7 +93,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     expect(data.map(({ operation }) => operation)).toEqual(actions.map((did) => `${kind}.${did}`));
   });
 
-  it('a deleted application stays attached until a document names another or none', async () => {
+  it('keeps a deleted application attached until a document names another one or none', async () => {
     const application = { name: 'A', type: 'public', permissions: ['token:create'] };
     const gone = await made('/applications', application);
     const naming = { application: { id: gone } };
@@ -126,7 +126,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
       return answer.body as { pagination: Record<string, number>; data: Resource[] };
     };
 
-    it('200: the newest first, in pages, each as its own get shows it', async () => {
+    it('answers 200 with pages, newest first, each entry as its own GET shows it', async () => {
       const { pagination, data } = await list(`?name=${marker}*&size=2`);
       const expected = { total_items: 3, page_number: 1, page_size: 2, total_pages: 2 };
       expect(pagination).toEqual(expected);
@@ -135,7 +135,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
       expect((await list(`?name=${marker}*&page=9`)).data).toEqual([]);
     });
 
-    it('200: by ids and by name', async () => {
+    it('filters by ids and by name', async () => {
       const [gamma, beta] = all;
       expect((await list(`?name=${marker} BE*`)).data).toEqual([beta]);
       expect((await list(`?name=${marker} BE`)).data).toEqual([]);
@@ -143,7 +143,7 @@ describe.each(families)('$family', ({ kind, family, input }) => {
       expect((await list(`?id=${ids.join('&id=')}`)).data).toEqual([gamma, beta]);
     });
 
-    it('200: a long page takes as many statements as a short one', async () => {
+    it('takes as many statements for a long page as for a short one', async () => {
       const statements = jest.spyOn(api.ctx.dataSource.logger, 'logQuery');
       const counts: number[] = [];
       for (const size of [1, 3]) {
@@ -156,12 +156,12 @@ describe.each(families)('$family', ({ kind, family, input }) => {
       expect(counts[1]).toBe(counts[0]);
     });
 
-    it('200: never another tenant’s', async () => {
+    it('never shows those of another tenant', async () => {
       const foreign = await list(`?id=${all[0]?.id}`, api.foreign.management_key);
       expect(foreign.data).toEqual([]);
     });
 
-    it('400, 401, 403', async () => {
+    it('answers 400, 401 and 403', async () => {
       for (const query of ['?page=0', '?size=101', '?id=nope', '?name=%00']) {
         expect((await api.get(`${family}${query}`)).status).toBe(400);
       }

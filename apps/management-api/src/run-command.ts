@@ -1,4 +1,6 @@
-/** A command of the operator: one result on standard output, or one reason on standard error. */
+/**
+ * Runs a command of the operator: prints its result, or the reason of a failure on standard error.
+ */
 export async function runCommand(work: () => Promise<string>): Promise<void> {
   try {
     process.stdout.write(`${await work()}\n`);

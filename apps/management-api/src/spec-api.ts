@@ -68,8 +68,8 @@ interface TestApi extends TestProcess, TestStores {
 }
 
 /**
- * Starts the API on real stores before the first test of a spec, and stops all of it after the last.
- * The members are there from `beforeAll` on.
+ * Starts the API on real stores before the first test of a spec, and stops all of it after the
+ * last. The members are there from `beforeAll` on.
  */
 export function useTestApi(env: Record<string, string> = {}): TestApi {
   const api = {} as TestApi;

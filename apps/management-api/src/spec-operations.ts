@@ -5,11 +5,11 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** One operation of the API, for the specs that go through all of them. */
 export interface Operation {
   readonly method: Method;
-  /** As Express writes it. */
+  /** In Express's notation. */
   readonly path: string;
-  /** Null: every valid key may. */
+  /** Null admits every valid API key. */
   readonly permission: Permission | null;
-  /** A body that is accepted, where the operation takes one. */
+  /** Makes a valid body, if the operation takes one. */
   readonly body?: (ids: Ids) => object;
 }
 
@@ -130,16 +130,16 @@ export const operations: readonly Operation[] = [
     permission: 'token:search',
     body: () => ({ query: 'type:token' }),
   },
-  // Any JSON is a document: what they refuse is in their own spec.
+  // Any JSON is a valid document. tokenize.spec.ts tests the refusals.
   { method: 'post', path: '/tokenize', permission: 'token:create' },
   { method: 'post', path: '/detokenize', permission: 'token:read' },
-  // Last: nothing of the tenant is left behind it.
+  // Last, because it leaves nothing of the tenant.
   { method: 'delete', path: '/tenants/self', permission: 'tenant:delete' },
 ];
 
 export const nameOf = ({ method, path }: Operation): string => `${method.toUpperCase()} ${path}`;
 
-/** The path with real ids, and `other` in place of the resource where it is given. */
+/** The path with real ids, or with `other` as the id of the resource. */
 export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
   const [, family = ''] = path.split('/');
   const resource: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** How Postgres would read a table for a statement: the kinds of the plan's nodes on it. */
+/** The kinds of plan nodes by which Postgres would read a table for a statement. */
 export async function scansOf(
   sql: Sql,
   table: string,
@@ -23,8 +23,8 @@ export async function scansOf(
 }
 
 /**
- * Whether VACUUM could mark every page as seen by all. A follower that was reading when it began
- * keeps it from that, and then the whole table is cheaper to read than an index alone.
+ * Vacuums a table, and tells whether every page was marked all-visible. A follower that reads
+ * meanwhile prevents that, and then Postgres prefers the whole table to an index-only scan.
  */
 export async function vacuum(sql: Sql, table: string): Promise<boolean> {
   await sql.query(`VACUUM ANALYZE ${table}`);

@@ -6,7 +6,7 @@ import { startTestProcess, useTestStores, type TestProcess } from './spec-api';
 const stores = useTestStores();
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
 
-it('starts and serves without Redis', async () => {
+it('the API starts and serves without Redis', async () => {
   const nowhere = `redis://127.0.0.1:${await freePort()}`;
   const api = await startTestProcess({
     databaseUrl: stores.database.managementUrl,
@@ -29,7 +29,7 @@ it('starts and serves without Redis', async () => {
   }
 });
 
-describe('Postgres', () => {
+describe('the API', () => {
   let line: TcpRelay;
   let api: TestProcess;
 
@@ -44,7 +44,7 @@ describe('Postgres', () => {
     await line.close();
   });
 
-  it('503 with Retry-After while it is away, and 201 once it is back', async () => {
+  it('answers 503 with Retry-After while Postgres is away, and 201 once it is back', async () => {
     expect((await api.post('/reactor-formulas', formula)).status).toBe(201);
     await line.cut();
     const answers = await Promise.all([

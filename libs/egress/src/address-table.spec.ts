@@ -1,6 +1,6 @@
 import { embeddedIpv4, isPublic, mappedIpv4, parseAddressRange } from './address-table';
 
-describe('what counts as public', () => {
+describe('the table of public addresses', () => {
   it.each([
     ['this network', '0.0.0.0', '0.255.255.255'],
     ['private 10/8', '10.0.0.0', '10.255.255.255'],
@@ -49,7 +49,7 @@ describe('what counts as public', () => {
     expect(addresses.filter(isPublic)).toEqual([]);
   });
 
-  it('lets global unicast through, up to the edges of what is blocked', () => {
+  it('allows global unicast up to the edges of the blocked ranges', () => {
     const addresses = [
       ...['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0'],
       ...['126.255.255.255', '128.0.0.0', '168.63.129.15', '168.63.129.17', '169.253.255.255'],
@@ -78,13 +78,13 @@ describe('IPv4 inside of IPv6', () => {
     ['2002:a01:203::1', undefined, '10.1.2.3'],
     ['2606:4700::1111', undefined, undefined],
     ['10.1.2.3', undefined, undefined],
-  ])('%s', (address, mapped, embedded) => {
+  ])('is read from %s', (address, mapped, embedded) => {
     expect(mappedIpv4(address)).toBe(mapped);
     expect(embeddedIpv4(address)).toBe(embedded);
   });
 });
 
-describe('ranges', () => {
+describe('a range of addresses', () => {
   it.each([
     ['10.0.0.5:8080', '10.0.0.5', 8080, true],
     ['10.0.0.5:8080', '10.0.0.5', 8081, false],
@@ -98,7 +98,7 @@ describe('ranges', () => {
     ['[fd00::/8]:*', 'fc00::1', 9, false],
     // A shared list would match: an IPv4 address is looked up as its v4-mapped form too.
     ['[::/0]:*', '10.0.0.1', 9, false],
-  ])('%s covers %s port %d: %s', (range, address, port, expected) => {
+  ])('written %s, asked about %s port %d, says %s', (range, address, port, expected) => {
     expect(parseAddressRange(range)?.covers(address, port)).toBe(expected);
   });
 });

@@ -70,7 +70,7 @@ describe('a connection that will carry http', () => {
     expect(server.serverNames).toEqual(['dest.test']);
   });
 
-  it('lets a Host header change neither SNI nor identity nor address', async () => {
+  it('does not let a Host header change SNI, identity or address', async () => {
     const server = await https('DNS:dest.test');
     const egress = egressOf({ allow: [`127.0.0.1:${server.port}`] });
     const asked = dns.questions.length;
@@ -89,7 +89,7 @@ describe('a connection that will carry http', () => {
     await expect(failed).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  it('does not trust what Node would not', async () => {
+  it('trusts no authority that Node would not', async () => {
     const { port } = await https('DNS:dest.test');
     const egress = egressOf({ allow: [`127.0.0.1:${port}`] });
     await expect(
@@ -98,7 +98,7 @@ describe('a connection that will carry http', () => {
   });
 
   it.each(['https://127.0.0.1', 'http://127.0.0.1', 'https://[::1]', 'https://[::ffff:7f00:1]'])(
-    'is not made to a literal address that may not be reached: %s',
+    'is not made to a forbidden literal address: %s',
     async (origin) => {
       const server = await http();
       const failed = get(egressOf({ allowHttp: true }), `${origin}:${server.port}`);

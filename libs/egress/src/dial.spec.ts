@@ -49,8 +49,8 @@ beforeAll(() => {
 const nothingIsLeft = (): Promise<boolean> =>
   waitFor(() => openNow().length <= openAtFirst, { timeoutMs: 1_000 });
 
-describe('what a name resolves to', () => {
-  it('is connected to when every answer is allowed, by EGRESS_DNS alone', async () => {
+describe('the address of a name', () => {
+  it('is dialled when every answer is allowed, by EGRESS_DNS alone', async () => {
     const { port } = await echo();
     const dns = await nameServer(() => ({ addresses: ['127.0.0.1'] }));
     const egress = egressOf({ allow: [`127.0.0.1:${port}`], dnsServers: [dns.address] });
@@ -60,7 +60,7 @@ describe('what a name resolves to', () => {
     expect(dns.questions[0]?.name.toLowerCase()).toBe('dest.test');
   });
 
-  it('is looked for behind a CNAME', async () => {
+  it('is found behind a CNAME', async () => {
     const { port } = await echo();
     const dns = await nameServer(() => ({ addresses: ['127.0.0.1'], alias: 'other.test' }));
     const egress = egressOf({ allow: [`127.0.0.1:${port}`], dnsServers: [dns.address] });
@@ -105,7 +105,7 @@ describe('what a name resolves to', () => {
     expect(rebound.connections).toEqual([]);
   });
 
-  it('is used although the other family is not answered well', async () => {
+  it('is used although the other family gets a bad answer', async () => {
     const { port } = await echo();
     const dns = await nameServer(({ type }) =>
       type === 'A' ? { addresses: ['127.0.0.1'] } : 'failure',
@@ -116,7 +116,7 @@ describe('what a name resolves to', () => {
     );
   });
 
-  it('is used although the other family is never answered', async () => {
+  it('is used although the other family gets no answer', async () => {
     const { port } = await echo();
     const dns = await nameServer(({ type }) =>
       type === 'A' ? { addresses: ['127.0.0.1'] } : 'silence',
@@ -131,14 +131,14 @@ describe('what a name resolves to', () => {
     ['no such name', 'no such name', 'ENOTFOUND'],
     ['no addresses', { addresses: [] }, 'ENOTFOUND'],
     ['a failing server', 'failure', 'ESERVFAIL'],
-  ])('is told by code when there is nothing: %s', async (_what, answer, code) => {
+  ])('is replaced by an error code when there is none: %s', async (_what, answer, code) => {
     const dns = await nameServer(() => answer);
     const egress = egressOf({ dnsServers: [dns.address] });
     const failed = egress.dial({ host: 'dest.test', port: 443, tls: true });
     await expect(failed).rejects.toMatchObject({ name: 'EgressUnreachable', code });
   });
 
-  it('is waited for 2 s and no longer', async () => {
+  it('is awaited for at most 2 s', async () => {
     const dns = await nameServer(() => 'silence');
     const startedAt = performance.now();
     const failed = egressOf({ dnsServers: [dns.address] }).dial({
@@ -164,7 +164,7 @@ describe('what a name resolves to', () => {
 });
 
 describe('addresses', () => {
-  it('are tried one after the other', async () => {
+  it('are dialled one after the other', async () => {
     const { port } = await echo('127.0.0.9');
     const dns = await nameServer(() => ({ addresses: ['127.0.0.8', '127.0.0.9'] }));
     const egress = egressOf({ allow: ['127.0.0.0/8:*'], dnsServers: [dns.address] });
@@ -174,7 +174,7 @@ describe('addresses', () => {
   });
 
   it.each(['127.0.0.1', '127.1', '0x7f000001', '2130706433', '[::1]', '::ffff:127.0.0.1', '0'])(
-    'that are written out go through the check: %s',
+    'that are written out are checked: %s',
     async (host) => {
       const { port } = await echo();
       const refused = egressOf({ allow: [`127.0.0.1:${port + 1}`] }).dial({
@@ -196,13 +196,13 @@ describe('addresses', () => {
     'fe80::1%lo',
     'a\0b',
     '127.0.0.1#',
-  ])('in the guise of a host that is none are refused: %j', async (host) => {
+  ])('written as a host that is none are refused: %j', async (host) => {
     const egress = egressOf({ allow: ['0.0.0.0/0:*', '[::/0]:*'] });
     const refused = egress.dial({ host, port: 443, tls: false });
     await expect(refused).rejects.toMatchObject({ reason: 'not_a_url' });
   });
 
-  it.each([0, -1, 65_536, 1.5, Number.NaN])('have a port: not %d', async (port) => {
+  it.each([0, -1, 65_536, 1.5, Number.NaN])('may not have the port %d', async (port) => {
     const refused = egressOf({ allow: ['0.0.0.0/0:*'] }).dial({
       host: '127.0.0.1',
       port,
@@ -211,7 +211,7 @@ describe('addresses', () => {
     await expect(refused).rejects.toMatchObject({ reason: 'not_a_url' });
   });
 
-  it('of our own services are refused although allowed, by name too', async () => {
+  it('of our own services are refused although allowed, also by name', async () => {
     const server = await echo();
     const { port } = server;
     const dns = await nameServer(() => ({ addresses: ['127.0.0.1'] }));
@@ -312,7 +312,7 @@ describe('TLS', () => {
     await expect(dialTls('dest.test', port)).rejects.toMatchObject({ name: 'EgressUnreachable' });
   });
 
-  it('shows our certificate when given one', async () => {
+  it('presents our certificate when given one', async () => {
     const server = await destination(['DNS:dest.test'], { ca: authority.ca, requestCert: true });
     const { cert, key } = authority.issue('DNS:client.test');
     const dns = await nameServer(() => ({ addresses: ['127.0.0.1'] }));
@@ -327,7 +327,7 @@ describe('TLS', () => {
 describe('giving up', () => {
   const silentServer = async () => closing(await startTcpServer((socket) => socket.resume()));
 
-  it('ends a handshake that does not come, leaving nothing open', async () => {
+  it('ends a handshake that does not come, and leaves nothing open', async () => {
     const server = await silentServer();
     const egress = egressOf({ allow: ['127.0.0.1:*'] });
     const target = { host: '127.0.0.1', port: server.port, tls: true, timeoutMs: 200 };
@@ -378,7 +378,7 @@ describe('giving up', () => {
     expect(server.connections).toEqual([]);
   });
 
-  it('leaves nothing behind on a connection that was made: abort no longer ends it', async () => {
+  it('leaves no listener on a finished connection, which abort no longer ends', async () => {
     const server = await silentServer();
     const made = new AbortController();
     const socket = await egressOf({ allow: ['127.0.0.1:*'] }).dial({

@@ -62,7 +62,7 @@ describe('look-ups of names', () => {
     expect(lookups.state.held).toBe(0);
   });
 
-  it('go on for those who wait when another one leaves, and end with the last of them', async () => {
+  it('go on for the other waiters when one leaves, and end with the last of them', async () => {
     const { dial, lookups } = egressWith(8);
     const [first, second] = [new AbortController(), new AbortController()];
     const dials = [first, second].map(({ signal }) => dial('a', 'both.silent.test', signal));
@@ -75,7 +75,7 @@ describe('look-ups of names', () => {
     await waitFor(() => lookups.state.held === 0, { timeoutMs: 1_000 });
   });
 
-  it('are not joined once nobody waits for them any more', async () => {
+  it('cannot be joined once nobody waits for them', async () => {
     const { dial } = egressWith(8);
     const leaving = new AbortController();
     const left = dial('a', 'again.test', leaving.signal);

@@ -9,10 +9,7 @@ import {
 } from './address-table';
 import { unreachable } from './refusal';
 
-/**
- * An address that one of our services listens on: known addresses, or a name that is looked up
- * repeatedly.
- */
+/** The place of one of our services: known addresses, or a name that is looked up repeatedly. */
 export type OwnService =
   { readonly range: AddressRange } | { readonly name: string; readonly port: number };
 

@@ -64,7 +64,7 @@ describe('a connection whose bytes are the caller’s', () => {
     expect(received()).toHaveLength(0);
   });
 
-  it('carries TLS, and after its first byte looks no more', async () => {
+  it('carries TLS, and checks only its first byte', async () => {
     const { socket, received } = await connected();
     socket.write(clientHello.subarray(0, 1));
     socket.write(clientHello.subarray(1));
@@ -84,7 +84,7 @@ describe('a connection whose bytes are the caller’s', () => {
     socket.destroy();
   });
 
-  it('carries a real handshake, piped from elsewhere as the runner does it', async () => {
+  it('carries a real handshake that is piped from elsewhere, as in the runner', async () => {
     const authority = createAuthority();
     const server = await startHttpsServer(authority.issue('DNS:dest.test'), () => undefined);
     closers.push(server.close);
@@ -112,7 +112,7 @@ describe('a connection whose bytes are the caller’s', () => {
     secured.destroy();
   });
 
-  it('carries anything with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW names', async () => {
+  it('carries anything with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW lists', async () => {
     for (const settings of [{ allowHttp: true }, { allow: ['127.0.0.7:*'] }]) {
       const { socket, received } = await connected(settings);
       socket.write('GET / HTTP/1.1\r\n\r\n');

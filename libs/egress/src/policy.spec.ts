@@ -105,7 +105,7 @@ describe('our own services', () => {
     ...(own4 ? [['0.0.0.0:8080', own4, 8080] as [string, string, number]] : []),
     ...(own4 ? [[`${own4}:8080`, '127.0.0.1', 8080] as [string, string, number]] : []),
   ])(
-    'with %s, %s port %d is refused although EGRESS_ALLOW names it',
+    'with %s are refused at %s port %d although EGRESS_ALLOW lists it',
     async (own, address, port) => {
       expect(await verdictOf({ allow, ownServices: [own] }, address, port)).toBe('own_service');
     },
@@ -118,11 +118,11 @@ describe('our own services', () => {
     ['127.0.0.1:8081', '10.0.0.5', 8081],
     ['unix:/run/runner.sock', '127.0.0.1', 80],
     ['postgres:///db?host=/run/postgresql', '127.0.0.1', 5432],
-  ])('%s says nothing about %s port %d', async (own, address, port) => {
+  ])('with %s are not %s port %d', async (own, address, port) => {
     expect(await verdictOf({ allow, ownServices: [own] }, address, port)).toBe('named');
   });
 
-  it('are found where their names resolve to, each by its port', async () => {
+  it('are found at the addresses of their names, each by its port', async () => {
     const { own, verdict } = namedServices(['a.internal:1000', 'redis://b.internal'], () => [
       '10.0.0.5',
       '127.0.0.1',
@@ -135,7 +135,7 @@ describe('our own services', () => {
     expect(verdict('10.0.0.5', 1001)).toBe('named');
   });
 
-  it('keep their last known addresses when their name cannot be looked up any more', async () => {
+  it('keep their last known addresses when their name can no longer be looked up', async () => {
     let isBroken = false;
     const { own, verdict } = namedServices(['a.internal:1000'], () => {
       if (isBroken) throw new EgressUnreachable('EAI_AGAIN');
@@ -148,7 +148,7 @@ describe('our own services', () => {
     expect(verdict('10.0.0.5', 1000)).toBe('own_service');
   });
 
-  it('let nothing out as long as their name was never looked up, unless there is none', async () => {
+  it('let nothing out until their names were looked up once, unless they have none', async () => {
     const broken = namedServices(['a.internal:1000'], () => {
       throw new EgressUnreachable('EAI_AGAIN');
     });
@@ -160,7 +160,7 @@ describe('our own services', () => {
     expect(absent.verdict('10.0.0.5', 1000)).toBe('named');
   });
 
-  it('are looked up once for all who wait, and not again for a while', async () => {
+  it('are looked up once for all waiters, and not again for a while', async () => {
     let lookUps = 0;
     const { own } = namedServices(['a.internal:1', 'a.internal:2'], () => {
       lookUps += 1;
@@ -178,7 +178,7 @@ describe('our own services', () => {
     'tcp://host',
     'postgres://u:hunter2@a:b:c/d',
     'a b:1',
-  ])('an entry that cannot be read (%s) fails the start without showing it', (entry) => {
+  ])('with an unreadable entry (%s) fail the start without showing it', (entry) => {
     const parse = () => parseEgressPolicy({ ...settings, ownServices: ['10.0.0.1:1', entry] });
     expect(parse).toThrow('own services: entry 2 is neither host:port nor a URL with a port');
   });

@@ -35,7 +35,7 @@ async function textOf(req: IncomingMessage): Promise<string> {
 }
 
 describe('post', () => {
-  it('sends headers and body to the URL, and tells status and headers', async () => {
+  it('sends headers and body to the URL, and returns status and headers', async () => {
     const seen: unknown[] = [];
     const { post, port, connections } = await receiver((req, res) => {
       void textOf(req).then((body) => {
@@ -62,7 +62,7 @@ describe('post', () => {
     await waitFor(() => connections.every(({ destroyed }) => destroyed));
   });
 
-  it('speaks https, checked against the name', async () => {
+  it('speaks https and checks the certificate against the name', async () => {
     const authority = createAuthority();
     const server = await startHttpsServer(authority.issue('DNS:localhost'), (_req, res) => {
       res.writeHead(204).end();
@@ -92,13 +92,13 @@ describe('post', () => {
     },
   );
 
-  it('gives a receiver that never answers its time and no more', async () => {
+  it('waits for a silent receiver no longer than its time', async () => {
     const { post, connections } = await receiver(() => undefined);
     await expect(post({ timeoutMs: 200 })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     await waitFor(() => connections.every(({ destroyed }) => destroyed));
   });
 
-  it('knows the status of a receiver that drips, when the time is over', async () => {
+  it('returns the status of a receiver that drips when the time is over', async () => {
     const { post } = await receiver((_req, res) => {
       res.writeHead(200);
       const drip = setInterval(() => res.write('.'), 20);
@@ -107,7 +107,7 @@ describe('post', () => {
     expect((await post({ timeoutMs: 200 })).status).toBe(200);
   });
 
-  it('does not swallow an answer without end', async () => {
+  it('does not read an answer without end', async () => {
     let sent = 0;
     const { post } = await receiver((_req, res) => {
       res.writeHead(200);
@@ -126,7 +126,7 @@ describe('post', () => {
     'SSH-2.0\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n',
     '',
-  ])('takes a malformed answer for none: %j', async (raw) => {
+  ])('treats a malformed answer as none: %j', async (raw) => {
     const server = await startTcpServer((socket) => {
       socket.once('data', () => socket.end(raw));
     });
@@ -138,7 +138,7 @@ describe('post', () => {
     await expect(failed).rejects.toMatchObject({ name: 'EgressUnreachable' });
   });
 
-  it('takes an upgrade that nobody asked for as none', async () => {
+  it('treats an upgrade that nobody asked for as no answer', async () => {
     const server = await startTcpServer((socket) => {
       socket.once('data', () =>
         socket.end('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),

@@ -45,7 +45,7 @@ describe('a name without EGRESS_DNS', () => {
     expect(asked()).toEqual(['plain.test']);
   });
 
-  it('is asked for at the servers that can be read, whatever else stands there', async () => {
+  it('is asked for at the readable servers, whatever else the file holds', async () => {
     writeFileSync(
       resolvConf,
       `nameserver\nnameserver dns.test\nnameserver ${dns.address} # ours\n`,
@@ -53,14 +53,14 @@ describe('a name without EGRESS_DNS', () => {
     expect(await addressesOf('plain.test')).toEqual(['192.0.2.1']);
   });
 
-  it('in /etc/hosts has the addresses that stand there, and nobody is asked', async () => {
+  it('in /etc/hosts has the addresses of the file, and no server is asked', async () => {
     writeFileSync(hosts, '# ours\n10.0.0.1 plain.test Alias # last\n\n::7 alias\nno-address x\n');
     expect(await addressesOf('plain.test')).toEqual(['10.0.0.1']);
     expect(await addressesOf('alias')).toEqual(['10.0.0.1', '::7']);
     expect(asked()).toEqual([]);
   });
 
-  it('is found as /etc/hosts says now, not as it said before', async () => {
+  it('is found by the present content of /etc/hosts', async () => {
     writeFileSync(hosts, '10.0.0.1 moves.test\n');
     expect(await addressesOf('moves.test')).toEqual(['10.0.0.1']);
     writeFileSync(hosts, '10.0.0.22 moves.test\n');
@@ -69,7 +69,7 @@ describe('a name without EGRESS_DNS', () => {
     await expect(addressesOf('moves.test')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it('localhost needs neither file nor server', async () => {
+  it('needs neither file nor server if it is localhost', async () => {
     rmSync(resolvConf);
     expect(await addressesOf('localhost')).toEqual(['127.0.0.1']);
     expect(await addressesOf('app.localhost.')).toEqual(['127.0.0.1']);
@@ -90,14 +90,14 @@ describe('a name without EGRESS_DNS', () => {
     ['fewer dots than ndots: last', 'options ndots:5\n', 'plain.test', 4],
     ['as many dots as ndots: first', '', 'plain.test', 1],
     ['a dot at its end: nothing else', 'options ndots:5\n', 'plain.test.', 1],
-  ])('is asked for as it is with %s', async (_, options, name, questions) => {
+  ])('is asked for unchanged with %s', async (_, options, name, questions) => {
     cluster(options);
     expect(await addressesOf(name)).toEqual(['192.0.2.1']);
     expect(asked()).toHaveLength(questions);
     expect(asked().at(-1)).toBe('plain.test');
   });
 
-  it('is asked for in eight search domains, however many there are', async () => {
+  it('is asked for in at most eight search domains', async () => {
     const domains = Array.from({ length: 40 }, (_, nth) => `d${nth}.test`).join(' ');
     writeFileSync(resolvConf, `nameserver ${dns.address}\nsearch ${domains}\n`);
     await expect(addressesOf('nowhere')).rejects.toMatchObject({ code: 'ENOTFOUND' });

@@ -21,7 +21,7 @@ describe('checkUrl', () => {
     ['[2002:7f00:1::]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]', '[::ffff:8.8.8.8]'],
     ['169.254.169.254', '0xa9fea9fe', '2852039166', '0251.0376.0251.0376', '169.254.43518'],
     ['10.0.0.1', '0xa000001', '012.0.0.1', '192.168.1.1', '100.100.100.200'],
-  ])('refuses a literal address that is forbidden, however it is spelled: %s', (...hosts) => {
+  ])('refuses a forbidden literal address in every spelling: %s', (...hosts) => {
     for (const host of hosts) {
       expect([host, reasonFor(`https://${host}/`)]).toEqual([host, 'address']);
       expect([host, reasonFor(`https://${host}:8443/x?y`)]).toEqual([host, 'address']);
@@ -63,7 +63,7 @@ describe('checkUrl', () => {
       'https://exa%00mple/',
     ],
     ...[`https://${'a'.repeat(64)}.example/`, `https://${'a.'.repeat(130)}example/`, 'https://%/'],
-  ])('refuses what can be read in more than one way, or not at all: %j', (text) => {
+  ])('refuses a text that has several readings or none: %j', (text) => {
     expect(reasonFor(text)).toBe('not_a_url');
   });
 
@@ -77,7 +77,7 @@ describe('checkUrl', () => {
     (text) => expect(reasonFor(text)).toBe('protocol'),
   );
 
-  it('takes public addresses and names over https', () => {
+  it('accepts public addresses and names over https', () => {
     expect(reasonFor('https://8.8.8.8/')).toBe('fine');
     expect(reasonFor('https://[2606:4700::1111]:8443/')).toBe('fine');
     expect(reasonFor('HTTPS://Example.com:8443/a/../b?c=%20#d')).toBe('fine');
@@ -86,7 +86,7 @@ describe('checkUrl', () => {
     expect(reasonFor('https://localhost/')).toBe('fine');
   });
 
-  it('takes plain http with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW names', () => {
+  it('accepts plain http with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW lists', () => {
     const allow = ['127.0.0.1:8080'];
     expect(reasonFor('http://8.8.8.8/')).toBe('plain_http');
     expect(reasonFor('http://example.com/')).toBe('plain_http');
@@ -101,7 +101,7 @@ describe('checkUrl', () => {
     expect(reasonFor('http://example.com/', { allow })).toBe('fine');
   });
 
-  it('refuses our own services in the words used for any other address', () => {
+  it('refuses our own services with the text for any other address', () => {
     const parts = { allow: ['127.0.0.0/8:*'], ownServices: ['127.0.0.1:5432'] };
     expect(reasonFor('https://127.0.0.1:5432/', parts)).toBe('own_service');
     expect(reasonFor('https://127.0.0.1:5433/', parts)).toBe('fine');

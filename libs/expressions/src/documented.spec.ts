@@ -47,7 +47,7 @@ const examples = Object.keys(results).flatMap((context) =>
   ),
 );
 
-describe('docs/reference/expressions.md', () => {
+describe('docs/reference/expressions.md is true:', () => {
   it.each(examples)('in a $context, $text becomes $result', ({ context, text, result }) => {
     expect(outcome(context, text)).toBe(result);
   });

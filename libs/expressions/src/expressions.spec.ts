@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { dataTemplate, valueTemplate } from './index';
 import { expressionBytesMax } from './bounds/limits';
+import { dataTemplate, valueTemplate } from './index';
 import { jsonTemplate, textTemplate } from './spec-bodies';
 
 const card = { number: '4242424242424242', expiration_month: 12 };
@@ -17,12 +17,12 @@ describe('an expression', () => {
     expect(textTemplate('a {{x_1}} b {{  x_2  }}').tokenIds).toEqual(['x_1', 'x_2']);
   });
 
-  it('without its closing braces is plain text', () => {
+  it('is plain text without its closing braces', () => {
     const text = '{{ open and { { never } } closed';
     expect(textTemplate(text).render(values)).toBe(text);
   });
 
-  it('that is malformed is refused by position, and not echoed', () => {
+  it('is refused by position and not echoed when it is malformed', () => {
     expect(() => textTemplate('four {{ 4111 1111 }}')).toThrow(
       'The expression at character 5 is not valid.',
     );
@@ -44,10 +44,10 @@ describe('an expression', () => {
   });
 });
 
-describe('over data at hand', () => {
+describe('an expression over given data', () => {
   const render = (document: unknown, data: unknown): unknown => dataTemplate(document).render(data);
 
-  it('a path of the data stands where else the id of a token does', () => {
+  it('begins with a path of the data in place of a token’s id', () => {
     const mask = { number: '{{ data.number | last4 }}', month: '{{data.expiration_month}}' };
     expect(render(mask, card)).toEqual({ number: '4242', month: 12 });
     expect(render('{{ data }}', card)).toEqual(card);
@@ -56,14 +56,14 @@ describe('over data at hand', () => {
   });
 
   it.each(['{{ card_token }}', '{{ datum }}', '{{ data.a. }}', '{{ data. }}', '{{ data x }}'])(
-    'anything else is refused: %s',
+    'is refused when it begins otherwise: %s',
     (document) => {
       expect(() => dataTemplate(document)).toThrow(/character 0 is not valid/);
     },
   );
 
   it.each(['{{ data.none }}', '{{ data.__proto__ }}', '{{ data.number.length }}', '{{ data.* }}'])(
-    'a path to nothing or to several values is refused: %s',
+    'is refused when its path leads to nothing or to several values: %s',
     (document) => {
       expect(() => render(document, card)).toThrow(
         /at character 0 leads to no value or to several/,
@@ -71,7 +71,7 @@ describe('over data at hand', () => {
     },
   );
 
-  it('an expansion above 10 MiB is refused', () => {
+  it('is refused when it expands to more than 10 MiB', () => {
     const document = Array(11).fill('{{ data }}');
     expect(() => render(document, 'x'.repeat(1024 * 1024))).toThrow(
       expect.objectContaining({ status: 413 }),
@@ -79,8 +79,8 @@ describe('over data at hand', () => {
   });
 });
 
-describe('in reactor arguments', () => {
-  it('a string that is exactly one expression becomes the value with its type', () => {
+describe('an expression in reactor arguments', () => {
+  it('becomes the value with its type if it is the whole string', () => {
     const template = valueTemplate({
       card: `{{ ${id} }}`,
       list: [1, '{{amount}}'],
@@ -90,7 +90,7 @@ describe('in reactor arguments', () => {
     expect(template.render(values)).toEqual({ card, list: [1, 42], none: null });
   });
 
-  it('longer text takes values as text, complex ones as JSON', () => {
+  it('becomes text in longer text, or JSON for a complex value', () => {
     const template = valueTemplate({ text: `pay {{amount}} with {{${id}}}` });
     expect(template.render(values)).toEqual({ text: `pay 42 with ${JSON.stringify(card)}` });
   });
@@ -101,7 +101,7 @@ describe('the place of an expression in a document', () => {
     return () => valueTemplate(document).render(values);
   };
 
-  it('is named, whether it is malformed or does not fit its value', () => {
+  it('is named when the expression is malformed or does not fit its value', () => {
     expect(refusal({ a: [{}, { b_1: 'x {{ ? }}' }] })).toThrow(
       'The expression at character 2 of a.1.b_1 is not valid.',
     );
@@ -111,7 +111,7 @@ describe('the place of an expression in a document', () => {
     expect(refusal('{{ ? }}')).toThrow('The expression at character 0 is not valid.');
   });
 
-  it('is named without names that could be data, and without end', () => {
+  it('is named without names that could be data, and at limited length', () => {
     expect(refusal({ a: 1, '4111111111111111': { 'j@x.org': '{{ ? }}' } })).toThrow(
       'character 0 of #1.#0 is',
     );
@@ -122,8 +122,8 @@ describe('the place of an expression in a document', () => {
   });
 });
 
-describe('a document that is wide', () => {
-  it('stands as it is where it holds no expression, at no cost in memory', () => {
+describe('a wide document', () => {
+  it('stays as it is where it holds no expression, at no cost in memory', () => {
     const wide: unknown = JSON.parse(`[${Array(1_000_000).fill('[]').join()}]`);
     const before = process.memoryUsage().heapUsed;
     const template = valueTemplate({ wide, id: '{{amount}}' });
@@ -134,18 +134,18 @@ describe('a document that is wide', () => {
   });
 });
 
-describe('in a JSON body', () => {
-  it('a string that is exactly one expression makes room for an object', () => {
+describe('an expression in a JSON body', () => {
+  it('becomes an object if it is the whole string', () => {
     expect(jsonTemplate(`{"card":"{{${id}}}"}`).render(values)).toBe(
       `{"card":${JSON.stringify(card)}}`,
     );
   });
 
-  it('a scalar stays text in its string', () => {
+  it('becomes text in its string if its value is a scalar', () => {
     expect(jsonTemplate('{"a":"{{amount}}"}').render(values)).toBe('{"a":"42"}');
   });
 
-  it('a value can neither leave its string nor be expanded again', () => {
+  it('cannot make a value leave its string or be expanded again', () => {
     const text = jsonTemplate('{"a":"<{{plain}}>","b":"{{plain}}"}').render(values);
     expect(JSON.parse(text)).toEqual({
       a: `<${String(values.get('plain'))}>`,
@@ -153,12 +153,12 @@ describe('in a JSON body', () => {
     });
   });
 
-  it('every other byte stays as it was', () => {
+  it('leaves every other byte as it was', () => {
     const text = `{ "x" : 1.50, "y":"\\u00e4\\"{{amount}}" ,"z" :[ ] }`;
     expect(jsonTemplate(text).render(values)).toBe(`{ "x" : 1.50, "y":"\\u00e4\\"42" ,"z" :[ ] }`);
   });
 
-  it('an escaped quote does not make a whole string', () => {
+  it('is not the whole string next to an escaped quote', () => {
     const text = jsonTemplate(`{"a":"\\"{{${id}}}"}`).render(values);
     expect(JSON.parse(text)).toEqual({ a: `"${JSON.stringify(card)}` });
   });
@@ -168,22 +168,22 @@ describe('in a JSON body', () => {
     ['{"a":"open {{","b":"close }}"}'],
     ['{"note":"use {{ to open","meta":{"a":{"b":1}}}'],
     ['{"a":"{{","b":{"c":{"d":{}}}}'],
-  ])('braces of two strings enclose no expression: %s', (text) => {
+  ])('is not enclosed by braces of two strings: %s', (text) => {
     expect(jsonTemplate(text).tokenIds).toEqual([]);
     expect(jsonTemplate(text).render(values)).toBe(text);
   });
 
-  it('the name of a member takes text, whatever the value is', () => {
+  it('becomes text in the name of a member, whatever its value is', () => {
     const rendered = JSON.parse(jsonTemplate(`{"{{${id}}}" : 1}`).render(values)) as object;
     expect(Object.keys(rendered)).toEqual([JSON.stringify(card)]);
   });
 
-  it('outside of a string it is refused', () => {
+  it('is refused outside of a string', () => {
     expect(() => jsonTemplate('{"a":{{amount}}}')).toThrow(/outside of a JSON string/);
   });
 });
 
-describe('limits', () => {
+describe('the limits of a request:', () => {
   it('100 tokens pass, 101 do not', () => {
     const expressions = (count: number): string[] =>
       Array.from({ length: count }, (_, i) => `{{token-${i}}}`);
@@ -191,7 +191,7 @@ describe('limits', () => {
     expect(() => valueTemplate(expressions(101))).toThrow(/at most 100 tokens/);
   });
 
-  it('1000 expressions pass, 1001 do not', () => {
+  it('1,000 expressions pass, 1,001 do not', () => {
     const expressions = (count: number): string[] => Array<string>(count).fill('{{amount}}');
     expect(valueTemplate(expressions(1_000)).tokenIds).toEqual(['amount']);
     expect(() => valueTemplate(expressions(1_001))).toThrow(/at most 1000 expressions/);
@@ -205,7 +205,7 @@ describe('limits', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it('in arguments alike', () => {
+  it('the same holds for arguments', () => {
     const megabyte = new Map([['amount', 'x'.repeat(1024 * 1024)]]);
     expect(() => valueTemplate(Array(11).fill('{{amount}}')).render(megabyte)).toThrow(
       expect.objectContaining({ status: 413 }),

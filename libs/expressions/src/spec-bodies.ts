@@ -1,6 +1,6 @@
-import { bodyTemplate, type BodyContext } from './expand/expand-stream';
 import { Tally } from './bounds/limits';
 import { atOnce } from './bounds/time-slices';
+import { bodyTemplate, type BodyContext } from './expand/expand-stream';
 import type { Template } from './expand/template';
 
 type TextTemplate = (text: string, tally?: Tally) => Pick<Template<string>, 'tokenIds' | 'render'>;

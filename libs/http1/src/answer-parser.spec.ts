@@ -28,7 +28,7 @@ const empty = 'Content-Length: 0\r\n\r\n';
 const head = (lines: string, body = ''): string => `HTTP/1.1 200 OK\r\n${lines}\r\n${body}`;
 const chunked = (body: string): string => head('Transfer-Encoding: chunked\r\n', body);
 
-describe('The parser takes', () => {
+describe('The parser accepts', () => {
   it.each<[string, string, number]>([
     ['a reason', `HTTP/1.1 200 OK\r\n${empty}`, 200],
     ['no reason behind the blank (RFC 9112 §4)', `HTTP/1.1 200 \r\n${empty}`, 200],
@@ -79,12 +79,12 @@ describe('The parser takes', () => {
     expect(parsed(chunked(`aB\r\n${body}\r\n0\r\n\r\n`)).recorder.body).toBe(body);
   });
 
-  it('all up to the end of the connection when nothing else says the end (RFC 9112 §6.3)', () => {
+  it('everything up to the end of the connection when nothing else frames the body (RFC 9112 §6.3)', () => {
     const closed = parsed(head('', 'hello'), { closes: true });
     expect([closed.read, closed.recorder.body, closed.keeps]).toEqual(['complete', 'hello', false]);
   });
 
-  it('no body for HEAD, 204 and 304, whatever their head says (RFC 9112 §6.3)', () => {
+  it('HEAD, 204 and 304 without a body, whatever their head says (RFC 9112 §6.3)', () => {
     const framings = ['', 'Content-Length: 5\r\n', 'Transfer-Encoding: chunked\r\n'];
     for (const framing of framings) {
       for (const status of [204, 304]) {
@@ -105,7 +105,7 @@ describe('The parser takes', () => {
     expect(recorder).toMatchObject({ status: 200, body: 'x', headers: ['Content-Length', '1'] });
   });
 
-  it('101 as the answer to an upgrade, and leaves what comes behind it', () => {
+  it('101 as the answer to an upgrade, and leaves the bytes behind it', () => {
     const text =
       'HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: a, upgrade\r\nContent-Length: 3\r\n\r\nabc';
     const { read, left, recorder } = parsed(text, { isUpgrade: true });
@@ -113,7 +113,7 @@ describe('The parser takes', () => {
     expect(parsed(ok('x'), { isUpgrade: true }).read).toBe('complete');
   });
 
-  it('101 only with what it switches to (RFC 9110 §7.8)', () => {
+  it('101 only with the protocol that it switches to (RFC 9110 §7.8)', () => {
     for (const line of ['', 'Upgrade: websocket\r\n', 'Connection: upgrade\r\n']) {
       expect(parsed(`HTTP/1.1 101 X\r\n${line}\r\n`, { isUpgrade: true }).read).toBe('invalid');
     }
@@ -124,7 +124,7 @@ describe('The parser takes', () => {
     expect([recorder.trailers, keeps]).toEqual([['A', 'b', 'a', 'c'], true]);
   });
 
-  it('what is behind an answer for no part of it', () => {
+  it('bytes behind an answer, which are not part of it', () => {
     const second = ok('stolen');
     for (const first of [ok('x'), chunked('1\r\nx\r\n0\r\n\r\n'), 'HTTP/1.1 204 X\r\n\r\n']) {
       expect(parsed(first + second).left).toBe(second.length);
@@ -248,7 +248,7 @@ describe('The parser refuses', () => {
     expect(parsed(text).read).toBe('invalid');
   });
 
-  it('an interim answer that names a body (RFC 9110 §8.6)', () => {
+  it('an interim answer that announces a body (RFC 9110 §8.6)', () => {
     for (const framing of ['Content-Length: 1', 'Transfer-Encoding: chunked']) {
       const text = `HTTP/1.1 103 X\r\n${framing}\r\n\r\n${ok('x')}`;
       expect(parsed(text).read).toBe('invalid');
@@ -297,7 +297,7 @@ describe('The parser refuses', () => {
   });
 });
 
-describe('The parser tells of a connection', () => {
+describe('The parser reports about a connection', () => {
   it.each<[boolean, string]>([
     [true, ok('x')],
     [true, ok('x', 'Connection: keep-alive\r\n')],
@@ -331,7 +331,7 @@ describe('The parser tells of a connection', () => {
   });
 });
 
-describe('The parser tells of what one read holds', () => {
+describe('The parser reports for one read', () => {
   it('that the head came alone', () => {
     const told = (text: string) => parse(text).recorder.told;
     expect(told(head('Content-Length: 1\r\n'))).toEqual(['begun', 'head', 'headAlone']);
@@ -358,7 +358,7 @@ describe('The parser tells of what one read holds', () => {
   });
 });
 
-it('The parser needs time in proportion to the bytes, however few come at a time', () => {
+it('The parser needs time in proportion to the bytes, even if they come one at a time', () => {
   const line = `A: ${'a'.repeat(60_000)}\r\n`;
   const once = cpuOf(() => parse(ok('', line), { sizes: [1] }));
   const chunks = '1\r\nx\r\n'.repeat(10_000) + '0\r\n' + line + '\r\n';

@@ -45,7 +45,7 @@ function source(): Readable {
 }
 
 describe('An exchange', () => {
-  it('tells of a small answer in order, and frees the connection before it is complete', async () => {
+  it('reports a small answer in order, and frees the connection before it is complete', async () => {
     server.does(says(ok('hello', 'A: b\r\n')));
     const owned = await server.connect();
     const recorder = new Recorder({ complete: () => owned.events.push('complete') });
@@ -59,7 +59,7 @@ describe('An exchange', () => {
     await waitFor(() => server.open.size === 0);
   });
 
-  it('begins on a connection that was freed by the one before, from within its last word', async () => {
+  it('may begin on a connection from within the last call of the exchange before', async () => {
     let received = '';
     server.does((socket, part) => {
       received += part;
@@ -167,7 +167,7 @@ describe('A request', () => {
     ['PUT', 'content-length: 0\r\n'],
     ['PATCH', 'content-length: 0\r\n'],
   ])(
-    'with the method %s and no body says a length only where one expects it',
+    'with the method %s and no body has a length only where one is expected',
     async (method, line) => {
       const start = `${method} / HTTP/1.1\r\nhost: example.test\r\nconnection: keep-alive\r\n`;
       const request = { method, body: null };
@@ -189,7 +189,7 @@ describe('A request', () => {
     },
   );
 
-  it.each([5, 60_000])('takes several parts of %d bytes for one body', async (length) => {
+  it.each([5, 60_000])('sends several parts of %d bytes as one body', async (length) => {
     const parts = ['a', 'b', 'c'].map((letter) => Buffer.alloc(length, letter));
     const body = Buffer.concat(parts).toString();
     const received = await written({ method: 'POST', body: parts }, body);
@@ -231,7 +231,7 @@ describe('A request', () => {
     ).toMatch(/transfer-encoding: chunked\r\n\r\n0\r\n\r\n$/);
   });
 
-  it('tells of each part of a stream, and of its end', async () => {
+  it('reports each part of a stream, and its end', async () => {
     const stream = source();
     server.does((socket, part) => part.endsWith('0\r\n\r\n') && socket.write(ok('x')));
     const owned = await server.connect();
@@ -357,21 +357,24 @@ describe('A request', () => {
     ['a length below 0', { method: 'PUT', body: { stream: source(), length: -1 } }],
     ['a length that is no integer', { method: 'PUT', body: { stream: source(), length: 0.5 } }],
     ['a stream that was destroyed', { body: { stream: source().destroy(), length: 1 } }],
-  ])('with %s is refused before a byte, and the connection stays free', async (_, request) => {
-    let received = '';
-    server.does((socket, part) => {
-      received += part;
-      socket.write(ok('x'));
-    });
-    const owned = await server.connect();
-    const recorder = new Recorder();
-    expect(() => owned.connection.send(requestOf(request), recorder)).toThrow(RequestInvalid);
-    expect(recorder.told).toEqual([]);
-    expect((await owned.ask()).body).toBe('x');
-    expect(received).toMatch(
-      /^GET \/ HTTP\/1\.1\r\nhost: example\.test\r\nconnection: keep-alive\r\n\r\n$/,
-    );
-  });
+  ])(
+    'with %s is refused before a byte is written, and the connection stays free',
+    async (_, request) => {
+      let received = '';
+      server.does((socket, part) => {
+        received += part;
+        socket.write(ok('x'));
+      });
+      const owned = await server.connect();
+      const recorder = new Recorder();
+      expect(() => owned.connection.send(requestOf(request), recorder)).toThrow(RequestInvalid);
+      expect(recorder.told).toEqual([]);
+      expect((await owned.ask()).body).toBe('x');
+      expect(received).toMatch(
+        /^GET \/ HTTP\/1\.1\r\nhost: example\.test\r\nconnection: keep-alive\r\n\r\n$/,
+      );
+    },
+  );
 });
 
 describe('A connection is not used again', () => {
@@ -419,7 +422,7 @@ describe('A connection is not used again', () => {
     await waitFor(() => server.open.size === 0);
   });
 
-  it('once a request has begun of which no byte is out, and bytes come', async () => {
+  it('when bytes come before the first byte of a request is out', async () => {
     const stream = source();
     const { owned } = await ask(says(ok('x')));
     const recorder = new Recorder();
@@ -431,7 +434,7 @@ describe('A connection is not used again', () => {
     expect(stream.destroyed).toBe(false);
   });
 
-  it('so that the second of two answers is never told to the next request', async () => {
+  it('so the second of two answers never reaches the next request', async () => {
     const { owned, answer } = await ask(says(ok('mine') + ok('stolen')));
     expect(answer.body).toBe('mine');
     const next = new Recorder();
@@ -441,7 +444,7 @@ describe('A connection is not used again', () => {
 });
 
 describe('An answer that comes before the request is out', () => {
-  it('is told whole, ends the connection, and leaves the stream alone', async () => {
+  it('is reported whole, ends the connection, and leaves the stream alone', async () => {
     const stream = source();
     const { owned, answer } = await ask(says(ok('early')), {
       method: 'PUT',
@@ -509,7 +512,7 @@ describe('A broken answer', () => {
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n'],
     ['before the empty line', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n'],
     ['within the trailers', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n'],
-  ])('is told when the server hangs up %s', async (_, text) => {
+  ])('is reported when the server hangs up %s', async (_, text) => {
     const { owned, answer } = await ask(saysAndEnds(text));
     expect(answer.error).toMatchObject(isBroken);
     expect(answer.trailers).toBeUndefined();
@@ -517,7 +520,7 @@ describe('A broken answer', () => {
     expect(owned.events).toEqual(['closed']);
   });
 
-  it('is told when the server resets within a body that its close would end', async () => {
+  it('is reported when the server resets within a body that its close would end', async () => {
     let accepted: Socket | undefined;
     server.does((socket) => {
       accepted = socket;
@@ -536,7 +539,7 @@ describe('A broken answer', () => {
     expect(owned.events).toEqual(['closed']);
   });
 
-  it('is told when it is not HTTP/1.1, and no byte of it', async () => {
+  it('is reported when it is not HTTP/1.1, without a byte of it', async () => {
     const { owned, answer } = await ask(says('HTTP/1.1 200 OK\r\nA : b\r\n\r\n'));
     expect(answer.error).toMatchObject(isInvalid);
     expect(answer.error).toBeInstanceOf(AnswerFault);
@@ -547,7 +550,7 @@ describe('A broken answer', () => {
 });
 
 describe('A receiver', () => {
-  it('that takes no more is told nothing until it resumes, and misses nothing then', async () => {
+  it('that takes no more gets nothing until it resumes, and misses nothing then', async () => {
     const part = 'x'.repeat(64 * 1024);
     const parts = 300;
     server.does((socket) => {
@@ -617,7 +620,7 @@ describe('A receiver', () => {
     expect((await over).trailers).toEqual(['A', 'b']);
   });
 
-  it('whose connection is closed hears that it is broken', async () => {
+  it('whose connection is closed is told that it is broken', async () => {
     server.does(() => undefined);
     const owned = await server.connect();
     const over = owned.ask();
@@ -626,7 +629,7 @@ describe('A receiver', () => {
     expect(owned.events).toEqual(['closed']);
   });
 
-  it('of a connection whose socket has ended by then hears of it', async () => {
+  it('on a connection whose socket has already ended is told so', async () => {
     const { owned: first } = await ask(says(ok('x')));
     first.socket.destroy();
     await once(first.socket, 'close');
@@ -654,7 +657,7 @@ describe('A receiver', () => {
   });
 
   it.each<keyof AnswerReceiver>(['begun', 'informational', 'head', 'headAlone', 'data'])(
-    'that aborts in %s is told no more of what was read with it',
+    'that aborts in %s gets nothing more of the same read',
     async (name) => {
       const { recorder, owned } = await whileReading(name, (connection) =>
         connection.abort(new Error('enough')),
@@ -754,7 +757,7 @@ describe('An upgrade', () => {
   const switches =
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-  it('hands over the socket, without listeners, and what came behind the head', async () => {
+  it('hands over the socket, without listeners, and the bytes behind the head', async () => {
     let received = '';
     server.does((socket, part) => {
       received += part;
@@ -802,7 +805,7 @@ describe('An upgrade', () => {
     await waitFor(() => server.open.size === 0);
   });
 
-  it('that nobody asked for is no answer', async () => {
+  it('that nobody asked for is not an answer', async () => {
     const { owned, answer } = await ask(says(switches));
     expect(answer.error).toMatchObject(isInvalid);
     expect(answer.told).not.toContain('upgraded');

@@ -23,14 +23,14 @@ describe('shares', () => {
     expect(shares.state).toMatchObject({ held: 60, waiting: 0 });
   });
 
-  it('tell whether an owner would get places, and count that as no refusal', () => {
+  it('tell whether an owner would get places, without counting a refusal', () => {
     const shares = new Shares({ places: 8 });
     shares.takeNow('a', 3);
     expect([1, 2].map((places) => shares.hasRoom('a', places))).toEqual([true, false]);
     expect(shares.state).toMatchObject({ held: 3, refusals: { own: 0, scarce: 0 } });
   });
 
-  it('give one owner no more than its maximum, and the next one just as many', () => {
+  it('give one owner no more than its maximum, and the next one as many', () => {
     const shares = new Shares({ places: 64, ownerMax: 5 });
     expect(['a', 'b'].map((owner) => takeAll(shares, owner).length)).toEqual([5, 5]);
   });
@@ -74,7 +74,7 @@ describe('shares', () => {
     shares.takeNow('b', 40);
   });
 
-  it('send freed places round the owners who wait, and not along the longest line', async () => {
+  it('send freed places round the waiting owners, not along the longest queue', async () => {
     const shares = new Shares({ places: 1, waitMs: 10_000, waitingMax: 100 });
     const first = await shares.take('a');
     const served: string[] = [];
@@ -90,7 +90,7 @@ describe('shares', () => {
     expect(shares.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
-  it('refuse the owner whose line is full, and nobody else', async () => {
+  it('refuse only the owner whose queue is full', async () => {
     const shares = new Shares({ places: 1, waitMs: 10_000, waitingMax: 2 });
     const first = await shares.take('a');
     const waiting = [shares.take('a'), shares.take('a')];
@@ -111,7 +111,7 @@ describe('shares', () => {
     expect(shares.state.waiting).toBe(0);
   });
 
-  it('let a waiter leave the line when its signal aborts', async () => {
+  it('let a waiter leave the queue when its signal aborts', async () => {
     const shares = new Shares({ places: 1, waitMs: 10_000, waitingMax: 2 });
     const first = await shares.take('a');
     const leaving = new AbortController();

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
-import type { Call } from '../observing/call';
 import { endConnection } from '../connection/caller-connection';
 import { destinationStatusHeader } from '../connection/forwarded-headers';
 import { hasBody } from '../connection/intake';
+import type { Call } from '../observing/call';
 
 export function sendJson(
   res: ServerResponse,
@@ -37,8 +37,9 @@ export function sendProblem(
   // The unread rest of a body must not be taken for the next request.
   if (!req.complete && hasBody(req)) endConnection(res);
   const { retryAfterSeconds } = problem;
-  const { destinationStatus } = call;
-  sendJson(res, problem.status, call.under ? { [call.under]: problem.body() } : problem.body(), {
+  const { destinationStatus, problemMember } = call;
+  const body = problemMember ? { [problemMember]: problem.body() } : problem.body();
+  sendJson(res, problem.status, body, {
     [traceHeader]: call.traceId,
     ...(destinationStatus === undefined
       ? {}

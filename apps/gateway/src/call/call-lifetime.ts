@@ -30,7 +30,7 @@ export function beginCall(
     startedAt: performance.now(),
     traceId,
     trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
-    under: route === 'proxy' ? 'proxy_error' : undefined,
+    problemMember: route === 'proxy' ? 'proxy_error' : undefined,
     tenantId: undefined,
     proxyId: undefined,
     reactorId: undefined,

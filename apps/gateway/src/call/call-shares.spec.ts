@@ -23,7 +23,7 @@ function roomsOf() {
 }
 
 describe('the room of a call', () => {
-  it('gives bytes back also where others have made the share of its tenant smaller meanwhile', () => {
+  it('gives bytes back even after others have made the share of its tenant smaller', () => {
     const { held, roomFor } = roomsOf();
     const [first, second, other] = [roomFor('a'), roomFor('a'), roomFor('b')];
     first.keep(320 * kibibyte);
@@ -36,7 +36,7 @@ describe('the room of a call', () => {
     expect(held()).toBe(0);
   });
 
-  it('takes nothing more once the call is over, whatever of its work still goes on', () => {
+  it('takes nothing more once the call is over, although its work still goes on', () => {
     const { held, roomFor } = roomsOf();
     const room = roomFor('a');
     room.keep(100 * kibibyte);

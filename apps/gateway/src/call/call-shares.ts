@@ -3,9 +3,9 @@ import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
 import { Shares, type Release, type Taken } from '@glovebox/shares';
-import { settleAtEnd } from './call-lifetime';
-import type { Call } from '../observing/call';
 import type { GatewayConfig } from '../config';
+import type { Call } from '../observing/call';
+import { settleAtEnd } from './call-lifetime';
 
 /** Turns for long work: one for a busy tenant, one for all others in turn. */
 const turnsMax = 2;

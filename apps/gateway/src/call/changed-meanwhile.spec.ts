@@ -43,7 +43,7 @@ const apiKey = ({ key }: { key: string }): string => `SVC-API-KEY: ${key}\r\n`;
 const proxyKey = ({ key }: { key: string }): string => `SVC-PROXY-KEY: ${key}\r\n`;
 const json = 'Content-Type: application/json\r\n';
 
-/** A call whose head was decided, and whose body waits. */
+/** Begins a call whose head is decided and whose body waits. */
 async function begin(headers: string, bodyBytes: number): Promise<RawCaller> {
   const caller = new RawCaller(
     gateway.port,
@@ -148,9 +148,9 @@ const changes: [string, number, string, (parties: Parties) => Promise<void>][] =
   ],
 ];
 
-describe('while the body of a call came', () => {
+describe('a change while the body of a call comes', () => {
   it.each(changes)(
-    '%s: the call with an expression ends with %d %s and nothing is opened or forwarded',
+    '(%s) ends a call with an expression with %d %s, and nothing is opened or forwarded',
     async (_, status, code, change) => {
       const id = await gateway.token('plaintext', { containers: ['/general/'] });
       const both = await parties();
@@ -166,7 +166,7 @@ describe('while the body of a call came', () => {
   );
 
   it.each(changes)(
-    '%s: the call that is passed on as it is ends with %d %s and nothing is forwarded',
+    '(%s) ends a call that is passed on as it is with %d %s, and nothing is forwarded',
     async (_, status, code, change) => {
       const both = await parties();
       const headers = apiKey(both.application) + proxyKey(both.proxy);
@@ -177,7 +177,7 @@ describe('while the body of a call came', () => {
     },
   );
 
-  it('an open proxy came to require an API key: the anonymous call ends with 401', async () => {
+  it('ends an anonymous call with 401 when its proxy now requires an API key', async () => {
     const { proxy } = await parties({ requireAuth: false });
     const caller = await begin(proxyKey(proxy) + json, 2);
     await proxy.change({ requireAuth: true });
@@ -185,7 +185,7 @@ describe('while the body of a call came', () => {
     await refused(caller, 401, 'invalid_api_key');
   });
 
-  it('the tenant took SVC-PROXY-URL back: the call ends with 403', async () => {
+  it('ends a call with SVC-PROXY-URL with 403 when its tenant has disabled that', async () => {
     await gateway.tenantSettings({ enable_ephemeral_proxy: 'true' });
     const { application } = await parties();
     const body = `{"card":"{{${tokenId}}}"}`;
@@ -196,7 +196,7 @@ describe('while the body of a call came', () => {
     await refused(caller, 403, 'permission_denied');
   });
 
-  it('nothing of it changed, whatever else did: the call goes on', async () => {
+  it('does not end a call when it concerns only others', async () => {
     const both = await parties();
     const body = `{"card":"{{${tokenId}}}"}`;
     const headers = apiKey(both.application) + proxyKey(both.proxy) + json;
@@ -211,12 +211,12 @@ describe('while the body of a call came', () => {
   });
 });
 
-describe('while a body streamed', () => {
+describe('a change while a body is streamed', () => {
   it.each([
     ['that is filled in', json, `"${filler}`, `{{TOKEN}}"`],
     ['that is passed on as it is', 'Content-Type: application/pdf\r\n', filler, 'the end of it'],
   ])(
-    '%s, the proxy got another destination: the request ends without its end, the call with 409',
+    'of the destination breaks off a request %s, and its call ends with 409',
     async (_, type, first, last) => {
       const raw = await startRawServer(() => undefined);
       try {
@@ -242,12 +242,15 @@ describe('while a body streamed', () => {
   );
 });
 
-describe('while the connection to the destination was opened', () => {
+describe('while the connection to the destination is opened,', () => {
   const authority = createAuthority();
   const { cert, key } = authority.issue('IP:127.0.0.1');
   const tls = { certificate: null, privateKey: null, authority: authority.ca };
 
-  /** Completes no handshake before it is told to, and records what it hears then. */
+  /**
+   * Starts a server that completes no handshake before it is told to, and records all it hears
+   * then.
+   */
   async function startHesitant() {
     const heard: string[] = [];
     const held: Socket[] = [];
@@ -290,7 +293,7 @@ describe('while the connection to the destination was opened', () => {
     ['the proxy was deleted', 404, 'not_found', (proxy) => proxy.remove()],
   ];
   it.each(kinds.flatMap(([kind, more]) => ends.map(([...end]) => [kind, ...end, more] as const)))(
-    '%s: %s, it ends with %d %s and no byte leaves',
+    '%s meets a change (%s): it ends with %d %s, and no byte leaves',
     async (_kind, _end, status, code, change, more) => {
       const hesitant = await startHesitant();
       try {
@@ -312,7 +315,7 @@ describe('while the connection to the destination was opened', () => {
     },
   );
 
-  it('nothing changed: the call goes out once there is a connection', async () => {
+  it('a call without a change goes out as soon as there is a connection', async () => {
     const hesitant = await startHesitant();
     try {
       const proxy = await gateway.changeableProxy(hesitant.url, { tls });
@@ -338,7 +341,7 @@ describe('while the connection to the destination was opened', () => {
       'Content-Type: application/octet-stream\r\nContent-Length: 2000\r\n',
       'x'.repeat(1_000),
     ],
-  ])('the lease ended: the stores are asked, and %s goes out', async (_, method, more, body) => {
+  ])('the lease ends: the stores are asked, and %s goes out', async (_, method, more, body) => {
     const lone = await startSpecGateway();
     const hesitant = await startHesitant();
     try {

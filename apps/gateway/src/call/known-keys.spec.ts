@@ -1,7 +1,7 @@
 import { generateApiKey, generateProxyKey } from '@glovebox/access';
 import { startDestination, type Destination } from '@glovebox/testing';
-import { KnownKeys, knownKeysMax } from './known-keys';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { KnownKeys, knownKeysMax } from './known-keys';
 
 let gateway: SpecGateway;
 let destination: Destination;
@@ -23,7 +23,7 @@ async function statusOf(apiKey: string, proxyKey: string): Promise<number> {
 }
 
 describe('the hashes of keys', () => {
-  it('are remembered of those that were found, and say nothing of what is granted', async () => {
+  it('are remembered for keys that were found, and grant nothing by themselves', async () => {
     const { knownKeys, keyHash } = gateway.ctx;
     const { key, revoke } = await gateway.revocable(['token:use']);
     const proxy = await gateway.changeableProxy(destination.url);
@@ -40,7 +40,7 @@ describe('the hashes of keys', () => {
     expect(knownKeys.hashOf(proxy.key)).toBeUndefined();
   });
 
-  it('are not remembered of those that are guessed', async () => {
+  it('are not remembered for guessed keys', async () => {
     const [key, proxyKey] = [generateApiKey(), generateProxyKey()];
     expect(await statusOf(key, await gateway.proxy(destination.url))).toBe(401);
     expect(await statusOf(key, proxyKey)).toBe(404);
@@ -48,7 +48,7 @@ describe('the hashes of keys', () => {
     expect([knownKeys.hashOf(key), knownKeys.hashOf(proxyKey)]).toEqual([undefined, undefined]);
   });
 
-  it('take a bounded place', () => {
+  it('take a bounded amount of memory', () => {
     const known = new KnownKeys();
     for (let nth = 0; nth <= knownKeysMax; nth += 1) known.remember(`key ${nth}`, 'hash');
     expect(known.hashOf('key 0')).toBeUndefined();

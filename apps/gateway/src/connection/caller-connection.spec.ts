@@ -5,7 +5,7 @@ import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
 let gateway: SpecGateway;
 let destination: RawServer;
 let keys: string;
-/** With a body that nobody reads but the destination. */
+/** Headers of a call whose body only the destination reads. */
 let binary: string;
 const answered = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 
@@ -30,18 +30,18 @@ afterAll(async () => {
 const call = (bytes: string): RawCaller => new RawCaller(gateway.port, bytes);
 const late = { status: 408, code: 'invalid_request' };
 
-describe('a caller that is slow', () => {
+describe('a slow caller', () => {
   it.each([
     ['says nothing', ''],
     ['does not end its first line', 'GET /pro'],
     ['does not end its headers', 'GET /proxy HTTP/1.1\r\nHost: a\r\nX-A: '],
-  ])('408: it %s', async (_, bytes) => {
+  ])('gets 408 when it %s', async (_, bytes) => {
     const caller = call(bytes);
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject(late);
   });
 
-  it('408: it does not end a body that is read whole', async () => {
+  it('gets 408 when it does not end a body that is read whole', async () => {
     const caller = call(
       `POST /proxy/whole HTTP/1.1\r\n${keys}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
     );
@@ -50,7 +50,7 @@ describe('a caller that is slow', () => {
     expect(destination.heard('/whole')).toBeUndefined();
   });
 
-  it('408: it does not end a body that is passed on, and the destination hears of no end', async () => {
+  it('gets 408 when it does not end a body that is passed on, and the destination sees no end', async () => {
     const caller = call(
       `POST /proxy/late HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
@@ -59,7 +59,7 @@ describe('a caller that is slow', () => {
     expect(destination.heard('/late')?.text).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  it('408: at the front door too, and the management API hears of no end', async () => {
+  it('gets 408 at the front door too, and the management API sees no end', async () => {
     const caller = call(
       'POST /tokens HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
     );
@@ -69,8 +69,8 @@ describe('a caller that is slow', () => {
   });
 });
 
-describe('what cannot be read', () => {
-  it('behind a request that is under way leaves it its answer, and is the last', async () => {
+describe('an unreadable request', () => {
+  it('behind a request under way does not cost that its answer, and ends the connection', async () => {
     const caller = call(
       `GET /proxy/behind HTTP/1.1\r\n${keys}\r\nnonsense\r\n\r\nGET /proxy/now HTTP/1.1\r\n${keys}\r\n`,
     );
@@ -82,7 +82,7 @@ describe('what cannot be read', () => {
     expect(destination.heard('/now')).toBeUndefined();
   });
 
-  it('behind an answer that is half out lets it end', async () => {
+  it('behind an answer that is half out lets the answer end', async () => {
     const caller = call(`GET /proxy/half HTTP/1.1\r\n${keys}\r\n`);
     await waitFor(() => destination.heard('/half') !== undefined);
     destination.heard('/half')?.socket.write(answered.slice(0, -1));
@@ -94,7 +94,7 @@ describe('what cannot be read', () => {
     expect(caller.text).toMatch(/\r\n\r\nok$/);
   });
 
-  it('as the rest of a body ends the request to the destination without its end', async () => {
+  it('in place of the rest of a body breaks off the request to the destination', async () => {
     const caller = call(
       `POST /proxy/broken HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
@@ -106,7 +106,7 @@ describe('what cannot be read', () => {
   });
 });
 
-it('a body without length that grows too large is told so, not cut off', async () => {
+it('the sender of a body that grows too large reads a refusal, and is not cut off', async () => {
   const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
   const caller = call(
     'DELETE /tokens HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n' + chunk.repeat(20),
@@ -115,7 +115,7 @@ it('a body without length that grows too large is told so, not cut off', async (
   expect(caller.json).toMatchObject({ code: 'payload_too_large' });
 });
 
-it('a caller that leaves within its body leaves nothing at the destination', async () => {
+it('a caller that leaves within its body leaves no request at the destination', async () => {
   const caller = call(`POST /proxy/leaves HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
   await waitFor(() => destination.heard('/leaves') !== undefined);
   caller.socket.destroy();
@@ -128,7 +128,7 @@ describe('pipelined calls whose turn never comes', () => {
     return (await metric?.get())?.values[0]?.value ?? Number.NaN;
   };
 
-  it('end with their caller', async () => {
+  it('end when their caller leaves', async () => {
     const before = await inFlight();
     const waiting = `GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`;
     const caller = call(waiting + waiting);
@@ -138,7 +138,7 @@ describe('pipelined calls whose turn never comes', () => {
     await waitFor(() => destination.connections.every(({ ended }) => ended));
   });
 
-  it('are not kept when they stand behind an answer that ends the connection', async () => {
+  it('are dropped behind an answer that ends the connection', async () => {
     const before = await inFlight();
     const two = 'GET /proxy HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
     const caller = call(two + `GET /proxy/now HTTP/1.1\r\n${keys}\r\n`.repeat(3));

@@ -6,7 +6,7 @@ function limited(expire: () => void): Limited {
 }
 
 describe('deadlines', () => {
-  it('expire once each, those that are cleared never, those that are put off later', async () => {
+  it('expire once each: never when cleared, later when put off', async () => {
     const expired: string[] = [];
     const [early, cleared, late] = ['early', 'cleared', 'late'].map((name) =>
       limited(() => expired.push(name)),

@@ -4,7 +4,7 @@ import { answeredHeaders, forwardedHeaders } from './forwarded-headers';
 const ours = new ServiceHeaders(['SVC', 'BT']);
 
 describe('headers on their way to the destination', () => {
-  it('the caller’s own pass in their order and spelling, repeated ones too', () => {
+  it('pass in their order and spelling if they are the caller’s own, repeated ones too', () => {
     const raw = ['Authorization', 'Bearer x', 'X-A', '1', 'x-a', '2', 'Cookie', 'c=1'];
     expect(forwardedHeaders(raw, ours)).toEqual(raw);
   });
@@ -28,17 +28,17 @@ describe('headers on their way to the destination', () => {
     'X-Forwarded-For',
     'X-Forwarded-Prefix',
     'Forwarded',
-  ])('%s never passes', (name) => {
+  ])('never include %s', (name) => {
     expect(forwardedHeaders([name, 'x', 'X-Kept', 'y'], ours)).toEqual(['X-Kept', 'y']);
   });
 
-  it('what Connection names stays behind', () => {
+  it('stay behind if Connection names them', () => {
     const raw = ['Connection', 'close, X-Hop', 'x-hop', '1', 'X-Kept', '2'];
     expect(forwardedHeaders(raw, ours)).toEqual(['X-Kept', '2']);
   });
 
   it.each(['Host', 'Content-Type', 'content-length', 'SVC-API-KEY', 'bt-api-key'])(
-    'Connection may not name %s',
+    'are refused when Connection names %s',
     (name) => {
       expect(() => forwardedHeaders(['Connection', name], ours)).toThrow(
         expect.objectContaining({ status: 400 }),
@@ -48,7 +48,7 @@ describe('headers on their way to the destination', () => {
 });
 
 describe('headers on their way back', () => {
-  it('hop-by-hop ones and those that Connection names stay behind', () => {
+  it('stay behind if they are hop-by-hop or Connection names them', () => {
     const raw = ['Set-Cookie', 'a', 'Set-Cookie', 'b', 'Connection', 'X-Hop', 'X-Hop', '1'];
     expect(answeredHeaders(raw, ours)).toEqual(['Set-Cookie', 'a', 'Set-Cookie', 'b']);
     expect(

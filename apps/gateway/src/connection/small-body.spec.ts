@@ -36,7 +36,7 @@ const held = (): number[] => {
 };
 
 describe('a small body that is scanned', () => {
-  it('arrives as it was sent, in however many parts it comes', async () => {
+  it('arrives as it was sent, however many parts it comes in', async () => {
     const token = await gateway.token('4711');
     const body = JSON.stringify({ number: `{{ ${token} }}`, text: 'é'.repeat(40) });
     const bytes = Buffer.from(body).toString('latin1');
@@ -51,7 +51,7 @@ describe('a small body that is scanned', () => {
     caller.socket.destroy();
   });
 
-  it('does not keep what comes behind it from being the next request', async () => {
+  it('is followed by the next request of its connection', async () => {
     const next = `GET /proxy/next HTTP/1.1\r\n${keys}\r\n`;
     const caller = post(2, `{}${next}`);
     await waitFor(() => destination.requests.length === 2);
@@ -61,7 +61,7 @@ describe('a small body that is scanned', () => {
     caller.socket.destroy();
   });
 
-  it('408 when the rest of it does not come, and nothing of it stays', async () => {
+  it('ends with 408 when the rest of it does not come, and none of it is kept', async () => {
     const caller = post(9, '{');
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject({ proxy_error: { status: 408, code: 'invalid_request' } });
@@ -76,7 +76,7 @@ describe('a small body that is scanned', () => {
     expect(destination.requests).toHaveLength(0);
   });
 
-  it('429 when its tenant keeps as much as it may; what others have begun goes on', async () => {
+  it('ends with 429 when its tenant has used up its memory; bodies that others have begun go on', async () => {
     const callers = Array.from({ length: 300 }, () => post(64_000, '{'));
     await waitFor(() => callers.some(({ status }) => status === 429));
     expect(callers.filter(({ text }) => text === '').length).toBeGreaterThan(100);

@@ -13,7 +13,7 @@ let proxyKey: string;
 const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
 const agreed = `HTTP/1.1 101 Switching Protocols\r\n${offer}`;
 
-/** Speaks as its path says; what agrees echoes what comes after the request. */
+/** Answers as the path says. After it has agreed, it echoes everything that comes. */
 function speak(socket: Socket, text: string, chunk: string): void {
   if (text !== chunk) return void socket.write(chunk, 'latin1');
   const [, path = ''] = /^GET \/(\w*)/.exec(text) ?? [];
@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 let calls = 0;
 
-/** Of the last call, what the destination has of it. */
+/** The destination's side of the last call. */
 const peer = () => destination.heard(`n=${calls}`);
 
 function call(
@@ -90,7 +90,7 @@ describe('a WebSocket through a proxy', () => {
     await waitFor(() => socket.readyState === socket.CLOSED);
   });
 
-  it('carries bytes both ways, those too that come with the request or with the answer', async () => {
+  it('carries bytes both ways, including those that come with the request or the answer', async () => {
     const early = call('/proxy/echo', { more: 'early' });
     await waitFor(() => peer()?.text.endsWith('early') === true);
     early.socket.write(' and late');
@@ -101,7 +101,7 @@ describe('a WebSocket through a proxy', () => {
     await waitFor(() => eager.text.endsWith('\r\n\r\nfirst bytes'));
   });
 
-  it('is a request like any other to both sides: no header of ours, none that is not theirs', async () => {
+  it('is an ordinary request to both sides: it carries none of our headers and adds none', async () => {
     const headers = `${offer}Sec-WebSocket-Key: abc\r\nX-Forwarded-For: x\r\nProxy-Connection: y\r\n`;
     const caller = call('/proxy/echo?a=1&svc-proxy-key=' + proxyKey, { headers });
     await waitFor(() => caller.status === 101);
@@ -139,7 +139,7 @@ describe('a WebSocket through a proxy', () => {
     await waitFor(() => peer()?.ended === true);
   });
 
-  it('is not one when the destination answers otherwise: the answer is passed on', async () => {
+  it('is not opened when the destination answers otherwise, whose answer is passed on', async () => {
     const caller = call('/proxy/refuse');
     await waitFor(() => caller.ended);
     expect(caller.status).toBe(403);
@@ -148,7 +148,7 @@ describe('a WebSocket through a proxy', () => {
     expect(caller.text.endsWith(`\r\n\r\n${'x'.repeat(200_000)}`)).toBe(true);
   });
 
-  it('is a call under way as long as it is open, and ends when its key is revoked', async () => {
+  it('counts as a call under way while it is open, and ends when its key is revoked', async () => {
     const { callsOfKeys } = gateway.ctx.shares;
     const { key: revocable, revoke, id } = await gateway.revocable(['token:use']);
     const caller = call('/proxy/echo', { key: revocable });
@@ -161,7 +161,7 @@ describe('a WebSocket through a proxy', () => {
     expect(other.ended).toBe(false);
   });
 
-  it('ends when the gateway stops, also one that was just agreed to', async () => {
+  it('ends when the gateway stops, even if it was agreed to just before', async () => {
     const other = await startSpecGateway();
     const otherKey = await other.proxy(destination.url, { requireAuth: false });
     const open = (): RawCaller =>
@@ -178,7 +178,7 @@ describe('a WebSocket through a proxy', () => {
   });
 });
 
-describe('a WebSocket is refused, and the connection ends', () => {
+describe('a WebSocket is refused and its connection ends', () => {
   const refused = async (caller: RawCaller, status: number, code: string): Promise<void> => {
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject({ proxy_error: { status, code } });
@@ -192,9 +192,11 @@ describe('a WebSocket is refused, and the connection ends', () => {
     [502, 'destination_unreachable', 'codes what has no body', '/proxy/coded'],
     [502, 'destination_unreachable', 'switches to nothing', '/proxy/silent'],
     [400, 'invalid_request', 'would be climbed to', '/proxy/%2e%2e/echo'],
-  ])('%d %s: a destination that %s', (status, code, _, path) => refused(call(path), status, code));
+  ])('with %d %s for a destination that %s', (status, code, _, path) =>
+    refused(call(path), status, code),
+  );
 
-  it('401, 403, 404 and 400: as any call', async () => {
+  it('with 401, 403, 404 and 400 like any call', async () => {
     const idle = await gateway.application([]);
     await refused(call('/proxy/echo', { key: 'nope' }), 401, 'invalid_api_key');
     await refused(call('/proxy/echo', { key: idle }), 403, 'permission_denied');
@@ -208,14 +210,14 @@ describe('a WebSocket is refused, and the connection ends', () => {
     expect(peer()).toBeUndefined();
   });
 
-  it('400: a proxy whose transforms would see nothing of it', async () => {
+  it('with 400 for a proxy whose transforms could not see its messages', async () => {
     const transforming = await gateway.proxy(destination.url, {
       responseTransform: { code: '', codeHash: '', runtime: 'node16' },
     });
     await refused(call('/proxy/echo', { proxyKey: transforming }), 400, 'invalid_request');
   });
 
-  it('502 and 504: a destination that policy forbids, or that does not answer in time', async () => {
+  it('with 502 and 504 for a destination that policy forbids or that does not answer in time', async () => {
     const forbidden = await gateway.proxy('https://169.254.169.254');
     await refused(call('/proxy', { proxyKey: forbidden }), 502, 'destination_unreachable');
     const impatient = await gateway.proxy(destination.url, { timeoutMs: 300 });
@@ -223,20 +225,20 @@ describe('a WebSocket is refused, and the connection ends', () => {
   });
 });
 
-describe('an offer that is not taken up is an ordinary request', () => {
+describe('an upgrade offer', () => {
   it.each([
     ['of h2c', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n', ''],
     ['of h2c or WebSocket', 'Connection: Upgrade\r\nUpgrade: h2c, websocket\r\n', ''],
     ['of WebSocket with a body', `${offer}Content-Length: 2\r\n`, 'ab'],
     ['of WebSocket that Connection does not name', 'Upgrade: websocket\r\n', ''],
-  ])('%s', async (_, headers, more) => {
+  ])('%s is served as an ordinary request', async (_, headers, more) => {
     const caller = call('/proxy/ordinary', { headers, more });
     await waitFor(() => caller.ended);
     expect(caller.status).toBe(200);
     expect(peer()?.text).not.toMatch(/upgrade|http2/i);
   });
 
-  it('behind a request that is under way, and that one keeps its answer', async () => {
+  it('behind a request under way is served as an ordinary request, and the first keeps its answer', async () => {
     const before = gateway.management.requests.length;
     const caller = call('/proxy/wait', { headers: '' });
     await waitFor(() => peer() !== undefined);
@@ -247,14 +249,14 @@ describe('an offer that is not taken up is an ordinary request', () => {
     expect(caller.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
-  it('and a 101 that nobody asked for is no answer', async () => {
+  it('is not answered by a 101 of the destination', async () => {
     const caller = call('/proxy/echo', { headers: 'Connection: close\r\n' });
     await waitFor(() => caller.ended);
     expect(caller.json).toMatchObject({ proxy_error: { code: 'destination_unreachable' } });
   });
 });
 
-it('503: a tunnel holds its place at the destination until it ends', async () => {
+it('a tunnel holds its place at the destination until it ends, and other calls get 503', async () => {
   const narrow = await startSpecGateway({ DESTINATION_CALLS_MAX: '1' });
   try {
     const open = await narrow.proxy(destination.url, { requireAuth: false });

@@ -14,7 +14,7 @@ const opening = <Opened extends Closing>(what: Opened): Opened => {
   return what;
 };
 
-/** A gateway with eight places for each thing: a tenant alone gets four of them. */
+/** Starts a gateway with eight places of each kind. A tenant alone gets four of them. */
 async function start(environment: Record<string, string> = {}): Promise<void> {
   gateway = opening(
     await startSpecGateway({
@@ -39,7 +39,7 @@ interface Answer {
   readonly retryAfter: string | null;
 }
 
-/** A proxy of the tenant, and a call of it. */
+/** Makes a proxy of the tenant, and a function that calls it. */
 async function caller(tenantId: string, url: string): Promise<() => Promise<Answer>> {
   const proxyKey = await gateway.proxy(url, { tenantId });
   return async () => {
@@ -57,7 +57,7 @@ async function caller(tenantId: string, url: string): Promise<() => Promise<Answ
 
 const exhausted = { status: 429, code: 'share_exhausted', retryAfter: '1' };
 
-/** Destinations that do not answer until they are released. */
+/** Starts destinations that do not answer until they are released. */
 async function hanging(count: number) {
   const held: Array<() => void> = [];
   let isReleased = false;
@@ -78,7 +78,7 @@ async function hanging(count: number) {
 }
 
 describe('a tenant whose destinations hang', () => {
-  it('gets 429 above its share of destinations; another one calls old and new ones', async () => {
+  it('gets 429 above its share of destinations, while another tenant calls old and new ones', async () => {
     await start({ DESTINATION_CONNECTIONS_MAX: '100' });
     const { urls, held, release } = await hanging(6);
     const [known, fresh] = [opening(await startDestination()), opening(await startDestination())];
@@ -97,13 +97,13 @@ describe('a tenant whose destinations hang', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
   });
 
-  it('gets 429 above its share of connections; another one connects', async () => {
+  it('gets 429 above its share of connections, while another tenant connects', async () => {
     await start();
     const { urls, held, release } = await hanging(1);
     const call = await caller(attacker, urls[0] ?? '');
     const answers = Array.from({ length: 4 }, () => call());
     await waitFor(() => held.length === 4);
-    // More often than a destination may fail before it is taken for dead.
+    // More failures than a destination may have before its breaker opens.
     for (let nth = 0; nth < 12; nth += 1) expect(await call()).toEqual(exhausted);
     const callOther = await caller(victim, opening(await startDestination()).url);
     expect((await callOther()).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a tenant whose destinations hang', () => {
     expect((await call()).status).toBe(200);
   });
 
-  it('gets 429 above its share of look-ups; another one finds its destination', async () => {
+  it('gets 429 above its share of look-ups, while another tenant finds its destination', async () => {
     const dns = opening(
       await startDnsServer(({ name }) =>
         name.endsWith('silent.test') ? 'silence' : { addresses: ['127.0.0.1'] },
@@ -145,7 +145,7 @@ describe('a tenant at its share', () => {
   const open = ({ connections }: Awaited<ReturnType<typeof keeping>>): number =>
     connections.filter(({ ended }) => !ended).length;
 
-  it('makes room with the destination of its own that was idle longest, never with a foreign one', async () => {
+  it('makes room with its own destination that was idle longest, never with a foreign one', async () => {
     await start();
     const servers = await Promise.all(Array.from({ length: 5 }, keeping));
     const foreign = await keeping();
@@ -158,7 +158,7 @@ describe('a tenant at its share', () => {
     expect(open(foreign)).toBe(1);
   });
 
-  it('makes room with connections of its own that are idle', async () => {
+  it('makes room with its own idle connections', async () => {
     await start({ DESTINATION_CONNECTIONS_MAX: '2' });
     const [first, second] = [await keeping(), await keeping()];
     const foreign = await keeping();
@@ -169,7 +169,7 @@ describe('a tenant at its share', () => {
     expect([open(second), open(foreign)]).toEqual([1, 1]);
   });
 
-  it('leaves room for a newcomer: what anybody keeps idle gives way to it', async () => {
+  it('leaves room for a newcomer, whom everybody’s idle connections give way to', async () => {
     await start({ DESTINATIONS_MAX: '1', DESTINATION_CONNECTIONS_MAX: '1' });
     const [first, second] = [await keeping(), await keeping()];
     expect((await (await caller(attacker, first.url))()).status).toBe(200);

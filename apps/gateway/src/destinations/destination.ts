@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Connection, type ConnectionOwner } from '@glovebox/http1';
 import { Problem } from '@glovebox/problems';
 import type { Release } from '@glovebox/shares';
-import { Breaker } from './breaker';
 import { deadlines, type Limited } from '../connection/deadlines';
+import { Breaker } from './breaker';
 
 /** A call on its way to a connection. */
 export interface Carried {

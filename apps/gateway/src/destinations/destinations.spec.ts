@@ -6,10 +6,10 @@ import { generateProxyKey } from '@glovebox/access';
 import type { AnswerReceiver } from '@glovebox/http1';
 import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/testing';
 import { Shares } from '@glovebox/shares';
-import type { Carried, Destination } from './destination';
-import { Destinations } from './destinations';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { startRawServer } from '../spec-sockets';
+import type { Carried, Destination } from './destination';
+import { Destinations } from './destinations';
 
 let gateway: SpecGateway;
 let key: string;
@@ -38,8 +38,8 @@ async function codeOf(answer: Response): Promise<[number, string | undefined]> {
   return [answer.status, proxy_error?.code];
 }
 
-describe('a destination with as many calls as it may have', () => {
-  it('503 destination_busy at once, while others are served; until one of them ends', async () => {
+describe('a destination with its maximum of calls', () => {
+  it('answers 503 destination_busy at once until a call ends, while other destinations are served', async () => {
     const held: (() => void)[] = [];
     const slow = await startDestination((_, response) => {
       held.push(() => response.end('late'));
@@ -67,7 +67,7 @@ describe('a destination with as many calls as it may have', () => {
     }
   });
 
-  it('a caller that leaves gives its place back', async () => {
+  it('gets a place back when a caller leaves', async () => {
     const silent = await startDestination(({ url }, response) => {
       if (url === '/quick') response.end();
     });
@@ -87,7 +87,7 @@ describe('a destination with as many calls as it may have', () => {
 });
 
 describe('a destination that cannot be connected to', () => {
-  it('is tried once a second after 10 failures; the others hear the same 502; one success closes it', async () => {
+  it('is tried once a second after 10 failures, other calls get the same 502, and one success ends this', async () => {
     const port = await freePort();
     const proxyKey = await gateway.proxy(`http://127.0.0.1:${port}`);
     const texts = new Set<string>();
@@ -140,8 +140,8 @@ describe('connections', () => {
   });
 });
 
-describe('destinations that nobody uses', () => {
-  it('are closed with their connections, and those in use stay', async () => {
+describe('unused destinations', () => {
+  it('are closed with their connections, while used ones stay', async () => {
     const hours = 'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=60\r\nContent-Length: 0\r\n\r\n';
     const server = await startRawServer((socket) => socket.write(hours));
     const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, {
@@ -217,11 +217,11 @@ describe('a destination with TLS', () => {
     expect([answer.status, await answer.text()]).toEqual([200, 'for known clients']);
   });
 
-  it('502: without a client certificate where one is asked for', async () => {
+  it('answers 502 without a client certificate if it asks for one', async () => {
     expect(await codeOf(await call(keys.anonymous))).toEqual([502, 'destination_unreachable']);
   });
 
-  it('502: without the authority, and with another one', async () => {
+  it('answers 502 without the authority of the proxy, and with another one', async () => {
     for (const proxyKey of [keys.untrusting, keys.mistaken]) {
       expect(await codeOf(await call(proxyKey))).toEqual([502, 'destination_unreachable']);
     }
@@ -232,7 +232,7 @@ describe('a destination with TLS', () => {
     expect((await call(keys.anonymous)).status).toBe(502);
   });
 
-  it('hears the certificate that took the place of another one', async () => {
+  it('gets the new certificate after the old one was replaced', async () => {
     peers.length = 0;
     const same = { id, keyHash: gateway.ctx.keyHash(proxyKey) };
     for (const { cert, key: privateKey } of [client, successor]) {
@@ -251,11 +251,11 @@ describe('connections that a tenant opens all at once', () => {
     connections: new Shares({ places: 1_000 }),
   });
 
-  it('are opened a few in each turn of the event loop, and those of others go between them', async () => {
+  it('are opened a few in each turn of the event loop, with those of other tenants in between', async () => {
     const order: string[] = [];
     const server = await startRawServer((_, text) => {
       order.push(/^GET (\S+)/.exec(text)?.[1] ?? '');
-      // Nothing is answered before all are there: each call has a connection of its own.
+      // Answers only when all calls have come, so that each has its own connection.
       if (order.length > many) for (const open of server.connections) open.socket.write(noContent);
     });
     const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, roomy());
@@ -272,7 +272,7 @@ describe('connections that a tenant opens all at once', () => {
     }
   });
 
-  it('are not opened for callers that have left before it was their turn', async () => {
+  it('are not opened for callers that left before their turn', async () => {
     const server = await startRawServer((socket) => socket.write(noContent));
     const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, roomy());
     try {

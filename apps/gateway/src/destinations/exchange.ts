@@ -9,15 +9,15 @@ import {
 } from '@glovebox/http1';
 import { Problem, toProblem } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/wire';
-import type { Call } from '../observing/call';
 import { callerHasLeft } from '../call/call-shares';
+import type { Decision } from '../call/decision';
 import type { CallerResponse, UnderWay } from '../connection/caller-response';
 import { deadlines, type Limited } from '../connection/deadlines';
-import type { Decision } from '../call/decision';
-import type { Carried, Destination } from './destination';
 import { answeredHeaders } from '../connection/forwarded-headers';
 import type { OutgoingBody, RequestBody, StreamedBody } from '../connection/request-body';
 import { agreesToWebSocket, type Tunnels } from '../connection/upgrade';
+import type { Call } from '../observing/call';
+import type { Carried, Destination } from './destination';
 
 export interface OutgoingRequest {
   readonly decision: Decision;
@@ -212,7 +212,7 @@ export abstract class Exchange<Side extends Asking = Asking>
     } else this.reject(problemOf(error));
   }
 
-  /** Also called when an earlier answer ended the exchange: the body cannot be read any further. */
+  /** Also called when the caller got another answer first: its body cannot be read any further. */
   callerLeft(): void {
     this.abort(callerHasLeft());
   }

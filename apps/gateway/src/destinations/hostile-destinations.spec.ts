@@ -41,7 +41,7 @@ afterEach(async () => {
   expect(await call(proxyKey)).toMatchObject({ status: 200, text: 'well' });
 });
 
-/** From now on it behaves like that; all over the same connections. */
+/** Sets the behaviour of the destination from now on. All calls use the same connections. */
 function destination(behaviour: Behaviour, timeoutMs = 5_000) {
   behave = behaviour;
   requests.length = 0;
@@ -56,7 +56,7 @@ const ok = (body: string, headers = ''): string =>
 interface Outcome {
   readonly status: number | undefined;
   readonly text: string;
-  /** The answer ended as HTTP says that it ends. */
+  /** The answer ended in a way that HTTP allows. */
   readonly whole: boolean;
   readonly destinationStatus: unknown;
   readonly trailers: object;
@@ -92,7 +92,7 @@ async function outcomeOf(outgoing: ReturnType<typeof httpRequest>): Promise<Outc
     [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
     for await (const chunk of answer) text += String(chunk);
   } catch {
-    // Broken off, which `whole` says.
+    // The answer broke off, and `whole` shows it.
   }
   outgoing.on('error', () => undefined);
   return {
@@ -144,7 +144,7 @@ const floods =
     more();
   };
 
-describe('502 destination_unreachable and nothing of the answer', () => {
+describe('a call gets 502 destination_unreachable, and nothing of the answer,', () => {
   it.each<[string, Behaviour]>([
     ['hangs up without a word', saysAndEnds('')],
     ['resets without a word', saysAndResets('')],
@@ -186,7 +186,7 @@ describe('502 destination_unreachable and nothing of the answer', () => {
   });
 });
 
-describe('504 destination_timeout', () => {
+describe('a call gets 504 destination_timeout', () => {
   it.each<[string, Behaviour]>([
     ['says nothing', () => undefined],
     ['drips its head', drips('HTTP/1.1 200 OK\r\nA: ', 'x')],
@@ -198,7 +198,7 @@ describe('504 destination_timeout', () => {
     await waitFor(isEveryConnectionClosed);
   });
 
-  it('a destination that takes nothing of the body', async () => {
+  it('from a destination that reads nothing of the body', async () => {
     let stuck: Socket | undefined;
     const { proxyKey } = destination((socket) => {
       stuck = socket.pause();
@@ -231,13 +231,13 @@ describe('half an answer is never taken for a whole one', () => {
     ['stops within its body', says(`${head}Content-Length: 5\r\n\r\n1234`)],
     ['stops before the last chunk', says(`${chunked}4\r\n1234\r\n`)],
     ['says trailers for ever', floods(`${chunked}4\r\n1234\r\n0\r\n`, 'A: b\r\n')],
-  ])('of a destination that %s', async (_, behaviour) => {
+  ])('when it comes from a destination that %s', async (_, behaviour) => {
     const { proxyKey } = destination(behaviour);
     expect(await call(proxyKey)).toMatchObject({ whole: false });
     await waitFor(isEveryConnectionClosed);
   });
 
-  it('by a caller who speaks HTTP/1.0 either: it sees a reset, not an end', async () => {
+  it('by a caller of HTTP/1.0 either, which sees a reset and not an end', async () => {
     const { proxyKey } = destination((socket) => {
       socket.write(`${head}\r\n1234`);
       setTimeout(() => socket.resetAndDestroy(), 50);
@@ -254,7 +254,7 @@ describe('half an answer is never taken for a whole one', () => {
   });
 });
 
-describe('what is odd but whole is passed on', () => {
+describe('an odd but whole answer', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   it.each<[string, Behaviour, object]>([
     [
@@ -300,7 +300,7 @@ describe('what is odd but whole is passed on', () => {
     ],
     ['a status of its own', says('HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n'), { status: 799 }],
     ['header bytes above ASCII', says(ok('x', 'A: \xe9\r\n')), { status: 200, text: 'x' }],
-  ])('%s', async (_, behaviour, expected) => {
+  ])('with %s is passed on', async (_, behaviour, expected) => {
     const { proxyKey } = destination(behaviour);
     const outcome = await call(proxyKey);
     expect(outcome).toMatchObject({ ...expected, whole: true });
@@ -310,13 +310,13 @@ describe('what is odd but whole is passed on', () => {
   it.each([
     ['a length', `${head}Content-Length: 4\r\n\r\n`],
     ['a body', ok('1234')],
-  ])('%s to HEAD', async (_, text) => {
+  ])('with %s to HEAD is passed on', async (_, text) => {
     const { proxyKey } = destination(says(text));
     const outcome = await call(proxyKey, { method: 'HEAD' });
     expect(outcome).toMatchObject({ status: 200, text: '', whole: true });
   });
 
-  it('trailers', async () => {
+  it('is passed on with its trailers', async () => {
     const { proxyKey } = destination(
       says(
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n' +
@@ -327,7 +327,7 @@ describe('what is odd but whole is passed on', () => {
     expect([whole, trailers]).toEqual([true, { checksum: 'abc' }]);
   });
 
-  it('a second answer that nobody asked for reaches no other caller', async () => {
+  it('does not let a second one behind it reach another caller', async () => {
     const { proxyKey } = destination((socket, request) => {
       const answer = ok(request.includes('first') ? 'first' : 'second');
       socket.write(requests.length === 1 ? answer + ok('evil') : answer);
@@ -348,21 +348,21 @@ describe('a keep-alive connection that breaks when it is used again', () => {
   };
   const open = (proxyKey: string) => call(proxyKey, { headers: { 'X-Name': 'opens' } });
 
-  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('%s is repeated once', async (method) => {
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('repeats a %s once', async (method) => {
     const { proxyKey } = destination(breaksSecond);
     expect(await open(proxyKey)).toMatchObject({ text: 'opened' });
     expect(await call(proxyKey, { method })).toMatchObject({ status: 200, whole: true });
     expect(requests).toHaveLength(3);
   });
 
-  it.each(['POST', 'PATCH'])('%s is not', async (method) => {
+  it.each(['POST', 'PATCH'])('does not repeat a %s', async (method) => {
     const { proxyKey } = destination(breaksSecond);
     await open(proxyKey);
     expect(await call(proxyKey, { method })).toMatchObject({ status: 502 });
     expect(requests).toHaveLength(2);
   });
 
-  it('nothing is repeated twice, nor on a connection that was new', async () => {
+  it('repeats no request twice, and none on a new connection', async () => {
     const { proxyKey } = destination((socket, request) => {
       if (request.includes('opens')) socket.write(ok('opened'));
       else socket.resetAndDestroy();
@@ -376,7 +376,7 @@ describe('a keep-alive connection that breaks when it is used again', () => {
 });
 
 describe('a streamed body', () => {
-  it('of a caller that gets its answer early is taken in, and the connection goes on', async () => {
+  it('is read to its end when its caller gets the answer early, and the connection goes on', async () => {
     const { proxyKey } = destination((socket) => {
       socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
     });
@@ -389,7 +389,7 @@ describe('a streamed body', () => {
     agent.destroy();
   });
 
-  it('shorter than its length completes no request; 408 when the rest does not come', async () => {
+  it('shorter than its length completes no request, and gets 408 when the rest does not come', async () => {
     const { proxyKey } = destination(() => undefined);
     const outgoing = httpRequest(`${gateway.url}/proxy`, {
       method: 'POST',

@@ -17,7 +17,7 @@ export interface Call {
   /** Null when no collector of traces is set. */
   readonly trace: CallTrace | null;
   /** The member of the answer that holds a problem. */
-  readonly under: 'proxy_error' | undefined;
+  readonly problemMember: 'proxy_error' | undefined;
   tenantId: string | undefined;
   proxyId: string | undefined;
   reactorId: string | undefined;

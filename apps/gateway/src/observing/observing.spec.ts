@@ -63,7 +63,7 @@ const logged = (): Record<string, unknown>[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** The lines of these calls, once they are there. */
+/** Resolves with the log lines of these calls, once they are there. */
 const linesOf = (...traceIds: string[]): Promise<Record<string, unknown>[]> =>
   waitFor(() =>
     traceIds.map((traceId) => {
@@ -77,7 +77,7 @@ const traced = (traceId: string) => ({ headers: { 'SVC-TRACE-ID': traceId } });
 
 const metrics = async (): Promise<string> => (await fetch(`${gateway.opsUrl}/metrics`)).text();
 
-/** The sum of the series of this name that have these labels. */
+/** Sums the series of this name that have these labels. */
 async function figure(name: string, ...labels: string[]): Promise<number> {
   return (await metrics())
     .split('\n')
@@ -86,7 +86,7 @@ async function figure(name: string, ...labels: string[]): Promise<number> {
 }
 
 describe('metrics', () => {
-  it('each of them stands in docs/operating.md, and none else', async () => {
+  it('stand in docs/operating.md, all of them and no others', async () => {
     await call('/proxy');
     const page = readFileSync(join(__dirname, '../../../../docs/operating.md'), 'utf8');
     const documented = page.match(/`glovebox_(?:gateway|share)_\w+`/g) ?? [];
@@ -95,7 +95,7 @@ describe('metrics', () => {
     expect([...new Set(documented)].sort()).toEqual(exposed.sort());
   });
 
-  it('count calls by route and class of status, and destinations apart', async () => {
+  it('count calls by route and class of status, and requests to destinations separately', async () => {
     const counts = () =>
       Promise.all([
         figure('glovebox_gateway_request_seconds_count', 'route="proxy"', 'status="2xx"'),
@@ -109,7 +109,7 @@ describe('metrics', () => {
     expect(await counts()).toEqual(before.map((count) => count + 1));
   });
 
-  it('count callers that leave, and what is under way', async () => {
+  it('count callers that leave and calls under way', async () => {
     const left = () => figure('glovebox_gateway_callers_left_total', 'route="proxy"');
     const underWay = () => figure('glovebox_gateway_requests_in_flight');
     const before = await left();
@@ -124,14 +124,14 @@ describe('metrics', () => {
     expect(await linesOf('left')).toMatchObject([{ route: 'proxy', status: null, left: true }]);
   });
 
-  it('say how many definitions there are, and of which version', async () => {
+  it('show the number of definitions and their version', async () => {
     expect(await figure('glovebox_gateway_definitions')).toBeGreaterThan(1);
     const version = await figure('glovebox_gateway_definitions_version');
     expect(version).toBe(gateway.ctx.follower.head?.version);
     expect(await figure('glovebox_gateway_destinations')).toBe(1);
   });
 
-  it('have no label that tells tenants, proxies or destinations apart', async () => {
+  it('have no label for tenants, proxies or destinations', async () => {
     await call('/proxy');
     const page = await metrics();
     expect(page).not.toContain(gateway.tenantId);
@@ -140,7 +140,7 @@ describe('metrics', () => {
 });
 
 describe('the access log', () => {
-  it('has one line for each call, with ids, figures and the code of an error', async () => {
+  it('has one line per call, with ids, figures and the code of an error', async () => {
     const answer = await call('/proxy');
     await call('/proxy', { headers: { 'SVC-API-KEY': 'nope', 'SVC-TRACE-ID': 'refused' } });
     await call('/tokens', traced('managed'));
@@ -165,7 +165,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('an ephemeral call has no proxy_id', async () => {
+  it('has no proxy_id for an ephemeral proxy', async () => {
     await gateway.tenantSettings({ enable_ephemeral_proxy: 'true' });
     const headers = {
       'SVC-API-KEY': key,
@@ -178,7 +178,7 @@ describe('the access log', () => {
     expect(line).not.toHaveProperty('proxy_id');
   });
 
-  it('holds nothing that a caller sent: neither path nor query, header or body', async () => {
+  it('holds nothing that a caller sent: no path, query, header or body', async () => {
     const secret = '4111111111111111';
     const planted = {
       method: 'POST',
@@ -200,7 +200,7 @@ describe('the access log', () => {
 
 describe('the trace id', () => {
   it.each(['/proxy', '/reactors/x/react', '/health/live', '/health/ready'])(
-    'given with %s is the one that is answered',
+    'given with %s is returned in the answer',
     async (path) => {
       const init = { method: path.endsWith('react') ? 'POST' : 'GET' };
       const { headers } = await call(path, { ...init, headers: { 'BT-TRACE-ID': 'trace-1' } });
@@ -208,7 +208,7 @@ describe('the trace id', () => {
     },
   );
 
-  it('of a management call is one for both apps', async () => {
+  it('of a management call is the same in both apps', async () => {
     await call('/tokens', { headers: { 'BT-TRACE-ID': 'trace-2' } });
     await call('/tokens', { headers: { 'SVC-TRACE-ID': 'not fit for a header' } });
     const told = gateway.management.requests.map(({ headers }) => headers['svc-trace-id']);
@@ -217,7 +217,7 @@ describe('the trace id', () => {
     expect(gateway.management.requests[0]?.headers).not.toHaveProperty('bt-trace-id');
   });
 
-  it('stands in the answer to what is no HTTP', async () => {
+  it('is in the answer to bytes that are not HTTP', async () => {
     const socket = connect(gateway.port, '127.0.0.1').end('nonsense\r\n\r\n');
     let answer = '';
     socket.on('data', (chunk) => (answer += String(chunk)));
@@ -243,7 +243,7 @@ describe('traces', () => {
       return spans;
     });
 
-  it('a call is a span below the caller’s, and the destination hears of the one below that', async () => {
+  it('have a span of the call below the caller’s, and the destination gets the one below that', async () => {
     await call('/proxy/a', {
       headers: { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'a=b' },
     });
@@ -259,7 +259,7 @@ describe('traces', () => {
     );
   });
 
-  it('without a traceparent that counts a new one begins, found by the answered trace id', async () => {
+  it('begin anew without a valid traceparent, under the returned trace id', async () => {
     const answer = await call('/proxy', { headers: { traceparent: 'x', tracestate: 'a=b' } });
     const answered = answer.headers.get('svc-trace-id') ?? '';
     const [server] = await spansOf(answered.replaceAll('-', ''));
@@ -267,7 +267,7 @@ describe('traces', () => {
     expect(destination.requests[0]?.headers).not.toHaveProperty('tracestate');
   });
 
-  it('a call that the caller does not sample is not sent, and its flag is passed on', async () => {
+  it('leave out a call that the caller does not sample, and its flag is passed on', async () => {
     const unsampled = 'b'.repeat(32);
     await call('/proxy', { headers: { traceparent: `00-${unsampled}-${parentId}-00` } });
     await call('/proxy', { headers: { traceparent: `00-${traceId}-${parentId}-01` } });
@@ -278,7 +278,7 @@ describe('traces', () => {
     );
   });
 
-  it('the management API is told the span of the gateway', async () => {
+  it('give the management API the span of the gateway', async () => {
     await call('/tokens', { headers: { traceparent: `00-${traceId}-${parentId}-01` } });
     const [server] = await spansOf(traceId);
     expect(gateway.management.requests[0]?.headers.traceparent).toBe(
@@ -298,7 +298,7 @@ describe('traces', () => {
     for (const hidden of [secret, key, proxyKey]) expect(text).not.toContain(hidden);
   });
 
-  it('the collector is no destination, and a dead one holds nobody up: spans are dropped', async () => {
+  it('do not treat the collector as a destination, and drop spans without delay when it is dead', async () => {
     const atCollector = await gateway.proxy(collector.url);
     expect((await call('/proxy', { headers: { 'SVC-PROXY-KEY': atCollector } })).status).toBe(502);
     collectorAnswers = false;
@@ -309,7 +309,7 @@ describe('traces', () => {
   });
 });
 
-it('unless they are asked for there is no access log and no trace, and a traceparent goes on', async () => {
+it('without settings for them there is no access log and no trace, and a traceparent is passed on', async () => {
   const plain = await startSpecGateway();
   try {
     const traceparent = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;

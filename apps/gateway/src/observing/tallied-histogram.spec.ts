@@ -2,7 +2,7 @@ import { createRegistry, Histogram } from '@glovebox/service-host';
 import { TalliedHistogram } from './tallied-histogram';
 
 describe('a tallied histogram', () => {
-  it('says what one of prom-client would say', async () => {
+  it('reports what a histogram of prom-client would report', async () => {
     const shape = {
       name: 'seconds',
       help: 'Some time',

@@ -20,7 +20,7 @@ describe('the destination of a call', () => {
       'to=/../x\\',
       '/a;b=../%252e%252e/...?to=/../x\\',
     ],
-  ])('%s with %j and %j is %s', (url, suffix, query, path) => {
+  ])('for %s with %j and %j is %s', (url, suffix, query, path) => {
     expect(destinationOf(url, suffix, query)).toMatchObject({
       origin: 'https://a.example',
       path,
@@ -48,7 +48,7 @@ describe('the destination of a call', () => {
     );
   });
 
-  it('a dot inside of a name climbs nowhere', () => {
+  it('may hold a dot inside a name', () => {
     expect(destinationOf('https://a.example', '/a..b/.well-known/x.json', '').path).toBe(
       '/a..b/.well-known/x.json',
     );

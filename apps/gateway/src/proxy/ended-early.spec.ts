@@ -50,7 +50,7 @@ const begun = {
 };
 const heard = (path: string) => destination.heard(`${path} `);
 
-/** So many at once, of the two that the destination may have. */
+/** True if this many calls at once succeed. The destination may have two. */
 async function callsWork(count: number, proxy = proxyKey): Promise<boolean> {
   const callers = Array.from({ length: count }, () => call('GET /now', { proxy }));
   await waitFor(() => callers.every(({ text }) => /\r\n\r\n./.test(text)));
@@ -58,7 +58,7 @@ async function callsWork(count: number, proxy = proxyKey): Promise<boolean> {
   return callers.every(({ text }) => text.endsWith('\r\n\r\nok'));
 }
 
-describe('of two calls that end early nothing stays', () => {
+describe('two calls that end early leave nothing behind', () => {
   it.each([
     ['waits for its answer', 'GET /wait', {}],
     ['is within its answer', 'GET /half', {}],
@@ -82,7 +82,7 @@ describe('of two calls that end early nothing stays', () => {
     for (const { socket } of callers) socket.destroy();
   });
 
-  /** Neither a connection, old or made anew, nor one of the two places that the destination has. */
+  /** Expects no connection, old or new, and both places of the destination free. */
   async function nothingStays(proxy: string): Promise<void> {
     await waitFor(() => destination.connections.every(({ ended }) => ended));
     expect(await callsWork(1, proxy)).toBe(true);
@@ -92,7 +92,7 @@ describe('of two calls that end early nothing stays', () => {
   }
 });
 
-it('a caller that leaves while its token is looked up: no request goes out', async () => {
+it('no request goes out for a caller that leaves while its token is looked up', async () => {
   const { database, config, shares } = gateway.ctx;
   const id = await gateway.token('data of a caller who left');
   const held = Array.from({ length: config.DATABASE_CONNECTIONS }, () =>
@@ -110,7 +110,7 @@ it('a caller that leaves while its token is looked up: no request goes out', asy
   expect(heard('/left')).toBeUndefined();
 });
 
-it('callers that leave while the connection is being made: no request goes out', async () => {
+it('no request goes out for callers that leave while the connection is being opened', async () => {
   const authority = createAuthority();
   const requests: string[] = [];
   const server = createHttpsServer(authority.issue('IP:127.0.0.1'), ({ url }, response) => {
@@ -139,10 +139,10 @@ it('callers that leave while the connection is being made: no request goes out',
   }
 });
 
-describe('an answer that comes before the body is through', () => {
+describe('an answer before the end of the body', () => {
   const refusal = 'HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\n';
 
-  it('and then a reset: the caller has it whole', async () => {
+  it('reaches the caller whole although a reset follows it', async () => {
     const caller = call('POST /early', begun);
     await waitFor(() => heard('/early')?.text.endsWith('a'));
     heard('/early')?.socket.write(`${refusal}big`);
@@ -154,7 +154,7 @@ describe('an answer that comes before the body is through', () => {
     caller.socket.destroy();
   });
 
-  it('and breaks off by a reset is not taken for whole', async () => {
+  it('that a reset breaks off is not taken for a whole one', async () => {
     const caller = call('POST /broken', begun);
     await waitFor(() => heard('/broken')?.text.endsWith('a'));
     heard('/broken')?.socket.write(`${refusal}b`);
@@ -166,7 +166,7 @@ describe('an answer that comes before the body is through', () => {
   });
 });
 
-it.each(['DELETE', 'OPTIONS', 'POST'])('%s in chunks arrives as it is sent', async (method) => {
+it.each(['DELETE', 'OPTIONS', 'POST'])('%s in chunks arrives as it was sent', async (method) => {
   const type = 'Content-Type: application/octet-stream\r\n';
   const caller = call(`${method} /chunks`, {
     more: `${type}Transfer-Encoding: chunked\r\n`,

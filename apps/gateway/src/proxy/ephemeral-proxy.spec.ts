@@ -38,20 +38,20 @@ async function refused(answer: Response, status: number, code: string): Promise<
   return text;
 }
 
-it('forwards to the URL in the header, with what follows /proxy and the query', async () => {
+it('SVC-PROXY-URL forwards to its URL, with the path behind /proxy and the query', async () => {
   const answer = await call('/proxy/b%20c?y=2', [by(key), to(`${destination.url}/a?x=1`)]);
   expect(answer.status).toBe(200);
   expect(destination.requests[0]?.url).toBe('/a/b%20c?x=1&y=2');
 });
 
-it('understands the header under an alias, and no spelling of it reaches the destination', async () => {
+it('SVC-PROXY-URL works under an alias, and no spelling of it reaches the destination', async () => {
   const answer = await call('/proxy', [by(key), ['BT-PROXY-URL', destination.url]]);
   expect(answer.status).toBe(200);
   const seen = destination.requests[0]?.rawHeaders.join().toLowerCase();
   expect(seen).not.toMatch(/proxy-url|svc-|bt-/);
 });
 
-it('replaces expressions, and the audit log says that the proxy was not a stored one', async () => {
+it('a call with SVC-PROXY-URL replaces expressions, and the audit log names no stored proxy', async () => {
   const id = await gateway.token('4242');
   const answer = await call(
     '/proxy',
@@ -65,7 +65,7 @@ it('replaces expressions, and the audit log says that the proxy was not a stored
   ]);
 });
 
-it('400: the header twice, or beside a proxy key', async () => {
+it('a call with two SVC-PROXY-URL, or with one and a proxy key, gets 400', async () => {
   const url = to(destination.url);
   await refused(await call('/proxy', [by(key), url, url]), 400, 'invalid_request');
   const aliased: [string, string] = ['BT-PROXY-URL', destination.url];
@@ -90,29 +90,29 @@ it.each([
   [`https://example.com/${'x'.repeat(2_000)}`, 'not too long'],
   ['https://169.254.169.254/', 'not of a forbidden address'],
   ['https://[::1]/', 'not of this machine'],
-])('400: a URL %s: %s', async (url) => {
+])('a call with a SVC-PROXY-URL %s gets 400: %s', async (url) => {
   const text = await refused(await call('/proxy', [by(key), to(url)]), 400, 'invalid_request');
   expect(text).not.toContain('example.com');
 });
 
-it('400: one of our own services, with the text of any forbidden address', async () => {
+it('a call with one of our own services as SVC-PROXY-URL gets 400 with the text for any forbidden address', async () => {
   const own = gateway.ctx.config.MANAGEMENT_URL;
   const ours = await refused(await call('/proxy', [by(key), to(own)]), 400, 'invalid_request');
   const others = await call('/proxy', [by(key), to('https://10.0.0.1')]);
   expect(ours).toBe(await refused(others, 400, 'invalid_request'));
 });
 
-it('401: without a key that is valid there is no such call', async () => {
+it('a call with SVC-PROXY-URL and without a valid API key gets 401', async () => {
   await refused(await call('/proxy', [to(destination.url)]), 401, 'invalid_api_key');
   await refused(await call('/proxy', [by('nope'), to(destination.url)]), 401, 'invalid_api_key');
 });
 
-it('403: an API key that may not use tokens', async () => {
+it('a call with SVC-PROXY-URL and an API key that may not use tokens gets 403', async () => {
   const reader = await gateway.application(['token:read']);
   await refused(await call('/proxy', [by(reader), to(destination.url)]), 403, 'permission_denied');
 });
 
-it('403: a tenant that has not set enable_ephemeral_proxy to exactly "true"', async () => {
+it('a call with SVC-PROXY-URL gets 403 unless the tenant has set enable_ephemeral_proxy to exactly "true"', async () => {
   const foreign = await gateway.application(['token:use'], crypto.randomUUID());
   await refused(await call('/proxy', [by(foreign), to(destination.url)]), 403, 'permission_denied');
   for (const settings of [{}, { enable_ephemeral_proxy: 'True' }]) {

@@ -61,14 +61,14 @@ describe('a value cannot add members to a body', () => {
     ['odd spelling of JSON', { 'Content-Type': 'Application/JSON ; charset="utf-8"' }],
     ['a suffix of JSON', { 'Content-Type': 'application/vnd.a!b+c+json' }],
     ['no type', { 'Content-Type': '' }],
-  ])('that the destination reads as JSON: %s', async (_, headers) => {
+  ])('that the destination reads as JSON (%s)', async (_, headers) => {
     const id = await gateway.token(breaking);
     await post(Buffer.from(` \r\n{"name":"{{ ${id} }}"}`), headers);
     expect(destination.requests[0]?.json()).toEqual({ name: breaking });
   });
 
   it.each(['["a {{ID}}"]', '"{{ID}}"', '\ufeff{"a":"{{ID}}"}', `{"a":"{{ID}}","b":"LONG"}`])(
-    'that begins as JSON, has no type and may be longer than what is read whole: %s',
+    'that begins as JSON, has no type and may be longer than PROXY_BUFFER_MAX: %s',
     async (template) => {
       const id = await gateway.token(breaking);
       const body = template.replace('ID', id).replace('LONG', 'l'.repeat(2 * bufferMax));
@@ -85,7 +85,7 @@ describe('a value cannot add members to a body', () => {
     await refused(answer, 400, 'invalid_expression');
   });
 
-  it('whose type stands there twice', async () => {
+  it('with two content types', async () => {
     const outgoing = httpRequest(`${gateway.url}/proxy`, {
       method: 'POST',
       headers: {
@@ -100,15 +100,15 @@ describe('a value cannot add members to a body', () => {
     expect([answer.statusCode, destination.requests]).toEqual([400, []]);
   });
 
-  it('but an expression may begin a text without a type', async () => {
+  it('by an expression that begins a text without a type, which is allowed', async () => {
     const id = await gateway.token('a"b');
     await post(Buffer.from(`{{ ${id} }} [x]`), { 'Content-Type': '' });
     expect(destination.requests[0]?.text()).toBe('a"b [x]');
   });
 });
 
-describe('where an expression may stand', () => {
-  it('JSON: a whole string takes on an object, text stays text', async () => {
+describe('an expression is replaced', () => {
+  it('in JSON: a whole string can become an object, text stays text', async () => {
     const card = await gateway.token({ number: '4242' });
     const name = await gateway.token(hostile);
     await post(
@@ -122,7 +122,7 @@ describe('where an expression may stand', () => {
     expect(destination.requests[0]?.text()).toMatch(/^\{ "card": \{"number":"4242"\},"n":/);
   });
 
-  it('a form: what is put in cannot leave its field', async () => {
+  it('in a form, where a value cannot leave its field', async () => {
     const id = await gateway.token(hostile);
     await post(`a=1&b=%7B%7B+${id}+%7D%7D&c={{${id}}}`, form);
     const fields = new URLSearchParams(destination.requests[0]?.text());
@@ -133,7 +133,7 @@ describe('where an expression may stand', () => {
     ]);
   });
 
-  it('text and XML, in whatever charset', async () => {
+  it('in text and XML of any charset', async () => {
     const id = await gateway.token('<é>');
     const latin1 = Buffer.concat([Buffer.from([0xe9]), Buffer.from(` {{${id}}}`)]);
     await post(`<a>{{ ${id} }}</a>`, { 'Content-Type': 'application/soap+xml; charset=utf-8' });
@@ -142,7 +142,7 @@ describe('where an expression may stand', () => {
     expect(destination.requests[1]?.body).toEqual(Buffer.from([0xe9, ...Buffer.from(' <é>')]));
   });
 
-  it('a body without a type, if it is UTF-8', async () => {
+  it('in a body without a type that is UTF-8', async () => {
     const id = await gateway.token('x');
     const untyped = async (body: Buffer): Promise<void> => {
       const headers = { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey };
@@ -157,7 +157,7 @@ describe('where an expression may stand', () => {
     expect(destination.requests[1]?.body).toEqual(binary);
   });
 
-  it('path, query and headers', async () => {
+  it('in path, query and headers', async () => {
     const segment = hostile.replaceAll('\\', '');
     const id = await gateway.token(segment);
     const plain = await gateway.token('Bearer é');
@@ -171,7 +171,7 @@ describe('where an expression may stand', () => {
     expect(seen?.headers['x-plain']).toBe('{{ no end');
   });
 
-  it('nowhere else: other media, encoded bodies, detokenize off, anonymous callers', async () => {
+  it('nowhere else: not in other media or encoded bodies, without detokenize, or for anonymous callers', async () => {
     const id = await gateway.token('secret');
     const body = `{"card":"{{${id}}}"}`;
     const literal = await gateway.proxy(destination.url, { detokenize: false });
@@ -195,8 +195,8 @@ describe('where an expression may stand', () => {
   });
 });
 
-describe('what stops a call before anything is forwarded', () => {
-  it('400: what is malformed, unknown, deleted, foreign or expired, without an echo', async () => {
+describe('a call ends before anything is forwarded', () => {
+  it('with 400 and no echo for an expression or token that is malformed, unknown, deleted, foreign or expired', async () => {
     const elsewhere = await startSpecGateway();
     const foreign = await elsewhere.token('x');
     await elsewhere.close();
@@ -210,7 +210,7 @@ describe('what stops a call before anything is forwarded', () => {
     }
   });
 
-  it('400: a value that a header or a path cannot hold', async () => {
+  it('with 400 for a value that a header or a path cannot hold', async () => {
     const line = await gateway.token('a\r\nSVC-API-KEY: b');
     const headers = { 'X-A': `{{${line}}}` };
     await refused(await call('/proxy', { headers }), 400, 'invalid_request');
@@ -220,7 +220,7 @@ describe('what stops a call before anything is forwarded', () => {
     }
   });
 
-  it('400: 101 tokens or 1,001 expressions in all of the request, before any is looked up', async () => {
+  it('with 400 for 101 tokens or 1,001 expressions in the whole request, before any is looked up', async () => {
     const ids = Array.from({ length: 100 }, () => `{{${crypto.randomUUID()}}}`);
     const headers = { ...text, 'X-A': `{{${crypto.randomUUID()}}}` };
     await refused(await post(ids.join(''), headers), 400, 'invalid_expression');
@@ -230,7 +230,7 @@ describe('what stops a call before anything is forwarded', () => {
     expect((await post(`{{${id}}}`.repeat(1_000), text)).status).toBe(200);
   });
 
-  it('403: one token that the caller may not use, whatever else it may', async () => {
+  it('with 403 for one token that the caller may not use among others that it may', async () => {
     const mine = await gateway.token('a', { containers: ['/mine/'] });
     const other = await gateway.token('b');
     const rule = { description: '', priority: 1, permissions: ['token:use' as const] };
@@ -242,12 +242,12 @@ describe('what stops a call before anything is forwarded', () => {
     expect((await post(`["{{${mine}}}"]`, headers)).status).toBe(200);
   });
 
-  it('413: what expands to more than 10 MiB', async () => {
+  it('with 413 for an expansion above 10 MiB', async () => {
     const id = await gateway.token('x'.repeat(600_000));
     await refused(await post(`"${`{{${id}}}`.repeat(18)}"`), 413, 'payload_too_large');
   });
 
-  it('503: no record, no data', async () => {
+  it('with 503 when the use cannot be recorded, and no data is opened', async () => {
     const id = await gateway.token('x');
     await gateway.asAdmin('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
@@ -258,7 +258,7 @@ describe('what stops a call before anything is forwarded', () => {
   });
 });
 
-it('401: a key that was revoked while the body came gets no data', async () => {
+it('a call whose key is revoked while the body comes gets 401 and no data', async () => {
   const id = await gateway.token('x');
   const { key: leaving, revoke } = await gateway.revocable(['token:use']);
   const outgoing = httpRequest(`${gateway.url}/proxy`, {
@@ -279,7 +279,7 @@ it('401: a key that was revoked while the body came gets no data', async () => {
 describe('a body above PROXY_BUFFER_MAX', () => {
   const filler = JSON.stringify('x'.repeat(bufferMax));
 
-  it('is streamed with its expressions replaced, of any kind', async () => {
+  it('of any kind is streamed with its expressions replaced', async () => {
     const id = await gateway.token({ a: 'é"' });
     await post(`[${filler},"{{${id}}}",${filler}]`);
     expect(destination.requests[0]?.text()).toBe(`[${filler},{"a":"é\\""},${filler}]`);
@@ -289,7 +289,7 @@ describe('a body above PROXY_BUFFER_MAX', () => {
     expect(destination.requests[2]?.text().slice(bufferMax)).toBe('{"a":"é\\""}');
   });
 
-  it('opens tokens of 10 MiB in all its batches together, and no more', async () => {
+  it('opens tokens of at most 10 MiB in all its batches together', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 11; n += 1) {
       ids.push(await gateway.token({ large: 'x'.repeat(1_000_000), small: n }));
@@ -307,7 +307,7 @@ describe('a body above PROXY_BUFFER_MAX', () => {
     await refused(await post(bodyOf(ids)), 413, 'payload_too_large');
   });
 
-  it('that is refused midway ends the request of the destination without its end', async () => {
+  it('that is refused midway breaks off the request to the destination', async () => {
     const received: Buffer[] = [];
     let ended = false;
     const raw = createServer((socket) => {

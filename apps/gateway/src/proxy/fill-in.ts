@@ -17,14 +17,14 @@ import {
 import { readAtMost } from '@glovebox/wire';
 import { OpeningBudget, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
+import type { Decision } from '../call/decision';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
-import type { GatewayContext } from '../context';
-import type { Decision } from '../call/decision';
-import type { Head, Outgoing } from '../destinations/outgoing';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
+import type { GatewayContext } from '../context';
+import type { Head, Outgoing } from '../destinations/outgoing';
 
 type Values = ReadonlyMap<string, unknown>;
 

@@ -21,7 +21,7 @@ afterAll(async () => {
   await destination.close();
 });
 
-/** Passes on what it gets, with all its headers, so many times over. */
+/** Starts a server that passes each request on with all its headers, `copies` times. */
 async function startForwarder(to: () => string, copies = 1) {
   const seen: IncomingMessage[] = [];
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {
@@ -52,7 +52,7 @@ const lists = (): string[] =>
   destination.requests.map(({ headers }) => String(headers['cdn-loop'] ?? ''));
 
 describe('a request that comes back to the base URL', () => {
-  it('is refused at its first return: one call of an anonymous proxy does not become many', async () => {
+  it('is refused at its first return, so that one call of an anonymous proxy does not become many', async () => {
     let proxyKey = '';
     const forwarder = await startForwarder(
       () => `${gateway.url}/proxy?svc-proxy-key=${proxyKey}`,
@@ -101,7 +101,7 @@ describe('a request that comes back to the base URL', () => {
   });
 });
 
-describe('the list of those that a request came through', () => {
+describe('the CDN-Loop list of a request', () => {
   const call = async (headers: Record<string, string>): Promise<number> => {
     const proxyKey = await gateway.proxy(destination.url);
     const answer = request(`${gateway.url}/proxy`, {
@@ -112,12 +112,12 @@ describe('the list of those that a request came through', () => {
     return statusCode;
   };
 
-  it('goes on with what the caller brought, and with ourselves', async () => {
+  it('is passed on with the caller’s entries and our own', async () => {
     expect(await call({ 'CDN-Loop': 'first, second; v="1"' })).toBe(200);
     expect(lists()).toEqual([`first, second; v="1", ${gateway.ctx.hopMarker}`]);
   });
 
-  it('is not for a caller to have taken out by Connection', async () => {
+  it('cannot be removed by a caller’s Connection header', async () => {
     expect(await call({ Connection: 'close, CDN-Loop', 'CDN-Loop': 'first' })).toBe(400);
     expect(destination.requests).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { takeProxyKey } from './proxy-key';
 const headers = new ServiceHeaders(['SVC', 'BT']);
 
 describe('the proxy key in the query', () => {
-  it('is taken out, everything else stays as it was', () => {
+  it('is taken out, and everything else stays as it was', () => {
     expect(takeProxyKey(headers, 'a=1&svc-proxy-key=k&b=%20&&c')).toEqual({
       key: 'k',
       rest: 'a=1&b=%20&&c',
@@ -17,7 +17,7 @@ describe('the proxy key in the query', () => {
     });
   });
 
-  it('given twice is refused', () => {
+  it('is refused when given twice', () => {
     expect(() => takeProxyKey(headers, 'svc-proxy-key=a&bt-proxy-key=a')).toThrow(
       expect.objectContaining({ status: 400 }),
     );

@@ -35,7 +35,7 @@ afterAll(async () => {
 const answer = (body: string): string =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/** A request whose body is sent in parts, one every 50 ms, until it is told to stop. */
+/** Sends a request whose body comes in parts, one every 50 ms, until it is told to stop. */
 function upload(path: string, type: string) {
   const caller = new RawCaller(
     gateway.port,
@@ -54,7 +54,7 @@ function upload(path: string, type: string) {
 }
 
 describe('an upload through a proxy', () => {
-  it('that keeps moving takes as long as it takes, and its connection serves the next call', async () => {
+  it('that keeps moving may take any time, and its connection serves the next call', async () => {
     const { caller, stop, lasts } = upload('/proxy/long', binary);
     await lasts(3 * requestTimeoutMs);
     stop();
@@ -69,20 +69,20 @@ describe('an upload through a proxy', () => {
     await waitFor(() => caller.text.split('\r\n\r\nwhole').length === 3);
   });
 
-  it('408 when it stands still, however long it had moved before', async () => {
+  it('gets 408 when it stands still, however long it has moved before', async () => {
     const { caller, stop, lasts } = upload('/proxy/stops', binary);
     await lasts(2 * requestTimeoutMs);
     stop();
     await waitFor(() => caller.status === 408);
   });
 
-  it('whose answer is there is not taken in for ever', async () => {
+  it('is not read for ever when its answer is there', async () => {
     const { caller } = upload('/proxy/early', binary);
     await waitFor(() => caller.text.endsWith('\r\n\r\nearly'));
     await waitFor(() => caller.ended);
   });
 
-  it('whose answer comes late is not taken in for ever either', async () => {
+  it('is not read for ever when its answer comes late either', async () => {
     const { caller, lasts } = upload('/proxy/late', binary);
     await lasts(2 * requestTimeoutMs);
     destination.heard('/late')?.socket.write(answer('late'));
@@ -94,7 +94,7 @@ describe('an upload through a proxy', () => {
 it.each([
   ['a body that is read for expressions', '/proxy/json', 'application/json'],
   ['what the management API gets', '/tokens', 'application/json'],
-])('408: %s may not drip for longer than a request may take', async (_, path, type) => {
+])('%s gets 408 when it drips for longer than a request may take', async (_, path, type) => {
   const { caller } = upload(path, type);
   await waitFor(() => caller.ended);
   expect(caller.status).toBe(408);

@@ -13,11 +13,11 @@ import {
 } from '@glovebox/reactors';
 import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from '../call/answers';
-import type { Call } from '../observing/call';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
-import type { GatewayContext } from '../context';
 import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
+import type { GatewayContext } from '../context';
+import type { Call } from '../observing/call';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;

@@ -15,12 +15,12 @@ import { issueKey, toApplicationDefinition } from './issue-application';
 
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
-/** Of one application, side by side: all of them are in its definition. */
+/** Keys that one application may have. Its definition holds all of them. */
 const applicationKeysMax = 100;
 
 /**
- * The keys of an application, of which several work side by side. Whoever changes them holds the
- * row of the application: its definition has all of its keys, and must not miss one.
+ * The keys of an application. Several keys work side by side. Each change locks the row of the
+ * application, because its definition holds all keys and must not miss one.
  */
 @Injectable()
 export class ApplicationKeysService {
@@ -80,7 +80,7 @@ export class ApplicationKeysService {
   }
 }
 
-/** The newest first. */
+/** Returns the keys, newest first. */
 function keysOf(
   manager: EntityManager,
   { tenantId, id: applicationId }: OfApplication,

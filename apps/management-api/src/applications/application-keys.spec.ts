@@ -24,7 +24,7 @@ const statusWith = async (key: string): Promise<number> =>
   (await api.post('/tokens', { data: 1 }, key)).status;
 
 describe('POST /applications/{id}/keys', () => {
-  it('201: one more key, shown this once; both work', async () => {
+  it('answers 201 with one more key, shown only once, and both keys work', async () => {
     const { id, key } = await made();
     const created = await api.post(`/applications/${id}/keys`, {});
     expect(created.status).toBe(201);
@@ -34,14 +34,14 @@ describe('POST /applications/{id}/keys', () => {
     expect((await api.get(`/applications/${id}/keys`)).text).not.toContain('key_');
   });
 
-  it('201: ten at once, and all of them work', async () => {
+  it('creates ten keys at once, and all of them work', async () => {
     const { id } = await made();
     const keys = await Promise.all(Array.from({ length: 10 }, () => moreOf(id)));
     expect(await Promise.all(keys.map(({ key }) => statusWith(key)))).toEqual(Array(10).fill(201));
     expect(await list(id)).toHaveLength(11);
   });
 
-  it('401, 403, 415, 404, 400', async () => {
+  it('answers 401, 403, 415, 404 and 400', async () => {
     const { id } = await made();
     const path = `/applications/${id}/keys`;
     expect((await api.post(path, {}, 'nobody')).status).toBe(401);
@@ -56,7 +56,7 @@ describe('POST /applications/{id}/keys', () => {
 });
 
 describe('GET /applications/{id}/keys', () => {
-  it('200: a bare list, the newest first; each also by itself', async () => {
+  it('answers 200 with a bare list, newest first, and shows each key by its id', async () => {
     const { id } = await made();
     const { key: _, ...second } = await moreOf(id);
     const keys = await list(id);
@@ -69,7 +69,7 @@ describe('GET /applications/{id}/keys', () => {
     }
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = await made();
     const [{ id: keyId } = { id: '' }] = await list(id);
     const other = await made();
@@ -90,7 +90,7 @@ describe('GET /applications/{id}/keys', () => {
 });
 
 describe('DELETE /applications/{id}/keys/{key_id}', () => {
-  it('204: refused from the next call on, while the others go on; then 404', async () => {
+  it('answers 204, then 404; the key is refused from the next call on, and the others still work', async () => {
     const { id, key } = await made();
     for (let round = 0; round < 20; round += 1) {
       const { id: keyId, key: second } = await moreOf(id);
@@ -103,7 +103,7 @@ describe('DELETE /applications/{id}/keys/{key_id}', () => {
     }
   });
 
-  it('204: the last one as well; the application gets another', async () => {
+  it('deletes the last key too, and the application can get another one', async () => {
     const { id, key } = await made();
     const [{ id: keyId } = { id: '' }] = await list(id);
     expect((await api.delete(`/applications/${id}/keys/${keyId}`)).status).toBe(204);
@@ -112,7 +112,7 @@ describe('DELETE /applications/{id}/keys/{key_id}', () => {
     expect(await statusWith((await moreOf(id)).key)).toBe(201);
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id, key } = await made();
     const [{ id: keyId } = { id: '' }] = await list(id);
     const path = `/applications/${id}/keys/${keyId}`;
@@ -128,7 +128,7 @@ describe('DELETE /applications/{id}/keys/{key_id}', () => {
 });
 
 describe('POST /applications/{id}/regenerate', () => {
-  it('200: the application with a new key; all others are refused from the next call on', async () => {
+  it('answers 200 with a new key, and refuses all other keys from the next call on', async () => {
     const { id, key } = await made();
     const { key: second } = await moreOf(id);
     const answer = await api.post(`/applications/${id}/regenerate`, '');
@@ -140,7 +140,7 @@ describe('POST /applications/{id}/regenerate', () => {
     expect(await list(id)).toHaveLength(1);
   });
 
-  it('200: an application may do it to itself, and is answered', async () => {
+  it('answers an application that regenerates its own key', async () => {
     const permissions = ['application:update', 'application:read'];
     const created = await api.post('/applications', { ...input, type: 'management', permissions });
     const { id, key } = created.body as Key;
@@ -150,7 +150,7 @@ describe('POST /applications/{id}/regenerate', () => {
     expect((await api.get('/applications/key', (answer.body as Key).key)).status).toBe(200);
   });
 
-  it('401, 403, 415, 404, 400', async () => {
+  it('answers 401, 403, 415, 404 and 400', async () => {
     const { id, key } = await made();
     const path = `/applications/${id}/regenerate`;
     expect((await api.post(path, {}, 'nobody')).status).toBe(401);
@@ -164,7 +164,7 @@ describe('POST /applications/{id}/regenerate', () => {
 });
 
 describe('the last use of a key', () => {
-  it('is there soon after it, of that key alone', async () => {
+  it('is shown soon after the use, for that key alone', async () => {
     const { id, key } = await made();
     const { id: unused } = await moreOf(id);
     const before = Date.now();
@@ -176,7 +176,7 @@ describe('the last use of a key', () => {
     expect(Date.parse(first?.last_used_at ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  it('does not wait for a row that somebody holds, nor does the call', async () => {
+  it('does not wait for a locked row, and does not delay the call', async () => {
     const { id, key } = await made();
     await api.admin.transaction(async (sql) => {
       await sql.query('SELECT 1 FROM application_keys WHERE application_id = $1 FOR UPDATE', [id]);

@@ -39,7 +39,7 @@ export class ApplicationsController {
     return this.applications.list(actor, query);
   }
 
-  /** Before `:id`, which would take it for one. */
+  /** Declared before `:id`, which would match `key` as an id. */
   @Get('key')
   @AnyCaller()
   own(@Caller() actor: Actor): Promise<ApplicationResponse> {

@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -23,7 +22,7 @@ import {
   type Transform,
 } from '@glovebox/access';
 import { invalid } from '@glovebox/problems';
-import { requestOf } from '../http/request';
+import { queryReadBy } from '../http/request';
 import { readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
@@ -105,9 +104,7 @@ export interface ApplicationListQuery extends ListQuery {
   readonly type: ApplicationType | undefined;
 }
 
-export const ApplicationListing = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readApplicationQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
-);
+export const ApplicationListing = queryReadBy(readApplicationQuery);
 
 function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   const [text, ...others] = query.getAll('type');

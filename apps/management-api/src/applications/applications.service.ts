@@ -48,10 +48,10 @@ export class ApplicationsService {
     });
   }
 
-  /** The application whose key the call came with. */
+  /** Returns the application that the API key of the call belongs to. */
   async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
     const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: applicationId });
-    // Deleted while the call was under way, and its keys with it.
+    // The application and its keys were deleted during the call.
     if (!found) throw new Problem('invalid_api_key');
     return toApplicationResponse(found, 'read');
   }
@@ -71,7 +71,9 @@ export class ApplicationsService {
     });
   }
 
-  /** Always works: what uses the application runs on, and is refused whatever it would do as it. */
+  /**
+   * Never refused. Reactors and proxies that use the application stay, but may do nothing as it.
+   */
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, application) => {
@@ -101,7 +103,7 @@ async function replace(
   };
 }
 
-/** All columns that a document decides, with the defaults for what it leaves out. */
+/** The columns that a document sets, with defaults for the members that it omits. */
 function columnsOf({ name, permissions = [], rules = [], expires_at }: UpdateApplication) {
   return {
     name,
@@ -117,7 +119,7 @@ function columnsOf({ name, permissions = [], rules = [], expires_at }: UpdateApp
   };
 }
 
-/** Something must be permitted, and nothing that the type may not hold. */
+/** Requires at least one permission or rule, and refuses permissions that the type may not hold. */
 function checkPermissions(
   type: ApplicationType,
   { permissions = [], rules = [] }: Pick<UpdateApplication, 'permissions' | 'rules'>,

@@ -6,7 +6,7 @@ const text = expect.any(String) as string;
 const input = { name: 'Shop', type: 'private', permissions: ['token:create'] };
 
 describe('POST /applications', () => {
-  it('201: creates an application and shows its key this once', async () => {
+  it('answers 201 and shows the key only once', async () => {
     const created = await api.post('/applications', input);
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -22,13 +22,13 @@ describe('POST /applications', () => {
     });
   });
 
-  it('201: the key works for the next call, and may do no more than it was given', async () => {
+  it('makes a key that works for the next call and has only the given permissions', async () => {
     const { key } = (await api.post('/applications', input)).body as { key: string };
     expect((await api.post('/tokens', { type: 'token', data: 1 }, key)).status).toBe(201);
     expect((await api.get(`/tokens/${randomUUID()}`, key)).status).toBe(403);
   });
 
-  it('201: keeps rules, with their containers in lower case', async () => {
+  it('keeps the rules, with containers in lower case', async () => {
     const rule = { priority: 1, container: '/PCI/High/', transform: 'reveal' };
     const created = await api.post('/applications', {
       name: 'Rules',
@@ -45,7 +45,7 @@ describe('POST /applications', () => {
     expect(JSON.stringify(created.body)).not.toContain('secret');
   });
 
-  it('201: an application that has expired is nobody', async () => {
+  it('refuses the key of an application that has expired', async () => {
     const created = await api.post('/applications', {
       ...input,
       expires_at: '2020-01-01T00:00:00Z',
@@ -86,7 +86,7 @@ describe('POST /applications', () => {
       },
     ],
     [[], { '': ['must be a JSON object'] }],
-  ])('400: %j', async (body, errors) => {
+  ])('refuses %j with 400', async (body, errors) => {
     const refused = await api.post('/applications', body);
     expect(refused.status).toBe(400);
     expect(refused.body).toEqual({
@@ -97,14 +97,14 @@ describe('POST /applications', () => {
     });
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.post('/applications', input, 'nobody')).status).toBe(401);
     expect((await api.post('/applications', input, api.tenant.private_key)).status).toBe(403);
   });
 });
 
 describe('GET /applications/{id}', () => {
-  it('200: shows what was made, who changed it last, and no key', async () => {
+  it('answers 200 with what was created and who changed it last, without a key', async () => {
     const { key: _, ...made } = (await api.post('/applications', input)).body as {
       key: string;
       id: string;
@@ -122,13 +122,13 @@ describe('GET /applications/{id}', () => {
     }
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     const path = `/applications/${randomUUID()}`;
     expect((await api.get(path, 'nobody')).status).toBe(401);
     expect((await api.get(path, api.tenant.private_key)).status).toBe(403);
   });
 
-  it('404: unknown, malformed and foreign ids answer alike', async () => {
+  it('answers unknown, malformed and foreign ids with the same 404', async () => {
     const { id } = (await api.post('/applications', input)).body as { id: string };
     const answers = await Promise.all([
       api.get(`/applications/${randomUUID()}`),

@@ -29,7 +29,7 @@ const createsToken = async (key: string): Promise<number> =>
   (await api.post('/tokens', { data: 1 }, key)).status;
 
 describe('PUT /applications/{id}', () => {
-  it('200: replaces all but the type and the keys; what is left out is gone', async () => {
+  it('replaces all but type and keys, and removes omitted members', async () => {
     const { id, key, created_at, created_by } = await made();
     const input = { name: 'New', permissions: ['token:create', 'token:create'] };
     const put = await api.put(`/applications/${id}`, input);
@@ -50,21 +50,21 @@ describe('PUT /applications/{id}', () => {
     expect(await createsToken(key)).toBe(201);
   });
 
-  it('200: the type may be said again, null says nothing', async () => {
+  it('accepts the current type, and ignores null', async () => {
     const { id } = await made();
     for (const type of ['private', null]) {
       expect((await api.put(`/applications/${id}`, { ...full, type })).status).toBe(200);
     }
   });
 
-  it('a permission that was taken away is refused to the next call', async () => {
+  it('refuses a removed permission from the next call on', async () => {
     const { id, key } = await made();
     expect(await createsToken(key)).toBe(201);
     await api.put(`/applications/${id}`, { name: 'n', permissions: ['token:search'] });
     expect(await createsToken(key)).toBe(403);
   });
 
-  it('an application that expires is nobody from then on, until it no longer does', async () => {
+  it('refuses an expired application until its expiry is removed', async () => {
     const { id, key } = await made();
     const expires_at = '2020-01-01T00:00:00Z';
     expect((await api.put(`/applications/${id}`, { ...full, expires_at })).status).toBe(200);
@@ -84,7 +84,7 @@ describe('PUT /applications/{id}', () => {
     [{ name: 'n', permissions: ['reactor:read'] }, 'permissions'],
     [{ ...full, rules: [{ ...rule, permissions: ['log:read'] }] }, 'rules.0.permissions'],
     [{ ...full, expires_at: '2026-02-30T00:00:00Z' }, 'expires_at'],
-  ])('400: %j, and nothing is stored', async (body, member) => {
+  ])('refuses %j with 400 and stores nothing', async (body, member) => {
     const { id } = await made();
     const before = await read(id);
     const refused = await api.put(`/applications/${id}`, body);
@@ -95,7 +95,7 @@ describe('PUT /applications/{id}', () => {
     expect(await read(id)).toEqual(before);
   });
 
-  it('401, 403, 415, 404, 413', async () => {
+  it('answers 401, 403, 415, 404 and 413', async () => {
     const { id } = await made();
     const path = `/applications/${id}`;
     expect((await api.put(path, full, 'nobody')).status).toBe(401);
@@ -117,7 +117,7 @@ describe('PATCH /applications/{id}', () => {
     [{ rules: [{ ...rule, priority: 2 }] }, { rules: [{ ...rule, priority: 2 }] }],
     [{ expires_at: null }, { expires_at: undefined }],
     [{ unknown: 1 }, {}],
-  ])('204: %j changes that and nothing else', async (patch, changed) => {
+  ])('changes nothing but %j and answers 204', async (patch, changed) => {
     const before = await read((await made()).id);
     const answer = await api.patch(`/applications/${before.id}`, patch);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -126,13 +126,13 @@ describe('PATCH /applications/{id}', () => {
     expect(after).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
-  it('204: {} changes nothing at all, not even the time of the last change', async () => {
+  it('answers {} with 204 and changes nothing, not even the time of the last change', async () => {
     const before = await read((await made()).id);
     expect((await api.patch(`/applications/${before.id}`, {})).status).toBe(204);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('400: null for both of what permits something', async () => {
+  it('refuses null for both permissions and rules with 400', async () => {
     const { id } = await made();
     const refused = await api.patch(`/applications/${id}`, { permissions: null, rules: null });
     expect(refused.status).toBe(400);
@@ -147,14 +147,14 @@ describe('PATCH /applications/{id}', () => {
     [{ expires_at: 'tomorrow' }],
     ['[]'],
     ['{"__proto__":{"name":"x"}}'],
-  ])('400: %j', async (patch) => {
+  ])('refuses %j with 400', async (patch) => {
     const { id } = await made();
     const before = await read(id);
     expect((await api.patch(`/applications/${id}`, patch)).status).toBe(400);
     expect(await read(id)).toEqual(before);
   });
 
-  it('two at once lose nothing', async () => {
+  it('loses nothing when two are sent at once', async () => {
     const { id } = await made();
     const path = `/applications/${id}`;
     for (let round = 0; round < 20; round += 1) {
@@ -172,7 +172,7 @@ describe('PATCH /applications/{id}', () => {
     }
   });
 
-  it('401, 403, 415, 404', async () => {
+  it('answers 401, 403, 415 and 404', async () => {
     const { id } = await made();
     const path = `/applications/${id}`;
     expect((await api.patch(path, {}, 'nobody')).status).toBe(401);
@@ -184,7 +184,7 @@ describe('PATCH /applications/{id}', () => {
 });
 
 describe('DELETE /applications/{id}', () => {
-  it('204, then 404; its keys are nobody’s from the next call on', async () => {
+  it('answers 204, then 404, and its keys are refused from the next call on', async () => {
     const { id, key } = await made();
     expect(await createsToken(key)).toBe(201);
     const gone = await api.delete(`/applications/${id}`);
@@ -194,7 +194,7 @@ describe('DELETE /applications/{id}', () => {
     expect((await api.get(`/applications/${id}`)).status).toBe(404);
   });
 
-  it('204: also while a reactor and a proxy use it; these stay, and act as nobody', async () => {
+  it('answers 204 while a reactor and a proxy use the application; both stay and may do nothing as it', async () => {
     const { id } = await made();
     const formula = await api.post('/reactor-formulas', { name: 'f', code: 'module.exports = 1' });
     const made_ = await Promise.all([
@@ -220,7 +220,7 @@ describe('DELETE /applications/{id}', () => {
     expect(definitions.find('application', tenantId, id)).toBeUndefined();
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = await made();
     const path = `/applications/${id}`;
     expect((await api.delete(path, 'nobody')).status).toBe(401);
@@ -232,7 +232,7 @@ describe('DELETE /applications/{id}', () => {
 });
 
 describe('GET /applications/key', () => {
-  it('200: the caller’s own, whatever it may do', async () => {
+  it('answers 200 with the caller’s application, whatever its permissions', async () => {
     const { key, ...application } = await made();
     const own = await api.get('/applications/key', key);
     expect(own.status).toBe(200);
@@ -242,7 +242,7 @@ describe('GET /applications/key', () => {
     expect(foreign.body).toMatchObject({ tenant_id: api.foreign.tenant_id, name: 'Foreign demo' });
   });
 
-  it('401', async () => {
+  it('answers 401', async () => {
     expect((await api.get('/applications/key', 'nobody')).status).toBe(401);
   });
 });
@@ -262,7 +262,7 @@ describe('GET /applications', () => {
     }
   });
 
-  it('200: the newest first, as GET shows each, without keys', async () => {
+  it('answers 200, newest first, each as its own GET shows it, without keys', async () => {
     const { data, pagination } = await list(`?name=${marker}*`);
     expect(data.map(({ id }) => id)).toEqual([...ids].reverse());
     expect(pagination).toEqual({
@@ -275,7 +275,7 @@ describe('GET /applications', () => {
     expect(JSON.stringify(data)).not.toContain('key_');
   });
 
-  it('200: by type, id and name together', async () => {
+  it('filters by type, id and name together', async () => {
     const [first = ''] = ids;
     expect((await list(`?name=${marker}*&type=public`)).data).toHaveLength(2);
     expect((await list(`?id=${first}&type=private`)).data).toHaveLength(1);
@@ -284,13 +284,13 @@ describe('GET /applications', () => {
   });
 
   it.each(['?type=admin', '?type=', '?type=public&type=private', '?size=101', '?id=nope'])(
-    '400: %s',
+    'refuses %s with 400',
     async (query) => {
       expect((await api.get(`/applications${query}`)).status).toBe(400);
     },
   );
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get('/applications', 'nobody')).status).toBe(401);
     expect((await api.get('/applications', api.tenant.private_key)).status).toBe(403);
   });

@@ -21,7 +21,7 @@ interface NewApplication {
   readonly expiresAt?: Date | null;
 }
 
-/** An application with its first key. The key is in the result and nowhere else. */
+/** Creates an application with its first key. Only the result holds the key. */
 export async function issueApplication(
   ctx: ManagementContext,
   manager: EntityManager,
@@ -41,7 +41,7 @@ export async function issueApplication(
   return { application, key, definition: toApplicationDefinition(application, [row]) };
 }
 
-/** One more key of an application. What is stored is its hash alone. */
+/** Creates one more key of an application. Only its hash is stored. */
 export async function issueKey(
   ctx: ManagementContext,
   manager: EntityManager,

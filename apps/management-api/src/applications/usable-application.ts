@@ -4,14 +4,14 @@ import type { ApplicationReference } from './applications.dto';
 
 interface Attached {
   readonly applicationId: string | null;
-  /** Absent too where a kept one was deleted. */
+  /** Also undefined if a kept application was deleted. */
   readonly application: Application | undefined;
   readonly errors: Record<string, string[]>;
 }
 
 /**
- * What a reactor or proxy is to act as: an application of the tenant, public or private. The one of
- * `kept` stays without question: it may have been deleted after it was attached.
+ * Looks up the application that a reactor or proxy acts as. It must be a public or private
+ * application of the tenant. `kept` is accepted unchecked: it may have been deleted since.
  */
 export async function usableApplication(
   manager: EntityManager,

@@ -4,7 +4,7 @@ import type { ManagementContext } from '../context';
 import { lockRow } from '../database/lock-row';
 import type { ResourceEntity } from '../entities/resource.entity';
 
-/** A change of one row, which is held against every other writer until it is done. */
+/** Changes one row. The row is locked against other writers until the end of the transaction. */
 export function changeRow<Entity extends ResourceEntity, Result>(
   ctx: ManagementContext,
   author: Author,

@@ -10,7 +10,7 @@ const api = useTestApi();
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
 const proxy = { name: 'P', destination_url: 'https://example.com' };
 
-it('50 creates at once: all succeed and the log has no gap', async () => {
+it('50 concurrent creates all succeed and leave no gap in the log', async () => {
   const before = await head();
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => api.post('/proxies', { ...proxy, configuration: { a: 'b' } })),
@@ -24,7 +24,7 @@ it('50 creates at once: all succeed and the log has no gap', async () => {
   );
 });
 
-it('no pool waits for another when more tenants than there are connections lack a data key', async () => {
+it('no pool waits for another when more tenants than connections lack a data key', async () => {
   const tenants = 2 * api.ctx.config.DATABASE_CONNECTIONS;
   const made = await Promise.all(
     Array.from({ length: tenants }, () => createTenant(api.ctx, { name: 'New', demo: true })),
@@ -35,13 +35,13 @@ it('no pool waits for another when more tenants than there are connections lack 
   expect(answers.map(({ status }) => status)).toEqual(Array(tenants).fill(201));
 });
 
-it('what was acknowledged is known to the follower', async () => {
+it('the follower knows a change that was acknowledged', async () => {
   const { id } = (await api.post('/proxies', proxy)).body as { id: string };
   const snapshot = api.ctx.definitions.follower.fresh();
   expect(snapshot?.find('proxy', api.tenant.tenant_id, id)).toBeDefined();
 });
 
-it('writes who did what, under which trace, and no value', async () => {
+it('a change writes an audit line with author and trace id, without values', async () => {
   const created = await api
     .post('/proxies', { ...proxy, configuration: { SECRET: 'canary-value' } })
     .set('SVC-TRACE-ID', 'trace-1');
@@ -59,7 +59,7 @@ it('writes who did what, under which trace, and no value', async () => {
   ]);
 });
 
-it('a transaction that breaks leaves nothing: no row, no line, nothing in the log', async () => {
+it('a broken transaction leaves no row, no audit line and no log entry', async () => {
   const before = await head();
   const author = {
     tenantId: api.tenant.tenant_id,
@@ -84,7 +84,7 @@ it('a transaction that breaks leaves nothing: no row, no line, nothing in the lo
   expect((await api.post('/reactor-formulas', formula)).status).toBe(201);
 });
 
-it('a refused write leaves nothing either', async () => {
+it('a refused write leaves no audit line and no log entry', async () => {
   const before = await head();
   const [{ count }] = (await api.admin.query('SELECT count(*) FROM audit_log')) as [
     { count: string },
@@ -95,7 +95,7 @@ it('a refused write leaves nothing either', async () => {
   expect(await api.admin.query('SELECT count(*) FROM audit_log')).toEqual([{ count }]);
 });
 
-it('stores no key, configuration or token in clear', async () => {
+it('no key, configuration or token is stored in clear', async () => {
   const canary = `canary-${randomUUID()}`;
   const { key } = (await api.post('/proxies', { ...proxy, configuration: { A: canary } })).body as {
     key: string;

@@ -27,7 +27,7 @@ export type Action =
   | 'regenerate'
   | 'rotate_webhook_secret';
 
-/** What a change did. Nothing written and nothing deleted: it was no change at all. */
+/** The effect of a change. Without definitions and deletions, nothing was changed. */
 export interface Changed<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
@@ -35,8 +35,8 @@ export interface Changed<Result> {
 }
 
 /**
- * Rows, lines of the audit log and the new state for the data plane in one transaction; and no
- * answer before the data plane was told.
+ * Writes rows, lines of the audit log and the new state for the data plane in one transaction.
+ * Returns only after the data plane was told.
  */
 export async function change<Result>(
   ctx: ManagementContext,
@@ -60,7 +60,7 @@ export async function change<Result>(
     }
     await storeOutcome(sql, ctx.sealer, author.claim, result);
     const before = definitions.length > 0 ? await definitionsOf(sql, tenantId) : undefined;
-    // Last of all: one transaction at a time holds the head of the log.
+    // Last, because only one transaction at a time holds the head of the log.
     let version: number | undefined;
     for (const definition of definitions) {
       version = await appendDefinition(sql, ctx.ring, definition);
@@ -76,17 +76,17 @@ export async function change<Result>(
 }
 
 /**
- * Nobody deletes the tenant until the end of this transaction; one that is being deleted is waited
- * for. Every change takes its locks in this order (tenant, rows, head of the log), and so does the
- * deletion of a tenant: they never wait for each other in a circle.
+ * Locks the tenant against deletion until the end of the transaction. Waits for a deletion that is
+ * under way. Every change, and the deletion of a tenant, takes its locks in this order: tenant,
+ * rows, head of the log. So they cannot deadlock.
  */
 async function holdTenant(sql: Sql, { tenantId, actorId }: Author): Promise<void> {
   const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE`, [tenantId]);
-  // The operator makes tenants; whoever else acts has a key, which ended with the tenant.
+  // The operator's command creates the tenant. Any other author's key ended with its tenant.
   if (!tenant && actorId !== null) throw new Problem('invalid_api_key');
 }
 
-/** What a tenant has in the log, and so in the memory of every process that follows it. */
+/** The tenant's definitions in the log. Every process that follows the log holds them in memory. */
 interface Definitions {
   readonly count: number;
   readonly bytes: number;
@@ -101,8 +101,8 @@ async function definitionsOf(sql: Sql, tenantId: string): Promise<Definitions> {
 }
 
 /**
- * Under the lock on the head of the log, so that nobody's definitions come between. A tenant that has
- * more than it may, from the time of another limit, can still make it less.
+ * Runs under the lock on the head of the log, so that no other definition is written in between. A
+ * tenant above a limit that was lowered may still reduce its definitions.
  */
 async function refuseOverfull(
   { config }: ManagementContext,

@@ -11,7 +11,7 @@ export interface Stamps {
   modified_at?: string;
 }
 
-/** Which answer a response is in: that of a create knows of no change, every other one does. */
+/** The answer to a create has no `modified_*` members; every other answer has. */
 export type Answer = 'created' | 'read';
 
 export function toStamps(row: Stamped, answer: Answer): Stamps {
@@ -24,7 +24,7 @@ export function toStamps(row: Stamped, answer: Answer): Stamps {
   };
 }
 
-/** The columns that every new resource of the author's tenant begins with. */
+/** The common columns of a new row of the author's tenant. */
 export function newRow({ tenantId, actorId }: Author) {
   return {
     id: randomUUID(),
@@ -36,7 +36,7 @@ export function newRow({ tenantId, actorId }: Author) {
   };
 }
 
-/** The columns of a change. */
+/** The columns that record a change. */
 export function modifiedNow({ actorId }: Author) {
   return { modifiedBy: actorId, modifiedAt: new Date() };
 }

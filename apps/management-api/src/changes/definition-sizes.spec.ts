@@ -58,13 +58,13 @@ it('the definitions of a tenant are counted exactly, whatever writes them', asyn
   expect((await sizesOf(id))[0]).toMatchObject({ definitions: begun + 5 });
 });
 
-it('the definitions of a deleted tenant are counted no more', async () => {
+it('the definitions of a deleted tenant are no longer counted', async () => {
   const { tenant_id: id, management_key: key } = await newTenant();
   expect((await api.delete('/tenants/self', key)).status).toBe(204);
   expect(await sizesOf(id)).toEqual([undefined, undefined]);
 });
 
-it('a tenant gets no more definitions than it may have, also of many creates at once', async () => {
+it('a tenant cannot exceed its number of definitions, even by concurrent creates', async () => {
   const { tenant_id: id, management_key: key } = await newTenant();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => api.post('/proxies', proxy(), key)),
@@ -88,7 +88,7 @@ it('a tenant gets no more definitions than it may have, also of many creates at 
   expect((await api.post('/proxies', proxy())).status).toBe(201);
 });
 
-it('the definitions of a tenant take no more bytes than they may, and can always be made less', async () => {
+it('the definitions of a tenant cannot exceed their bytes, and can always be reduced', async () => {
   const { tenant_id: id, management_key: key } = await newTenant();
   const large = proxy({ a: 'x'.repeat(60_000) });
   const first = await api.post('/proxies', large, key);
@@ -117,7 +117,7 @@ it('the definitions of a tenant take no more bytes than they may, and can always
   expect(counted).toEqual(real);
 });
 
-it('an application gets no more than 100 keys', async () => {
+it('an application cannot have more than 100 keys', async () => {
   const { management_key: key } = await newTenant();
   const application = { name: 'a', type: 'private', permissions: ['token:use'] };
   const keys = `/applications/${idOf(await api.post('/applications', application, key))}/keys`;
@@ -133,7 +133,7 @@ it('an application gets no more than 100 keys', async () => {
 });
 
 // The last one: this API does not know the other key.
-it('definitions that another master key seals are counted as before', async () => {
+it('definitions resealed by another master key are counted correctly', async () => {
   const { tenant_id: id } = await newTenant();
   const [before] = await sizesOf(id);
   const keyRing = api.ctx.config.KEY_RING.reveal();

@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
 
-/** Names one call, however often it is sent: the application's, to one path, under one key. */
+/** Identifies a call, however often it is sent, by application, path and idempotency key. */
 export interface CallName {
   readonly tenantId: string;
   readonly applicationId: string;
@@ -13,7 +13,7 @@ export interface CallName {
   readonly keyHash: string;
 }
 
-/** A call that this process is working on, and nobody else. */
+/** A call that this process alone is working on. */
 export interface Claim extends CallName {
   readonly owner: string;
   readonly status: number;
@@ -26,7 +26,7 @@ interface Outcome {
   readonly body: unknown;
 }
 
-/** An outcome of an earlier call, and what one has to be shown by now to be shown it. */
+/** The outcome of an earlier call, with the grants that a caller needs now to see it. */
 interface Replay extends Outcome {
   readonly sights: readonly Sight[];
 }
@@ -39,20 +39,22 @@ interface Row {
   sights: readonly Sight[] | null;
 }
 
-/** A claim whose owner died is free after this time. */
+/** A claim whose owner died becomes free after this time. */
 const leaseSeconds = 30;
 const keptFor = `interval '24 hours'`;
 const ofCall = `tenant_id = $1 AND application_id = $2 AND path = $3 AND key_hash = $4`;
 
-/** Hashes with a key: neither the caller's key nor a low-entropy body can be guessed from them. */
+/**
+ * Hashes with a secret key, so that neither the caller's key nor a low-entropy body can be guessed.
+ */
 export async function keyedHash(sealer: Sealer, text: string): Promise<string> {
   const key = await sealer.lastingKey('idempotency');
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
 /**
- * The call is ours from now on, or it has an outcome already. Refused while another process works
- * on it, and when the key stood for another body.
+ * Claims the call for this process, or returns the outcome that it already has. Refuses a call that
+ * another process is working on, and a key that was used with another body.
  */
 export async function claimCall(
   sql: Sql,
@@ -83,7 +85,7 @@ export async function claimCall(
      RETURNING owner`,
     [...valuesOf(name), bodyHash, owner, leaseSeconds],
   );
-  // Somebody was faster, and is still at it.
+  // Another process claimed the call first and is still working on it.
   if (claimed.length === 0) throw underWay();
   return { ...name, owner, status, isStored: false };
 }
@@ -99,9 +101,9 @@ async function findCall(sql: Sql, name: CallName): Promise<Row | undefined> {
 }
 
 /**
- * In the transaction of a change, with what will be answered: the change and its outcome are there
- * together or not at all. Answers that hold a new API key are stored nowhere; of others less may be
- * kept than is answered now. What shows tokens says what one has to be shown to see it again.
+ * Stores the answer in the transaction of the change: both are committed, or neither is. An answer
+ * that holds a new API key is never stored. `kept` replaces an answer that must not be stored
+ * whole. `sights` are the grants on tokens that a caller needs to be shown the answer again.
  */
 export async function storeOutcome(
   sql: Sql,
@@ -113,12 +115,14 @@ export async function storeOutcome(
   if (!claim || holdsApiKey(result)) return;
   const outcome = { status: claim.status, body: kept, sights };
   const isOurs = await write(sql, sealer, claim, outcome);
-  // Somebody has taken the call over: this transaction must not happen as well.
+  // Another process has taken the call over: this transaction must not commit as well.
   if (!isOurs) throw underWay();
   claim.isStored = true;
 }
 
-/** An error that the next try would meet as well; not where a change was committed in spite of it. */
+/**
+ * Stores an error that a retry would meet again, unless the change was committed in spite of it.
+ */
 export async function storeProblem(
   sql: Sql,
   sealer: Sealer,
@@ -146,7 +150,7 @@ async function write(
   return rows.length > 0;
 }
 
-/** Nothing came of the call: the next one may begin at once. */
+/** Frees a call that had no outcome, so that a retry may begin at once. */
 export async function release(sql: Sql, claim: Claim): Promise<void> {
   await sql.query(
     `DELETE FROM idempotency_keys WHERE ${ofCall} AND owner = $5 AND status IS NULL`,

@@ -19,7 +19,7 @@ export function checkCode(code: string, path: string, errorsAliases: readonly st
   );
 }
 
-/** Tells two versions of a code apart, also across processes. */
+/** Identifies a version of code, across processes too. */
 export function codeHash(code: string): string {
   return createHash('sha256').update(code).digest('hex');
 }
@@ -28,7 +28,7 @@ function refuse(path: string, errors: readonly string[]): void {
   if (errors.length > 0) throw new Problem('invalid_code', { errors: { [path]: errors } });
 }
 
-/** Compiled, never run. */
+/** Compiles the code without running it. */
 function syntaxErrors(code: string): string[] {
   try {
     compileFunction(code, ['exports', 'require', 'module', '__filename', '__dirname'], {

@@ -2,7 +2,7 @@ import { jsonNumberOf } from '@glovebox/wire';
 import type { Sealer, Place } from '@glovebox/seal';
 import type { ConfigurationEntry } from '../entities/reactor-formula.entity';
 
-/** Of names and values, in UTF-8: every process of the data plane holds it in memory. */
+/** UTF-8 bytes of names and values. Every process of the data plane holds them in memory. */
 export const configurationBytesMax = 64 * 1024;
 
 export type Configuration = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export function toConfiguration(
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]));
 }
 
-/** Every declared name is there and casts to its type; nothing else is. */
+/** Requires exactly the declared names, each with a value that casts to its type. */
 export function configurationErrors(
   declared: readonly ConfigurationEntry[],
   configuration: Configuration,

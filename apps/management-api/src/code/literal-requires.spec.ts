@@ -10,7 +10,7 @@ describe('literalRequires', () => {
     [`const r = /['"]/; require('x')`, ['x']],
     [`const half = 4 / 2; const s = 'a/'; require('x')`, ['x']],
     [`call(a / require('x') / 2)`, ['x']],
-  ])('finds them: %s', (code, modules) => {
+  ])('finds the required modules in %s', (code, modules) => {
     expect(literalRequires(code)).toEqual(modules);
   });
 
@@ -24,7 +24,7 @@ describe('literalRequires', () => {
     `require(name)`,
     `require('a' + b)`,
     `const x = { require: 1 }`,
-  ])('passes over what is none: %s', (code) => {
+  ])('finds no required module in %s', (code) => {
     expect(literalRequires(code)).toEqual([]);
   });
 
@@ -34,11 +34,11 @@ describe('literalRequires', () => {
     `const require = load; require('./a')`,
     `(require => require('./a'))(load)`,
     `bundle[1](module, require); require('./a')`,
-  ])('leaves code alone that gives the name another meaning: %s', (code) => {
+  ])('finds nothing in code that binds the name itself: %s', (code) => {
     expect(literalRequires(code)).toEqual([]);
   });
 
-  it('stays linear on code made of slashes, quotes and braces', () => {
+  it('takes linear time for code made of slashes, quotes and braces', () => {
     const begun = performance.now();
     for (const piece of ['/', '`${', "'", '/*', '[', '\\']) literalRequires(piece.repeat(25_000));
     expect(performance.now() - begun).toBeLessThan(2_000);

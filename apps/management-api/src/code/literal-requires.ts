@@ -4,8 +4,8 @@ interface Token {
 }
 
 /**
- * The modules that the code asks for by literal calls of the free identifier `require`. Code that
- * gives the name a meaning of its own (bundles do) is left to its first run.
+ * Lists the modules that the code requires by literal calls of the free identifier `require`. Code
+ * that binds the name itself, such as a bundle, is checked only when it runs.
  */
 export function literalRequires(code: string): string[] {
   const tokens = tokensOf(code);
@@ -25,7 +25,7 @@ export function literalRequires(code: string): string[] {
 
 const declaring = new Set(['var', 'let', 'const', 'function', 'class']);
 
-/** A declaration, a parameter, or handed on as an argument to be one. */
+/** Whether `require` is declared, is a parameter, or is passed on as an argument. */
 function binds(before: Token | undefined, after: Token | undefined): boolean {
   if (before?.kind === 'name' && declaring.has(before.text)) return true;
   if (after?.text === '=>' || after?.text === '=') return true;
@@ -44,7 +44,7 @@ const sign = /=>|[=!]==?|\?\.|\.\.\.|[\s\S]/uy;
 
 function tokensOf(code: string): Token[] {
   const tokens: Token[] = [];
-  // One entry per open brace: is it the `${` of a template?
+  // One entry per open brace: true for the `${` of a template.
   const braces: boolean[] = [];
   let at = 0;
   const take = (pattern: RegExp): string | undefined => {
@@ -91,7 +91,7 @@ const beforeValue = new Set(
   'return typeof case in of delete void throw new instanceof do else yield await'.split(' '),
 );
 
-/** After this token a slash begins a regular expression; otherwise it divides. */
+/** Whether a slash after this token begins a regular expression rather than divides. */
 function beginsValue(before: Token | undefined): boolean {
   if (!before) return true;
   if (before.kind === 'name') return beforeValue.has(before.text);

@@ -49,7 +49,7 @@ const migrations = [
   ClearAwayInWorkers0000000000032,
 ];
 
-/** TypeORM's pool. Tenants share its connections: what one asks for goes through `inTenant`. */
+/** TypeORM's pool. Tenants share its connections through `inTenant`. */
 export class SharedDataSource extends DataSource {
   readonly shares: Shares;
 
@@ -59,7 +59,7 @@ export class SharedDataSource extends DataSource {
   }
 }
 
-/** The rows of the management API, as the role that row-level security binds. */
+/** Connects as the role that row-level security applies to. */
 export function createDataSource(options: {
   url: string;
   connectionsMax: number;
@@ -75,12 +75,13 @@ export function createDataSource(options: {
     poolSize: options.connectionsMax,
     connectTimeoutMS: 2_000,
     poolErrorHandler: options.onIdleError,
-    // A half-open connection never answers: the client gives up a little later than the server would.
+    // A half-open connection never answers. The client gives up a little later than the server
+    // would.
     extra: { statement_timeout: 5_000, query_timeout: 6_000, keepAlive: true },
   });
 }
 
-/** The schema, as the role that owns it. */
+/** Connects as the role that owns the schema. */
 export function createMigrationSource(url: string): DataSource {
   return new DataSource({
     type: 'postgres',

@@ -25,7 +25,7 @@ const tables = [
   'audit_log',
 ];
 
-it('shows a query without WHERE the rows of its tenant, and outside of any tenant none', async () => {
+it('a query without WHERE sees the rows of its tenant, and none outside a tenant', async () => {
   for (const { management_key, private_key } of [api.tenant, api.foreign]) {
     const formula = await api.post(
       '/reactor-formulas',
@@ -52,7 +52,7 @@ it('shows a query without WHERE the rows of its tenant, and outside of any tenan
   }
 });
 
-it('takes no row for another tenant, and no entry of the log', async () => {
+it('a tenant cannot write a row or a log entry of another tenant', async () => {
   const inForeign = (statement: string): Promise<unknown> =>
     inTenant(api.ctx.dataSource, api.foreign.tenant_id, (manager) =>
       asSql(manager).query(statement, [randomUUID(), api.tenant.tenant_id]),
@@ -70,7 +70,7 @@ it('takes no row for another tenant, and no entry of the log', async () => {
   ).rejects.toMatchObject({ code: '42501' });
 });
 
-it('leaves connections for other tenants, and refuses one that has 200 transactions waiting', async () => {
+it('a tenant leaves connections to others, and is refused with 200 waiting transactions', async () => {
   const { dataSource } = api.ctx;
   const { tenant_id: busy } = api.tenant;
   const sleep = (): Promise<unknown> =>
@@ -86,7 +86,7 @@ it('leaves connections for other tenants, and refuses one that has 200 transacti
   await all;
 });
 
-it('gives the rows of each statement in one shape', async () => {
+it('asSql returns the rows of every statement in the same shape', async () => {
   const rows = await inTenant(api.ctx.dataSource, api.tenant.tenant_id, (manager) =>
     asSql(manager).query('UPDATE tenants SET name = name RETURNING id'),
   );
@@ -94,7 +94,7 @@ it('gives the rows of each statement in one shape', async () => {
 });
 
 it.each([Application, ReactorFormula, Reactor, Proxy])(
-  'reads a row by its id as TypeORM does, and for the tenant alone: %p',
+  'readRow reads what TypeORM reads, for the tenant alone: %p',
   async (entity) => {
     const { dataSource } = api.ctx;
     const { tenant_id: tenantId } = api.tenant;
@@ -133,7 +133,7 @@ describe('one connection that tenants use in turn', () => {
   });
   afterEach(() => single.destroy());
 
-  it('shows each its own row, whatever the others do on it meanwhile', async () => {
+  it('shows each tenant its own row, whatever the others do meanwhile', async () => {
     const turns = Array.from({ length: 20 }, () => tenants()).flat();
     const read = async (tenant: string, nth: number): Promise<void> => {
       const rows =
@@ -146,7 +146,7 @@ describe('one connection that tenants use in turn', () => {
     expect(await single.query(own)).toEqual([]);
   });
 
-  it('takes one round trip to read a row, and two beside those of a transaction', async () => {
+  it('takes one round trip to read a row, and two more for a transaction', async () => {
     const [tenantId = ''] = tenants();
     const tripsOf = async (work: () => Promise<unknown>): Promise<number> => {
       const before = roundTrips;
@@ -162,7 +162,7 @@ describe('one connection that tenants use in turn', () => {
     expect(await tripsOf(three)).toBe(3 + 2);
   });
 
-  it('goes on to serve after a statement that failed, alone or in a transaction', async () => {
+  it('still serves after a failed statement, alone or in a transaction', async () => {
     const [tenant = '', other = ''] = tenants();
     const [{ pid } = { pid: 0 }] = await eachInTenant(single, tenant).query<{ pid: number }>(own);
     const failing = 'SELECT 1 / count(*) FROM tenants WHERE name IS NULL';
@@ -177,7 +177,7 @@ describe('one connection that tenants use in turn', () => {
     }
   });
 
-  it('is replaced where it breaks: 503, and the next tenant sees its own row', async () => {
+  it('is replaced when it breaks: the call gets 503, and the next tenant sees its own row', async () => {
     const [tenant = '', other = ''] = tenants();
     const ending = 'SELECT pg_terminate_backend(pg_backend_pid())';
     const works = [

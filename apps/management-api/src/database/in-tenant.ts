@@ -7,9 +7,9 @@ import { TenantQueryRunner } from './tenant-query-runner';
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
 
 /**
- * A transaction in which row-level security shows and takes this tenant's rows alone, on a
- * connection of the tenant's share. None within another one: a tenant whose transactions hold its
- * share would wait for itself.
+ * Runs a transaction in which row-level security admits this tenant's rows alone, on a connection
+ * of the tenant's share. Must not be nested: a tenant whose transactions hold its whole share would
+ * wait for itself.
  */
 export const inTenant = <Result>(
   dataSource: SharedDataSource,
@@ -19,8 +19,8 @@ export const inTenant = <Result>(
   statementsInTenant(dataSource, tenantId, (manager) => manager.transaction(work));
 
 /**
- * As `inTenant`, with each statement in a transaction of its own: one round trip for what needs a
- * single statement.
+ * Like `inTenant`, but each statement is a transaction of its own. Work of a single statement takes
+ * one round trip.
  */
 export const statementsInTenant = <Result>(
   dataSource: SharedDataSource,
@@ -48,7 +48,7 @@ function onConnection<Result>(
   });
 }
 
-/** A tenant's connection, for the libraries that speak plain SQL. */
+/** Presents a tenant's connection to the libraries that use plain SQL. */
 export function asSql(manager: EntityManager): Sql {
   return {
     query(statement, values) {
@@ -60,8 +60,8 @@ export function asSql(manager: EntityManager): Sql {
 }
 
 /**
- * TypeORM knows no names of statements. Its plain result of an UPDATE or DELETE is [rows, count]; the
- * structured one is the same for all.
+ * TypeORM does not support named statements. Its plain result differs for UPDATE and DELETE, where
+ * it is [rows, count]; its structured result does not.
  */
 async function rowsOf<Row>(
   runner: QueryRunner,
@@ -74,8 +74,8 @@ async function rowsOf<Row>(
 }
 
 /**
- * Each statement on a connection for itself, committed before its rows are handed over: a record
- * that it has written stays, whatever its caller makes of the rows.
+ * Runs each statement on its own connection and commits it before returning its rows. An audit line
+ * that it wrote stays, whatever the caller does with the rows.
  */
 export function eachInTenant(dataSource: SharedDataSource, tenantId: string): Sql {
   return {

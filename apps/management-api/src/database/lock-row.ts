@@ -3,8 +3,8 @@ import { Problem } from '@glovebox/problems';
 import type { ResourceEntity } from '../entities/resource.entity';
 
 /**
- * The row as it is now, held against every other writer until the end of the transaction: what two
- * callers change at once is changed one after the other, and neither loses anything.
+ * Reads the current row and locks it against other writers until the end of the transaction.
+ * Concurrent changes happen one after the other, and none is lost.
  */
 export async function lockRow<Entity extends ResourceEntity>(
   manager: EntityManager,

@@ -1,10 +1,11 @@
 import type { DataSource } from 'typeorm';
 
-/** Brings the schema up to date, takes the last migration back, or tells where it is. */
+/** Updates the schema, reverts the last migration, or lists which migrations are done. */
 export async function migrate(source: DataSource, direction: string): Promise<string> {
   switch (direction) {
     case 'up': {
-      // One by one: an index of a large table is built outside of any.
+      // One transaction per migration, because indexes of large tables are built outside
+      // transactions.
       const done = await source.runMigrations({ transaction: 'each' });
       return done.map(({ name }) => `up ${name}`).join('\n') || 'The schema is up to date.';
     }

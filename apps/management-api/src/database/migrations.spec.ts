@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('goes down to nothing and up again, as the owner role', async () => {
+it('migrations go down to nothing and up again as the owner role', async () => {
   const pending = async (): Promise<number> =>
     (await migrate(source, 'status')).split('\n').filter((line) => line.startsWith('pending'))
       .length;
@@ -33,7 +33,7 @@ it('goes down to nothing and up again, as the owner role', async () => {
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
-it('takes runs while the indexes of runs are built, and builds them anew where that broke off', async () => {
+it('runs are accepted while their indexes are built, and a failed build is repeated', async () => {
   const named = 'ShareOutQueues0000000000026';
   const isDone = async (): Promise<boolean> =>
     new RegExp(`done +${named}`).test(await migrate(source, 'status'));
@@ -73,16 +73,16 @@ it('takes runs while the indexes of runs are built, and builds them anew where t
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
-it('leaves TypeORM nothing to change: entities and tables say the same', async () => {
+it('entities and tables agree: TypeORM finds nothing to change', async () => {
   const { upQueries } = await source.driver.createSchemaBuilder().log();
   expect(upQueries.map(({ query }) => query)).toEqual([]);
 });
 
-it('refuses a direction that it does not know', async () => {
+it('an unknown direction of migration is refused', async () => {
   await expect(migrate(source, 'sideways')).rejects.toThrow('none of up, down, status');
 });
 
-it('protects every table that has a tenant, from all roles but the owner', async () => {
+it('every table with a tenant is protected from all roles but the owner', async () => {
   const unprotected = await source.query<{ name: string }[]>(
     `SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
      JOIN pg_class t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace
@@ -91,7 +91,7 @@ it('protects every table that has a tenant, from all roles but the owner', async
   expect(unprotected).toEqual([]);
 });
 
-it('gives the roles of the apps no power: not superuser, not owner, not member of it', async () => {
+it('the roles of the apps are neither superuser nor owner nor member of the owner', async () => {
   const roles = await source.query<object[]>(
     `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls,
        (SELECT count(*)::int FROM pg_class WHERE relowner = r.oid) AS owned,
@@ -124,7 +124,7 @@ it.each([
   'DELETE FROM data_keys',
   'SELECT raise_sealing_version(9)',
   'CREATE TABLE mine ()',
-])('the data plane may not: %s', async (statement) => {
+])('the data plane may not run %s', async (statement) => {
   await expect(runAs(database.dataUrl, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
@@ -136,7 +136,7 @@ it.each([
   'UPDATE data_keys SET wrapped = wrapped',
   'SELECT raise_sealing_version(9)',
   'CREATE TABLE mine ()',
-])('the management API may not: %s', async (statement) => {
+])('the management API may not run %s', async (statement) => {
   await expect(runAs(database.managementUrl, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
@@ -149,7 +149,7 @@ it.each([
   'UPDATE data_keys SET tenant_id = tenant_id',
   'UPDATE sealing_version SET version = 1',
   'CREATE TABLE mine ()',
-])('the rotation of keys may not: %s', async (statement) => {
+])('the rotation of keys may not run %s', async (statement) => {
   await expect(runAs(database.rotationUrl, statement)).rejects.toMatchObject({ code: '42501' });
 });
 
@@ -170,7 +170,7 @@ it.each([
   (deletion) => runAs(database.managementUrl, `SELECT ${deletion}`),
 );
 
-it('roles can be made again: same database, same power', async () => {
+it('creating the roles again changes neither the database nor their rights', async () => {
   const passwordOf = (url: string): string => new URL(url).password;
   const passwords = {
     owner: passwordOf(database.ownerUrl),

@@ -10,10 +10,10 @@ interface Reading {
   readonly columns: readonly ColumnMetadata[];
 }
 
-/** To build a statement takes TypeORM longer than to run it. An entity has one. */
+/** One statement per entity: TypeORM takes longer to build a statement than to run it. */
 const readings = new WeakMap<ResourceEntity, Reading>();
 
-/** A row of the tenant by its id, as TypeORM maps it; in one round trip. */
+/** Reads a row of the tenant by id in one round trip, mapped as TypeORM maps it. */
 export async function readRow<Entity extends ResourceEntity>(
   dataSource: SharedDataSource,
   entity: Entity,

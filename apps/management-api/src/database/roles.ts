@@ -8,15 +8,15 @@ interface RolePasswords {
 }
 
 /**
- * Makes the four roles, or brings them to what they should be: none has any power over the server,
- * and only the owner has any over the schema.
+ * Creates or corrects the four roles. None has rights over the server, and only the owner has
+ * rights over the schema.
  */
 export async function ensureRoles(adminUrl: string, passwords: RolePasswords): Promise<void> {
   const client = new Client({ connectionString: adminUrl, application_name: 'roles' });
   await client.connect();
   try {
     await client.query('BEGIN');
-    // Two at once would both find a role missing.
+    // Two concurrent runs would both find a role missing.
     await client.query(`SELECT pg_advisory_xact_lock(hashtext('glovebox roles'))`);
     const superuser = await isSuperuser(client);
     for (const [name, password] of [
@@ -47,18 +47,18 @@ async function ensureRole(
 ): Promise<void> {
   const found = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role.name]);
   const verb = found.rowCount === 0 ? 'CREATE' : 'ALTER';
-  // Only a superuser may name what only a superuser could have granted.
+  // Only a superuser may set the attributes that only a superuser can grant.
   const powerless = role.superuser ? 'NOSUPERUSER NOBYPASSRLS NOREPLICATION' : '';
   await client.query(
     `${verb} ROLE ${role.name} LOGIN NOCREATEDB NOCREATEROLE ${powerless}
      PASSWORD ${escapeLiteral(role.password)}`,
   );
-  // Postgres reckons with a turning disk, on which it would rather read a whole table than an index.
+  // The default cost model assumes spinning disks and prefers reading whole tables to indexes.
   await client.query(`ALTER ROLE ${role.name} SET random_page_cost = 1.1`);
 }
 
 async function giveDatabase(client: Client, superuser: boolean): Promise<void> {
-  // Only who is a member of the new owner may hand over to it; a superuser always may.
+  // A role without superuser rights must be a member of the new owner to transfer ownership.
   if (!superuser) await client.query('GRANT glovebox_owner TO CURRENT_USER');
   const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name');
   const database = escapeIdentifier(rows[0]?.name ?? '');

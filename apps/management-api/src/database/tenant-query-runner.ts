@@ -5,8 +5,8 @@ import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner
 import { queryAsTenant } from '@glovebox/database';
 
 /**
- * TypeORM's use of one connection, of which no statement runs outside of the tenant: each is a
- * transaction of its own, until one of them begins a longer one.
+ * TypeORM's runner for one connection of a tenant. No statement runs outside the tenant: each is a
+ * transaction of its own unless a longer transaction was begun.
  */
 export class TenantQueryRunner extends PostgresQueryRunner {
   constructor(

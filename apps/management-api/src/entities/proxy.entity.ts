@@ -5,7 +5,7 @@ import { Tenant } from './tenant.entity';
 
 export interface TransformEntry {
   code: string;
-  /** Absent: the default. */
+  /** Absent for the default runtime. */
   runtime?: Runtime;
 }
 
@@ -14,7 +14,7 @@ export interface TransformEntry {
 @Unique('proxies_key_hash_unique', ['keyHash'])
 @Index('proxies_newest', { synchronize: false })
 export class Proxy extends Resource {
-  /** Sealed: unlike an API key it is shown again. */
+  /** Sealed rather than hashed, because it is shown again, unlike an API key. */
   @Column('bytea')
   key!: Buffer;
 
@@ -36,7 +36,7 @@ export class Proxy extends Resource {
   @Column('jsonb', { name: 'response_transform', nullable: true })
   responseTransform!: TransformEntry | null;
 
-  /** Sealed: those of the request and those of the response; null where there are none. */
+  /** Sealed: the steps of request and response; null without steps. */
   @Column('bytea', { nullable: true })
   steps!: Buffer | null;
 
@@ -47,7 +47,7 @@ export class Proxy extends Resource {
   @Column('bytea', { nullable: true })
   configuration!: Buffer | null;
 
-  /** Sealed: client certificate, its private key, authority. */
+  /** Sealed: client certificate, private key, certificate authority. */
   @Column('bytea', { nullable: true })
   tls!: Buffer | null;
 

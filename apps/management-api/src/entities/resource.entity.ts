@@ -24,5 +24,5 @@ export abstract class Resource {
   modifiedAt!: Date | null;
 }
 
-/** The class of a resource's rows. */
+/** An entity class whose rows are resources. */
 export type ResourceEntity = new () => Resource;

@@ -11,7 +11,7 @@ export class Tenant {
   @Column('jsonb')
   settings!: Record<string, string>;
 
-  /** Sealed: a list of `{secret, until}`, the newest first. */
+  /** Sealed: a list of `{secret, until}`, newest first. */
   @Column('bytea', { name: 'webhook_secrets' })
   webhookSecrets!: Buffer;
 

@@ -8,7 +8,7 @@ const withBody = new Set([RequestMethod.POST, RequestMethod.PUT, RequestMethod.P
 
 const addBodySteps = UseInterceptors(BodyInterceptor, CallerInterceptor, IdempotencyInterceptor);
 
-/** For every handler that a body may come to, and no other: each step costs each of its calls. */
+/** Adds the steps to handlers that take a body, and to no others: each step costs time per call. */
 export function readBodies(controllers: readonly Type[]): void {
   for (const { prototype } of controllers as readonly { prototype: object }[]) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {

@@ -17,19 +17,19 @@ import { actorOf, requestOf } from './request';
 const metadata = 'body-bytes-max';
 const bodyBytesMax = 1024 * 1024;
 
-/** For handlers whose bodies may be larger than others. */
+/** Raises the size limit for the bodies of a handler. */
 export const BodyBytesMax = (bytes: number): CustomDecorator => SetMetadata(metadata, bytes);
 
 const freeMetadata = 'body-free-members';
 
-/** Members whose value is the customer's own: any JSON, kept exactly. */
+/** Names members that may hold any JSON, which is kept exactly. */
 export const FreeMembers = (...names: string[]): CustomDecorator =>
   SetMetadata(freeMetadata, names);
 
-/** For handlers whose whole body is the customer's own. */
+/** Lets the whole body be any JSON, which is kept exactly. */
 export const FreeBody = (): CustomDecorator => SetMetadata(freeMetadata, 'all');
 
-/** Reads the body once all checks have let the caller pass: nobody else makes us hold one. */
+/** Reads the body after all checks have passed. A refused caller never makes us hold a body. */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
   constructor(

@@ -10,7 +10,7 @@ import { checkKey } from './check-key';
 import { checkPermission } from './check-permission';
 import { requestOf } from './request';
 
-/** A body may take minutes to come: behind it, who calls and what they may is looked up again. */
+/** Looks up caller and permission again, because a body may take minutes to arrive. */
 @Injectable()
 export class CallerInterceptor implements NestInterceptor {
   constructor(@Context() private readonly ctx: ManagementContext) {}

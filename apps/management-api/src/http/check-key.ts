@@ -4,7 +4,10 @@ import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import type { ApiRequest } from './request';
 
-/** First: who calls. One 401 for every kind of wrong key. A promise only where a store is asked. */
+/**
+ * Identifies the caller. Every kind of wrong key gets the same 401. Returns a promise only if a
+ * store must be asked.
+ */
 export function checkKey(
   ctx: ManagementContext,
   request: ApiRequest,

@@ -8,11 +8,11 @@ const mediaTypes: Readonly<Record<string, readonly string[]>> = {
   PATCH: ['application/merge-patch+json'],
 };
 
-/** Third: can the body be understood at all. */
+/** Refuses a body whose media type or encoding the API does not read. */
 export function checkMediaType({ method, headers }: ApiRequest): void {
   const wanted = mediaTypes[method];
   if (wanted === undefined) return;
-  // Nothing that could be misread, whatever it is called: what needs a body misses it later, by name.
+  // An empty body cannot be misread. Required members are reported as missing later.
   const isEmpty = (headers['content-length'] ?? '0') === '0' && !headers['transfer-encoding'];
   if (method !== 'PATCH' && isEmpty) return;
   if (!isMediaType(headers['content-type'] ?? '', wanted)) {
@@ -23,7 +23,7 @@ export function checkMediaType({ method, headers }: ApiRequest): void {
   }
 }
 
-/** JSON is UTF-8; any other charset would be read wrongly. Other parameters say nothing. */
+/** JSON is UTF-8; any other charset would be misread. Other parameters are ignored. */
 function isMediaType(header: string, wanted: readonly string[]): boolean {
   const [type = '', ...parameters] = header.toLowerCase().split(';');
   const charset = parameters

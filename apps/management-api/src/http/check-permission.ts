@@ -9,14 +9,14 @@ export const RequirePermission = (permission: Permission): CustomDecorator =>
 
 const open = 'any-caller';
 
-/** Every valid key may. */
+/** Admits every valid API key. */
 export const AnyCaller = (): CustomDecorator => SetMetadata(open, true);
 
-/** What a handler asks for; also what the documentation says of it. */
+/** The permission that a handler requires, which the documentation also states. */
 export const permissionOf = (handler: object): Permission | undefined =>
   Reflect.getMetadata(metadata, handler) as Permission | undefined;
 
-/** Second: may the caller. A handler that names no permission is nobody's. */
+/** Checks the permission. Handlers that declare none are denied. */
 export function checkPermission(principal: Principal, handler: object): void {
   if (Reflect.getMetadata(open, handler) === true) return;
   const permission = permissionOf(handler);

@@ -5,14 +5,14 @@ import type { ApiRequest } from './request';
 
 const windowMs = 60_000;
 
-/** Counts a call in the key's minute; answers 0, or for a call too many the rest of the minute. */
+/** Counts a call of the key. Returns 0, or the rest of the minute once the limit is exceeded. */
 const countCall = `
 local calls = redis.call('INCR', KEYS[1])
 if calls == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 if calls <= tonumber(ARGV[1]) then return 0 end
 return redis.call('PTTL', KEYS[1])`;
 
-/** How often one key may call, over all instances. Without Redis nobody counts, and all may pass. */
+/** Limits the calls of one key across all instances. Without Redis, nothing is limited. */
 export async function checkRate(
   ctx: ManagementContext,
   { keyHash }: ApiRequest,

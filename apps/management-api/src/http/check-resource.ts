@@ -8,14 +8,17 @@ import { actorOf, type ApiRequest } from './request';
 
 const metadata = 'resource';
 
-/** The handler's path names a row of this entity. */
+/** Declares that the `id` in the handler's path names a row of this entity. */
 export const OfResource = (entity: ResourceEntity): CustomDecorator =>
   SetMetadata(metadata, entity);
 
 export const resourceOf = (handler: object): ResourceEntity | undefined =>
   Reflect.getMetadata(metadata, handler) as ResourceEntity | undefined;
 
-/** Fourth, before the body is read: is it there. Unknown, foreign and malformed ids answer alike. */
+/**
+ * Loads the row that the path names, before the body is read. Unknown, foreign and malformed ids
+ * get the same answer.
+ */
 export async function checkResource(
   { dataSource }: ManagementContext,
   request: ApiRequest,

@@ -8,8 +8,8 @@ import { checkResource, resourceOf } from './check-resource';
 import { requestOf } from './request';
 
 /**
- * Checks in this order: 401 (and then 429), 403, 415, 404. The body is read after them. Each wait may
- * be long: after it, the caller and the permission are looked up again.
+ * Checks in this order: 401 (and then 429), 403, 415, 404. The body is read after them. Each wait
+ * may be long: after it, the caller and the permission are looked up again.
  */
 @Injectable()
 export class ChecksGuard implements CanActivate {

@@ -10,8 +10,8 @@ const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
 const text = expect.any(String) as string;
 const formula = { name: 'F', code: 'module.exports = () => ({})' };
 
-describe('the order of checks', () => {
-  it('401 before 403, 415, 413 and 400; no body is read for nobody', async () => {
+describe('the guard', () => {
+  it('puts 401 before 403, 415, 413 and 400, and reads no body without a valid key', async () => {
     const huge = 'x'.repeat(2 * 1024 * 1024);
     const refused = await api
       .post('/applications', huge, 'key_x')
@@ -24,7 +24,7 @@ describe('the order of checks', () => {
     });
   });
 
-  it('403 before 415', async () => {
+  it('puts 403 before 415', async () => {
     const refused = await api
       .post('/applications', '{', api.tenant.private_key)
       .set('Content-Type', 'text/plain');
@@ -37,13 +37,13 @@ describe('the order of checks', () => {
     'application/x-www-form-urlencoded',
     'application/json; charset=latin1',
     '',
-  ])('415 before 400: "%s"', async (type) => {
+  ])('puts 415 before 400 for the media type "%s"', async (type) => {
     const refused = await api.post('/applications', '{').set('Content-Type', type);
     expect(refused.status).toBe(415);
     expect(refused.body).toMatchObject({ status: 415, code: 'unsupported_media_type' });
   });
 
-  it('415 before 404, and 404 before 413 and 400', async () => {
+  it('puts 415 before 404, and 404 before 413 and 400', async () => {
     const path = `/reactor-formulas/${randomUUID()}`;
     const huge = 'x'.repeat(2 * 1024 * 1024);
     expect((await api.put(path, huge).set('Content-Type', 'text/plain')).status).toBe(415);
@@ -53,25 +53,25 @@ describe('the order of checks', () => {
     expect((await api.put(path, '{', 'key_x')).status).toBe(401);
   });
 
-  it('415: an encoded body', async () => {
+  it('answers an encoded body with 415', async () => {
     const refused = await api.post('/reactor-formulas', formula).set('Content-Encoding', 'gzip');
     expect(refused.status).toBe(415);
   });
 
-  it('201: the media type may say UTF-8', async () => {
+  it('accepts the charset UTF-8', async () => {
     const created = await api
       .post('/reactor-formulas', formula)
       .set('Content-Type', 'Application/JSON; Charset="UTF-8"');
     expect(created.status).toBe(201);
   });
 
-  it.each(['text/json', 'text/json; charset=utf-8'])('201: %s is JSON', async (type) => {
+  it.each(['text/json', 'text/json; charset=utf-8'])('accepts %s as JSON', async (type) => {
     const created = await api.post('/reactor-formulas', formula).set('Content-Type', type);
     expect(created.status).toBe(201);
   });
 
   it.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])(
-    'a POST that needs no body and has none may say that it is %s',
+    'accepts a POST without a body, if none is needed, under the media type %s',
     async (type) => {
       const application = { name: 'a', type: 'private', permissions: ['token:use'] };
       const { id } = (await api.post('/applications', application)).body as { id: string };
@@ -85,7 +85,7 @@ describe('the order of checks', () => {
     },
   );
 
-  it('413 before 400', async () => {
+  it('puts 413 before 400', async () => {
     const body = `{"name":"${'x'.repeat(1024 * 1024)}`;
     const refused = await api.post('/applications', body);
     expect(refused.status).toBe(413);
@@ -93,8 +93,8 @@ describe('the order of checks', () => {
   });
 });
 
-describe('who calls', () => {
-  it('one 401 for every kind of wrong key', async () => {
+describe('the caller', () => {
+  it('gets the same 401 for every kind of wrong key', async () => {
     const { management_key: key } = api.tenant;
     const wrong = [
       'nothing',
@@ -110,7 +110,7 @@ describe('who calls', () => {
     expect(answers[0]?.status).toBe(401);
   });
 
-  it('takes the key under an alias, and refuses two of them', async () => {
+  it('may send the key under an alias, but not two keys', async () => {
     const path = `/applications/${randomUUID()}`;
     const key = api.tenant.management_key;
     expect((await raw('GET', path, { 'BT-API-KEY': key })).status).toBe(404);
@@ -130,12 +130,12 @@ describe('bodies', () => {
     ['"text"', 'validation_failed'],
     ['null', 'validation_failed'],
     ['', 'validation_failed'],
-  ])('400: %s', async (body, code) => {
+  ])('are refused with 400: %s', async (body, code) => {
     const refused = await api.post('/applications', body);
     expect(refused.body).toMatchObject({ status: 400, code });
   });
 
-  it('400: what is not UTF-8', async () => {
+  it('are refused with 400 if they are not UTF-8', async () => {
     const refused = await raw(
       'POST',
       '/applications',
@@ -145,14 +145,14 @@ describe('bodies', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
   });
 
-  it('GET takes a content type without a body', async () => {
+  it('may be missing on a GET with a content type', async () => {
     const answer = await api
       .get(`/applications/${randomUUID()}`)
       .set('Content-Type', 'application/json');
     expect(answer.status).toBe(404);
   });
 
-  it('survives a caller that leaves in the middle of its body', async () => {
+  it('may break off when the caller leaves, and the next call is served', async () => {
     const socket = connect(api.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(
@@ -165,7 +165,7 @@ describe('bodies', () => {
     expect((await api.post('/reactor-formulas', formula)).status).toBe(201);
   });
 
-  it('reads a body in chunks, and cuts off one without end', async () => {
+  it('may come in chunks, and are cut off if they never end', async () => {
     const socket = connect(api.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.on('error', () => undefined);
@@ -186,7 +186,7 @@ describe('bodies', () => {
 });
 
 describe('every answer', () => {
-  it('is a problem for a path that nobody serves', async () => {
+  it('is a problem for an unknown path', async () => {
     for (const path of ['/', '/nothing', '/applications/%E0%A4%A', '/health/live', '/metrics']) {
       const answer = await api.get(path);
       expect([404, 400]).toContain(answer.status);
@@ -197,12 +197,12 @@ describe('every answer', () => {
     expect((await raw('PATCH', '/applications', {})).body).toMatchObject({ code: 'not_found' });
   });
 
-  it('treats a trailing slash as none', async () => {
+  it('is the same with a trailing slash', async () => {
     expect((await api.post('/reactor-formulas/', formula)).status).toBe(201);
     expect((await api.get(`/applications/${randomUUID()}/`)).status).toBe(404);
   });
 
-  it('names the trace: the one given, that of traceparent, or a new one', async () => {
+  it('names the trace: the given one, that of traceparent, or a new one', async () => {
     const path = `/applications/${randomUUID()}`;
     const traceIdWith = async (headers: Record<string, string>): Promise<unknown> =>
       (await raw('GET', path, headers)).headers['svc-trace-id'];
@@ -216,14 +216,14 @@ describe('every answer', () => {
     expect(await traceIdWith({ 'SVC-TRACE-ID': 'x'.repeat(65) })).toMatch(made);
   });
 
-  it('says nothing about the software, and is not to be stored', async () => {
+  it('says nothing about the software, and may not be cached', async () => {
     const { headers } = await api.get(`/applications/${randomUUID()}`);
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('etag');
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('is data: no browser may render, frame or guess at it', async () => {
+  it('is data that no browser may render, frame or sniff', async () => {
     const { headers } = await api.get(`/applications/${randomUUID()}`);
     expect(headers).toMatchObject({
       'content-security-policy': "default-src 'none';frame-ancestors 'none'",

@@ -78,13 +78,13 @@ describe('an answer that is sent again', () => {
       inBoth,
       [rule('/pci/', 'reveal'), rule('/pii/', 'mask')],
     ],
-  ])('403, and nothing is shown to an application of %s', async (_, path, body, changed) => {
+  ])('is 403 and shows nothing of %s', async (_, path, body, changed) => {
     const { second } = await twice(path, body, both, changed);
     expect([second.status, second.body]).toMatchObject([403, { code: 'permission_denied' }]);
     expect(second.text).not.toContain('canary');
   });
 
-  it('403: a document that names a token that was there, asked for where it may not create', async () => {
+  it('is 403 for a document that names an existing token, in a container without token:create', async () => {
     const data = `shared ${randomUUID()}`;
     const theirs = { type: 'token', data, containers: ['/theirs/'], deduplicate_token: true };
     const owner = await application([rule('/', 'reveal')]);
@@ -111,7 +111,7 @@ describe('an answer that is sent again', () => {
   });
 });
 
-describe('while a body came', () => {
+describe('a caller whose body takes long', () => {
   async function slowly(key: string, meanwhile: () => Promise<void>): Promise<number | undefined> {
     const body = JSON.stringify({ data: 'x', containers: ['/pci/'] });
     const outgoing = httpRequest({
@@ -146,22 +146,22 @@ describe('while a body came', () => {
     ],
     [
       403,
-      'it may create nothing any more',
+      'it may no longer create anything',
       (caller) => change(caller, { permissions: ['token:read'], rules: [] }),
     ],
     [
       403,
-      'it may create nothing in the container any more',
+      'it may no longer create anything in the container',
       (caller) => change(caller, { rules: [rule('/pii/', 'reveal')] }),
     ],
-    [201, 'nothing of it changed', () => Promise.resolve()],
-  ])('%d: %s', async (status, _, meanwhile) => {
+    [201, 'none of its grants changed', () => Promise.resolve()],
+  ])('gets %d if %s', async (status, _, meanwhile) => {
     const caller = await application([rule('/pci/', 'reveal')]);
     expect(await slowly(caller.key, () => meanwhile(caller))).toBe(status);
   });
 });
 
-describe('while a row was read', () => {
+describe('a caller whose row takes long to read', () => {
   it.each<[number, string, (caller: Application) => Promise<void>]>([
     [
       401,
@@ -170,11 +170,11 @@ describe('while a row was read', () => {
     ],
     [
       403,
-      'it may read nothing any more',
+      'it may no longer read anything',
       (caller) => change(caller, { permissions: ['proxy:read'] }),
     ],
-    [200, 'nothing of it changed', () => Promise.resolve()],
-  ])('%d: %s', async (status, _, meanwhile) => {
+    [200, 'none of its grants changed', () => Promise.resolve()],
+  ])('gets %d if %s', async (status, _, meanwhile) => {
     const body = { name: 'key', type: 'management', permissions: ['reactor:read'] };
     const caller = (await api.post('/applications', body)).body as Application;
     const formula = { name: 'F', code: 'module.exports = () => ({})' };

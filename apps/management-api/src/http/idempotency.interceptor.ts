@@ -25,10 +25,10 @@ import { actorOf, requestOf, type ApiRequest } from './request';
 
 const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
-/** Of these nothing came, so that the same call may come to something later. */
+/** Statuses that are not stored, because a retry of the call may succeed. */
 const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
 
-/** A POST with an idempotency key is done once: to repeat it is to ask what came of it. */
+/** Runs a POST with an idempotency key once, and answers repetitions with its stored outcome. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(@Context() private readonly ctx: ManagementContext) {}
@@ -90,7 +90,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
   }
 
-  /** The answer stands, whatever becomes of the claim: that ends by itself. */
+  /** A failure here does not change the answer: the claim expires by itself. */
   async #afterwards(claim: Claim, work: (sql: Sql) => Promise<void>): Promise<void> {
     try {
       await this.#withSql(claim, work);
@@ -107,7 +107,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** The same for all spellings that the router takes for the same. */
+/** Normalizes the spellings of a path that the router treats as equal. */
 function pathOf({ path }: ApiRequest): string {
   return path.toLowerCase().replace(/\/+$/, '');
 }

@@ -26,7 +26,7 @@ const stored = async (name: string): Promise<number> => {
 };
 
 describe('the same key and body', () => {
-  it('201 twice, one proxy, and the second says that it is a replay', async () => {
+  it('create one proxy, and the second 201 is marked as a replay', async () => {
     const [key, body] = [newKey(), proxy()];
     const first = await api.post('/proxies', body).set(header, key);
     expect([first.status, first.headers[replay]]).toEqual([201, undefined]);
@@ -36,7 +36,7 @@ describe('the same key and body', () => {
     expect(await stored(body.name)).toBe(1);
   });
 
-  it('over two instances, and under an alias of the header', async () => {
+  it('are replayed by another instance and under an alias of the header', async () => {
     const [key, body] = [newKey(), proxy()];
     const first = await api.post('/proxies', body).set(header, key);
     const { management_key } = api.tenant;
@@ -47,7 +47,7 @@ describe('the same key and body', () => {
     expect(await stored(body.name)).toBe(1);
   });
 
-  it('sent many times at once to both: one proxy, each answer is it or 409', async () => {
+  it('create one proxy when sent many times at once to both instances; each answer is it or 409', async () => {
     const [key, body] = [newKey(), proxy()];
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -74,7 +74,7 @@ describe('the same key and body', () => {
     expect(await stored(body.name)).toBe(1);
   });
 
-  it('409 as long as the first one runs', async () => {
+  it('get 409 while the first call runs', async () => {
     const [key, body] = [newKey(), proxy()];
     const send = (to: TestProcess) =>
       to.post('/proxies', body, api.tenant.management_key).set(header, key);
@@ -91,7 +91,7 @@ describe('the same key and body', () => {
     expect(await stored(body.name)).toBe(1);
   });
 
-  it('replays a token, whose value is stored sealed alone', async () => {
+  it('replay a token, whose value is stored only sealed', async () => {
     const canary = `canary-${randomUUID()}`;
     const apiKey = await api.keyWith('private', [], [rule('reveal', '/', ['token:create'])]);
     const key = newKey();
@@ -108,7 +108,7 @@ describe('the same key and body', () => {
   it.each([
     [409, '/tokens', { id: 'taken-already', data: 1 }],
     [422, '/reactor-formulas', { name: 'F', code: '(' }],
-  ])('%d is replayed like a success', async (status, path, body) => {
+  ])('replay an answer of %d like a success', async (status, path, body) => {
     const apiKey = path === '/tokens' ? api.tenant.private_key : api.tenant.management_key;
     if (status === 409) await api.post(path, body, apiKey);
     const key = newKey();
@@ -148,7 +148,7 @@ it.each<[path: string, body: () => Promise<unknown>]>([
 });
 
 describe('another call', () => {
-  it('422 when the body is another one', async () => {
+  it('gets 422 for another body under the same key', async () => {
     const key = newKey();
     await api.post('/proxies', proxy()).set(header, key);
     const other = proxy();
@@ -164,7 +164,7 @@ describe('another call', () => {
     expect(await stored(other.name)).toBe(0);
   });
 
-  it('201: the same key stands for itself on another path, and for another application', async () => {
+  it('is independent on another path and of another application', async () => {
     const [key, body] = [newKey(), proxy()];
     await api.post('/proxies', body).set(header, key);
     const elsewhere = await api.post('/reactor-formulas', formula).set(header, key);
@@ -176,19 +176,22 @@ describe('another call', () => {
     expect([foreign.status, foreign.headers[replay]]).toEqual([201, undefined]);
   });
 
-  it.each(['', 'x'.repeat(256), 'a b', 'ä'])('400: the key %j', async (key) => {
-    const body = proxy();
-    const refused = await api.post('/proxies', body).set(header, key);
-    expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_request' }]);
-    expect(await stored(body.name)).toBe(0);
-  });
+  it.each(['', 'x'.repeat(256), 'a b', 'ä'])(
+    'is refused with 400 under the key %j',
+    async (key) => {
+      const body = proxy();
+      const refused = await api.post('/proxies', body).set(header, key);
+      expect([refused.status, refused.body]).toMatchObject([400, { code: 'invalid_request' }]);
+      expect(await stored(body.name)).toBe(0);
+    },
+  );
 
-  it('400: two keys', async () => {
+  it('is refused with 400 under two keys', async () => {
     const twice = api.post('/proxies', proxy()).set(header, 'a').set('BT-Idempotency-Key', 'a');
     expect((await twice).status).toBe(400);
   });
 
-  it('GET, PUT, PATCH and DELETE take no notice of it', async () => {
+  it('is not affected if its method is GET, PUT, PATCH or DELETE', async () => {
     const key = newKey();
     const { id } = (await api.post('/reactor-formulas', formula)).body as { id: string };
     const path = `/reactor-formulas/${id}`;
@@ -199,14 +202,14 @@ describe('another call', () => {
   });
 });
 
-describe('nothing is stored of', () => {
-  it('400: the corrected body may come under the same key', async () => {
+describe('no outcome is stored of', () => {
+  it('a 400, so the corrected body may come under the same key', async () => {
     const [key, body] = [newKey(), proxy()];
     expect((await api.post('/proxies', { name: 'x' }).set(header, key)).status).toBe(400);
     expect((await api.post('/proxies', body).set(header, key)).status).toBe(201);
   });
 
-  it('401, 403, 413 and 415', async () => {
+  it('a 401, 403, 413 or 415', async () => {
     const key = newKey();
     const { private_key } = api.tenant;
     const post = (body: unknown, apiKey?: string) =>
@@ -219,7 +222,7 @@ describe('nothing is stored of', () => {
     expect([answer.status, answer.headers[replay]]).toEqual([201, undefined]);
   });
 
-  it('an answer with a new API key: each call makes one', async () => {
+  it('an answer with a new API key, so each call creates one', async () => {
     const body = { name: 'A', type: 'private', permissions: ['token:create'] };
     const { id } = (await api.post('/applications', body)).body as { id: string };
     const key = newKey();
@@ -262,7 +265,7 @@ describe('a claim', () => {
       storeOutcome(asSql(manager), api.ctx.sealer, held, { id: 'x' }),
     );
 
-  it('holds for 30 s; then another takes over, and the first can store nothing', async () => {
+  it('lasts 30 s; then another process takes over, and the first can store nothing', async () => {
     const name = call();
     const first = (await claim(name)) as Claim;
     await age(name, 29);
@@ -296,7 +299,7 @@ describe('a claim', () => {
   });
 });
 
-it('an outcome is stored with the write or not at all', async () => {
+it('an outcome is stored together with the change or not at all', async () => {
   const key = newKey();
   const body = proxy();
   await api.admin.query('ALTER TABLE definition_log RENAME TO definition_log_away');

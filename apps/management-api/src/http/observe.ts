@@ -3,7 +3,7 @@ import type { ManagementContext } from '../context';
 import type { ApiRequest } from './request';
 import { setSecurityHeaders } from './security-headers';
 
-/** Before all else: a trace id and what all answers say, and a clock for the metrics. */
+/** Runs first: sets the trace id and the common headers, and measures the time for the metrics. */
 export function observe({ headers, duration }: ManagementContext): RequestHandler {
   return (req, res: Response, next: NextFunction) => {
     const request = req as ApiRequest;

@@ -6,7 +6,7 @@ import { describeError, type Logger } from '@glovebox/service-host';
 import { readOn } from '@glovebox/wire';
 import type { ApiRequest } from './request';
 
-/** What Nest itself throws, before any code of ours runs. */
+/** Codes for the errors that Nest throws before our code runs. */
 const codeOfStatus: Readonly<Record<number, ProblemCode>> = {
   400: 'invalid_request',
   404: 'not_found',
@@ -15,7 +15,7 @@ const codeOfStatus: Readonly<Record<number, ProblemCode>> = {
   415: 'unsupported_media_type',
 };
 
-/** Any throw ends here, as the common error. Only the log learns what was behind it. */
+/** Turns every thrown value into the common error. Only the log shows the cause. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}
@@ -41,7 +41,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** What is answered to a throw. */
+/** The problem that answers a thrown value. */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof HttpException) {
     return new Problem(codeOfStatus[thrown.getStatus()] ?? 'internal_error', { cause: thrown });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const path = `/reactor-formulas/${randomUUID()}`;
 
-it('429 with Retry-After once a key has used up its minute, over both instances', async () => {
+it('a key that has used up its minute gets 429 with Retry-After from both instances', async () => {
   const key = await api.keyWith('management', ['reactor:read']);
   const answers = await Promise.all(
     Array.from({ length: limit + 6 }, (_, index) => (index % 2 === 0 ? api : other).get(path, key)),
@@ -27,13 +27,13 @@ it('429 with Retry-After once a key has used up its minute, over both instances'
   expect((await api.get(path, api.foreign.management_key)).status).toBe(404);
 });
 
-it('401 is not counted, and comes before 429', async () => {
+it('a 401 is not counted, and comes before 429', async () => {
   for (let call = 0; call < limit + 5; call += 1) {
     expect((await api.get(path, 'nobody')).status).toBe(401);
   }
 });
 
-it('counts what is refused later too', async () => {
+it('calls that later checks refuse are counted too', async () => {
   const key = await api.keyWith('private', ['token:create']);
   for (let call = 0; call < limit; call += 1) {
     expect((await api.get(path, key)).status).toBe(403);
@@ -41,7 +41,7 @@ it('counts what is refused later too', async () => {
   expect((await api.get(path, key)).status).toBe(429);
 });
 
-it('lets all pass while Redis is away', async () => {
+it('no call is limited while Redis is away', async () => {
   const key = await api.keyWith('management', ['reactor:read']);
   await api.redis.stop();
   for (let call = 0; call < limit + 5; call += 1) {

@@ -4,15 +4,15 @@ import type { Actor, Principal } from '@glovebox/access';
 import type { Author } from '../changes/change';
 import type { Claim } from '../changes/idempotency';
 
-/** A request, with what the steps before the handler have found out about it. */
+/** A request with the findings of the steps before the handler. */
 export interface ApiRequest extends Request {
   traceId: string;
-  /** Set by checkKey, as is the hash of the key, by which the caller is looked up again. */
+  /** The hash of the API key, set by checkKey and used to look up the caller again. */
   keyHash?: string;
   principal?: Principal;
-  /** Set by the IdempotencyInterceptor for a call with an idempotency key. */
+  /** Set by the IdempotencyInterceptor for a POST with an idempotency key. */
   claim?: Claim;
-  /** Set by checkResource: the row that the path names. */
+  /** The row that the path names, set by checkResource. */
   resource?: object;
 }
 
@@ -24,7 +24,7 @@ export function actorOf({ principal, traceId }: ApiRequest): Actor {
   return { principal, traceId };
 }
 
-/** Who calls, and under which trace id. */
+/** The caller, with the trace id of the call. */
 export const Caller = createParamDecorator((_: unknown, context: ExecutionContext) =>
   actorOf(requestOf(context)),
 );
@@ -41,6 +41,12 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
 export const Claimed = createParamDecorator(
   (_: unknown, context: ExecutionContext) => requestOf(context).claim,
 );
+
+/** Makes a decorator that hands the query of the call to the handler, as `read` checks it. */
+export const queryReadBy = <Query>(read: (query: URLSearchParams) => Query) =>
+  createParamDecorator((_: unknown, context: ExecutionContext) =>
+    read(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
+  );
 
 /** The row that `@OfResource` has loaded. */
 export const Loaded = createParamDecorator((_: unknown, context: ExecutionContext) => {

@@ -36,7 +36,7 @@ async function statusForWhoWritesFirst(
   return fault === '' ? String(answer).slice(9, 12) : fault;
 }
 
-describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s', (framing) => {
+describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s,', (framing) => {
   it.each([
     ['without a key', '/applications', '', 401],
     ['of a caller without the permission', '/applications', 'private', 403],
@@ -44,7 +44,7 @@ describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s', (f
     ['to a resource that is not there', '/proxies/x', 'management', 404],
     ['of a caller that may', '/applications', 'management', 413],
     ['to an operation that takes larger ones', '/tokenize', 'private', 413],
-  ])('%s gets its answer, every time', async (_, path, key, status) => {
+  ])('gets its answer %s, every time', async (_, path, key, status) => {
     const keys: Record<string, string> = {
       private: api.tenant.private_key,
       management: api.tenant.management_key,
@@ -57,7 +57,7 @@ describe.each(['length', 'chunks'] as const)('a body of 20 MB, framed by %s', (f
   });
 });
 
-describe('a body that holds more than it may is refused before the rest of it has come:', () => {
+describe('a body is refused before the rest of it has arrived, for too many', () => {
   it.each([
     ['values', '/tokenize', `[${'1,'.repeat(100_000)}`, 'more than 100000 values'],
     ['levels', '/tokens', `{"data":${'['.repeat(64)}`, 'deeper than 64 levels'],

@@ -27,7 +27,7 @@ const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path,
 const keyFor = (path: string): string =>
   path.startsWith('/tokens') ? api.tenant.private_key : api.tenant.management_key;
 
-it('the documentation knows all lists', () => {
+it('the documentation names every list', () => {
   expect(lists.map(({ path }) => path).sort()).toEqual([
     '/applications',
     '/logs',
@@ -39,14 +39,14 @@ it('the documentation knows all lists', () => {
 });
 
 describe.each(lists)('GET $path', ({ path, filters }) => {
-  it('takes every filter that is documented', async () => {
+  it('accepts every documented filter', async () => {
     const query = new URLSearchParams(filters).toString();
     const answer = await api.get(`${path}?${query}`, keyFor(path));
     expect([answer.status, answer.text]).toEqual([200, answer.text]);
   });
 
   it.each(['metadata[m]', 'metadata', 'Name', 'filter', '__proto__', ''])(
-    'refuses the filter %j with 400 and names it, in place of a list that is not filtered',
+    'refuses the unknown filter %j with 400 instead of ignoring it',
     async (name) => {
       const query = `${encodeURIComponent(name)}=&size=1`;
       const { status, body } = await api.get(`${path}?${query}`, keyFor(path));
@@ -56,7 +56,7 @@ describe.each(lists)('GET $path', ({ path, filters }) => {
   );
 });
 
-it('names at most 20 unknown filters, and of each at most 64 characters', async () => {
+it('an error names at most 20 unknown filters, and at most 64 characters of each', async () => {
   const query = Array.from({ length: 100 }, (_, n) => `${n}${'x'.repeat(100)}=1`).join('&');
   const { body } = await api.get(`/reactors?${query}`);
   const names = Object.keys((body as { errors: object }).errors);

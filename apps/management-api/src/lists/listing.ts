@@ -1,8 +1,7 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import type { ResourceEntity } from '../entities/resource.entity';
-import { requestOf } from '../http/request';
+import { queryReadBy } from '../http/request';
 import { nameMax } from '../validation/limits';
 import { isUuid } from '../validation/uuid';
 
@@ -11,10 +10,10 @@ export interface PageQuery {
   readonly size: number;
 }
 
-/** What a list was asked for: which page, and which of all. */
+/** The page and the filters that a list is asked for. */
 export interface ListQuery extends PageQuery {
   readonly ids: readonly string[];
-  /** With `*` as the wildcard. */
+  /** A pattern in which `*` is the wildcard. */
   readonly name: string | undefined;
 }
 
@@ -30,14 +29,12 @@ export interface Page<Item> {
 
 const pageSizeMax = 100;
 const listIdsMax = 1_000;
-/** So much is said of parameters that are not known. */
+/** The error names at most this many unknown parameters, and this many characters of each. */
 const shownNames = 20;
 const shownCharacters = 64;
 
-/** The query of a list, checked. */
-export const Listing = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readListQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
-);
+/** The checked query of a list. */
+export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
@@ -54,8 +51,8 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
 }
 
 /**
- * Which page, of a list with these filters. Every other parameter is refused: a filter that the list
- * does not know would otherwise be answered with everything that it was to leave out.
+ * Reads the page of a list with these filters. Every other parameter is refused, because ignoring
+ * an unknown filter would show everything that it was meant to exclude.
  */
 export function readPage(
   query: URLSearchParams,
@@ -76,7 +73,7 @@ export function readPage(
   };
 }
 
-/** A parameter that is a whole number from 1, given once. */
+/** Reads a parameter that must be a whole number from 1, given once. */
 function readWhole(
   query: URLSearchParams,
   name: string,
@@ -96,8 +93,8 @@ function readWhole(
 }
 
 /**
- * One page of a tenant's rows, the newest first. Counting and leafing go through the index alone,
- * however far; only then are the rows of the page read.
+ * Reads one page of a tenant's rows, newest first. Counting and paging use the index alone, however
+ * far the page is. Then only the rows of the page are read.
  */
 export async function listRows<Entity extends ResourceEntity>(
   manager: EntityManager,
@@ -118,7 +115,7 @@ export async function listRows<Entity extends ResourceEntity>(
   return { rows: ids.flatMap((id) => byId.get(id) ?? []), total };
 }
 
-/** The two statements behind a page. */
+/** The statements that count the rows and find the ids of a page. */
 export function listStatements(
   manager: EntityManager,
   entity: ResourceEntity,
@@ -147,7 +144,7 @@ export function listStatements(
   };
 }
 
-/** `*` is the only wildcard; what LIKE would take for one is an ordinary character. */
+/** `*` is the only wildcard. The wildcards of LIKE are ordinary characters. */
 function likePattern(name: string): string {
   return name.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }

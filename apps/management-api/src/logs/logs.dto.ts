@@ -1,7 +1,6 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { invalid } from '@glovebox/problems';
 import { isInstant } from '@glovebox/wire';
-import { requestOf } from '../http/request';
+import { queryReadBy } from '../http/request';
 import { readPage, type PageQuery } from '../lists/listing';
 import { isUuid } from '../validation/uuid';
 
@@ -40,9 +39,7 @@ export interface LogRow {
   at: Date;
 }
 
-export const LogListing = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readLogQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
-);
+export const LogListing = queryReadBy(readLogQuery);
 
 const filters = new Set(['entity_type', 'entity_id', 'operation', 'start_date', 'end_date']);
 

@@ -33,7 +33,10 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** The two statements behind a page: both go through an index alone, but for the lines shown. */
+/**
+ * The statements that count and find the lines of a page. Apart from those lines, both read an
+ * index alone.
+ */
 export function logStatements(
   tenantId: string,
   query: LogQuery,

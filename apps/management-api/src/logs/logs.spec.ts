@@ -19,7 +19,7 @@ async function lines(query: string, key = api.tenant.management_key): Promise<Lo
 }
 
 describe('GET /logs', () => {
-  it('200: who did what to which thing under which trace, the newest first', async () => {
+  it('answers 200 with actor, operation, entity and trace of each line, newest first', async () => {
     const own = (await api.get('/applications/key')).body as { id: string };
     const created = await api
       .post('/applications', { name: 'a', type: 'public', permissions: ['token:create'] })
@@ -49,7 +49,7 @@ describe('GET /logs', () => {
     });
   });
 
-  it('every write of a resource has a line, a refused one and an empty patch have none', async () => {
+  it('has a line for every write of a resource, but none for a refused write or an empty patch', async () => {
     const code = 'module.exports = () => 1';
     const formula = await api.post('/reactor-formulas', { name: 'f', code });
     const { id } = formula.body as { id: string };
@@ -69,7 +69,7 @@ describe('GET /logs', () => {
     ]);
   });
 
-  it('200: a use of data names the tokens and the destination, and no value', async () => {
+  it('names tokens and destination of a use of data, and no value', async () => {
     const secret = `secret ${randomUUID()}`;
     const created = await api.post('/tokens', { data: secret }, api.tenant.private_key);
     const { id } = created.body as { id: string };
@@ -107,7 +107,7 @@ describe('GET /logs', () => {
     expect((await api.get('/logs?size=100')).text).not.toContain(secret);
   });
 
-  it('200: by operation, type and dates, both included', async () => {
+  it('filters by operation, type and dates, both included', async () => {
     const before = new Date(Date.now() - 1).toISOString();
     await api.post('/tokens', { data: 1 }, api.tenant.private_key);
     const [line] = await lines(`?operation=token.create&entity_type=token&start_date=${before}`);
@@ -126,7 +126,7 @@ describe('GET /logs', () => {
     expect(await lines('?entity_type=nothing')).toEqual([]);
   });
 
-  it('200: in pages, each line once', async () => {
+  it('shows each line once in its pages', async () => {
     const all = await lines('?size=100');
     const answer = await api.get('/logs?size=3');
     expect((answer.body as { pagination: object }).pagination).toEqual({
@@ -143,7 +143,7 @@ describe('GET /logs', () => {
     expect(await lines('?page=9007199254740991&size=100')).toEqual([]);
   });
 
-  it('200: never another tenant’s', async () => {
+  it('never shows lines of another tenant', async () => {
     const { tenant_id: id } = api.tenant;
     expect(await lines(`?entity_id=${id}`, api.foreign.management_key)).toEqual([]);
     const foreign = await lines('?size=100', api.foreign.management_key);
@@ -164,7 +164,7 @@ describe('GET /logs', () => {
     [`?entity_id=${'x'.repeat(401)}`, 'entity_id'],
     ['?page=0', 'page'],
     ['?size=101', 'size'],
-  ])('400: %s', async (query, member) => {
+  ])('refuses %s with 400', async (query, member) => {
     const refused = await api.get(`/logs${query}`);
     expect([refused.status, refused.body]).toMatchObject([
       400,
@@ -172,7 +172,7 @@ describe('GET /logs', () => {
     ]);
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get('/logs', 'nobody')).status).toBe(401);
     expect((await api.get('/logs', api.tenant.private_key)).status).toBe(403);
     const other = await api.keyWith('management', ['tenant:read', 'application:read']);
@@ -202,7 +202,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
     'entity_type=nothing',
     `entity_id=${entityId}`,
     `start_date=${new Date(Date.now() - 3_600_000).toISOString()}&operation=token.read`,
-  ])('is counted and leafed through in an index: %j', async (search) => {
+  ])('is counted and paged in an index for the query %j', async (search) => {
     const { tenant_id: tenantId } = api.tenant;
     const { count, page } = logStatements(tenantId, readLogQuery(new URLSearchParams(search)));
     await inTenant(api.ctx.dataSource, tenantId, async (manager) => {

@@ -28,7 +28,7 @@ export class CreateDefinitionLog0000000000001 implements MigrationInterface {
       GRANT SELECT ON definition_head TO glovebox_data;
       GRANT SELECT, INSERT, UPDATE ON definition_log TO glovebox_management;
       GRANT SELECT ON definition_log TO glovebox_data`);
-    // Each process follows the definitions of all tenants; what is written belongs to one.
+    // Each process reads the definitions of all tenants but writes those of one.
     await queryRunner.query(`
       ALTER TABLE definition_log ENABLE ROW LEVEL SECURITY;
       CREATE POLICY followed ON definition_log FOR SELECT
@@ -51,8 +51,8 @@ export class CreateDefinitionLog0000000000001 implements MigrationInterface {
     await queryRunner.query(
       `GRANT SELECT, INSERT ON data_keys TO glovebox_management, glovebox_data`,
     );
-    // Fetched by id before anybody knows whose it is, and wrapped for its tenant alone; the keys of
-    // the installation have no tenant.
+    // A key is read by id before its tenant is known, and is wrapped for its tenant alone. The keys
+    // of the installation have no tenant.
     await queryRunner.query(`
       ALTER TABLE data_keys ENABLE ROW LEVEL SECURITY;
       CREATE POLICY fetched ON data_keys

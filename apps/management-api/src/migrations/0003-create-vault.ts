@@ -35,7 +35,7 @@ export class CreateVault0000000000003 implements MigrationInterface {
         destination_host text
       );
       CREATE INDEX audit_log_newest ON audit_log (tenant_id, id DESC)`);
-    // Nobody changes a line of the audit log, and the data plane does not even read it.
+    // No role may change a line of the audit log, and the data plane may not read it either.
     await queryRunner.query(`
       GRANT SELECT, INSERT, UPDATE, DELETE ON tokens TO glovebox_management, glovebox_data;
       GRANT SELECT, INSERT ON audit_log TO glovebox_management;

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Pages of the log are counted and found in the index alone. Each use of data writes a line, so
- * there are no more indexes than two: what few values have is filtered inside them.
+ * there are only two indexes. Columns with few distinct values are filtered inside them.
  */
 export class IndexAuditLog0000000000005 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

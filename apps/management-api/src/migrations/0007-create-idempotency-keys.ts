@@ -23,8 +23,8 @@ export class CreateIdempotencyKeys0000000000007 implements MigrationInterface {
       ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
       CREATE POLICY tenant ON idempotency_keys TO glovebox_management
         USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant())`);
-    // As the owner, to whom row-level security does not apply: what is over goes for all tenants at
-    // once, and nobody gets to see another tenant's rows for it.
+    // Runs as the owner, to whom row-level security does not apply. It deletes expired rows of all
+    // tenants at once, and shows no tenant's rows to anyone.
     await queryRunner.query(`
       CREATE FUNCTION delete_old_idempotency_keys() RETURNS void
       LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const tables = ['applications', 'reactor_formulas', 'reactors', 'proxies'] as const;
 
 /**
- * Lists are counted, and searched by name, in the index alone: with the name in it, none of the
- * (much larger) rows is read but those of the page.
+ * The index contains the name, so that counting a list and searching it by name use the index
+ * alone. Only the rows of the page, which are much larger, are read.
  */
 export class CoverLists0000000000009 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

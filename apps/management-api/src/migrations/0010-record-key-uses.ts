@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class RecordKeyUses0000000000010 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // As the owner: the keys of all tenants are written together, and neither role sees or changes
-    // anything else by it. However many processes see a key, it is written once in a minute; a row
-    // that another transaction holds is left to the next use, so that nobody waits.
+    // Runs as the owner, because it writes the keys of all tenants together. Neither role can read
+    // or change anything else through it. A key is written once a minute, however many processes
+    // see it. A row locked by another transaction is left for the next use, so nothing waits.
     await queryRunner.query(`
       CREATE FUNCTION record_key_uses(hashes text[]) RETURNS void
       LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$

@@ -6,15 +6,15 @@ export class DeleteTenants0000000000011 implements MigrationInterface {
       CREATE INDEX definition_log_of_tenant ON definition_log (tenant_id)
         WHERE payload IS NOT NULL;
       CREATE INDEX webhook_deliveries_of_tenant ON webhook_deliveries (tenant_id)`);
-    // Restrictive: whatever other policies allow, nobody deletes the keys of another tenant, nor
-    // those of the installation, which have none.
+    // Restrictive: no policy can allow deleting the keys of another tenant, or those of the
+    // installation, which have no tenant.
     await queryRunner.query(`
       GRANT DELETE ON data_keys TO glovebox_management;
       CREATE POLICY erased ON data_keys AS RESTRICTIVE FOR DELETE
         TO glovebox_management USING (tenant_id = current_tenant())`);
-    // As the owner, for all deleted tenants at once: the log keeps a mark of each. A call that was
-    // under way may leave rows behind the deletion; those are found here as well. The rows of one
-    // tenant are looked for by index, a part at a time.
+    // Runs as the owner, for all deleted tenants at once. The log keeps a mark of each. A call that
+    // was under way may leave rows after the deletion; these are found as well. The rows of one
+    // tenant are found by index, in parts.
     await queryRunner.query(`
       CREATE FUNCTION delete_remains_of_tenants(rows_max integer) RETURNS bigint
       LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$

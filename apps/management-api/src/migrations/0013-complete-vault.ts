@@ -2,16 +2,16 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class CompleteVault0000000000013 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    // What a token was asked to make of its data (mask, indexes, fingerprint): sealed, since
-    // customers may write data itself into it.
+    // The expressions of a token (mask, indexes, fingerprint) are sealed, since customers may write
+    // data itself into them.
     await queryRunner.query(`ALTER TABLE tokens ADD COLUMN options bytea`);
-    // Counted and leafed through in the index alone.
+    // Counting and paging use the index alone.
     await queryRunner.query(`
       CREATE INDEX tokens_newest ON tokens (tenant_id, created_at DESC, id)
         INCLUDE (container, type, expires_at);
       CREATE INDEX tokens_fingerprint ON tokens (tenant_id, fingerprint)`);
-    // What tokens are found by, as keyed hashes. Equality of texts is what row-level security lets
-    // an index answer, which containment in JSON is not; so metadata is found here as well.
+    // Search terms of tokens as keyed hashes. Metadata is found here as well: under row-level
+    // security an index can answer equality of texts, but not containment in JSON.
     await queryRunner.query(`
       CREATE TABLE token_terms (
         tenant_id uuid NOT NULL,
@@ -26,7 +26,7 @@ export class CompleteVault0000000000013 implements MigrationInterface {
       CREATE POLICY tenant ON token_terms TO glovebox_management
         USING (tenant_id = current_tenant()) WITH CHECK (tenant_id = current_tenant());
       CREATE POLICY data_plane ON token_terms TO glovebox_data USING (true) WITH CHECK (true)`);
-    // As the owner, for all tenants at once, a part at a time.
+    // Runs as the owner, for all tenants at once, in parts.
     await queryRunner.query(`
       CREATE FUNCTION delete_expired_tokens(rows_max integer) RETURNS bigint
       LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$

@@ -13,15 +13,15 @@ export class RotateMasterKeys0000000000014 implements MigrationInterface {
         singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
         version integer NOT NULL CHECK (version > 0)
       )`);
-    // Until now the highest version of each process's ring sealed.
+    // Before this migration, each process sealed with the highest version of its ring.
     await queryRunner.query(`
       INSERT INTO sealing_version (version)
       SELECT max(version) FROM (
         SELECT max(master_version_of(wrapped)) AS version FROM data_keys
         UNION ALL SELECT max(master_version_of(payload)) FROM definition_log
       ) AS sealed HAVING max(version) > 0`);
-    // Who seals holds the lock in shared mode until its commit, who raises the version waits for all of
-    // them. Not a lock on the row: there newcomers may overtake who waits, for ever.
+    // Transactions that seal hold the lock in shared mode until they commit. Raising the version
+    // waits for all of them. A row lock would not do: newcomers could overtake the waiter for ever.
     await queryRunner.query(`
       CREATE FUNCTION sealing_version(newest integer) RETURNS integer
       LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -40,7 +40,8 @@ export class RotateMasterKeys0000000000014 implements MigrationInterface {
       GRANT EXECUTE ON FUNCTION sealing_version(integer)
         TO glovebox_management, glovebox_data, glovebox_rotation;
       GRANT EXECUTE ON FUNCTION raise_sealing_version(integer) TO glovebox_rotation`);
-    // It replaces what the ring sealed, adds and removes nothing, and sees nothing else.
+    // The role may replace values that the ring sealed. It may not add, remove or read anything
+    // else.
     await queryRunner.query(`
       GRANT SELECT, UPDATE (wrapped, master_version) ON data_keys TO glovebox_rotation;
       GRANT SELECT, UPDATE (version, payload) ON definition_log TO glovebox_rotation;
@@ -64,7 +65,7 @@ export class RotateMasterKeys0000000000014 implements MigrationInterface {
   }
 }
 
-/** An installation from before this migration has three roles. */
+/** An installation from before this migration lacks the fourth role. */
 async function requireRole(queryRunner: QueryRunner): Promise<void> {
   const found = (await queryRunner.query(
     `SELECT 1 FROM pg_roles WHERE rolname = 'glovebox_rotation'`,

@@ -12,8 +12,8 @@ export class CountDefinitions0000000000017 implements MigrationInterface {
       ALTER TABLE definition_sizes ENABLE ROW LEVEL SECURITY;
       CREATE POLICY own ON definition_sizes FOR SELECT
         TO glovebox_management USING (tenant_id = current_tenant())`);
-    // By triggers: whoever writes the log is counted, also the release before this one. A statement that
-    // writes the log holds its head, so that nobody else counts meanwhile.
+    // Triggers count every writer of the log, including the previous release. A statement that
+    // writes the log holds its head, so no other one counts at the same time.
     await queryRunner.query(`
       CREATE FUNCTION count_definitions() RETURNS trigger
       LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -50,7 +50,7 @@ export class CountDefinitions0000000000017 implements MigrationInterface {
       CREATE TRIGGER updated AFTER UPDATE ON definition_log
         REFERENCING OLD TABLE AS replaced NEW TABLE AS written
         FOR EACH STATEMENT EXECUTE FUNCTION count_definitions()`);
-    // Behind the triggers, whose creation keeps writers out until the commit.
+    // After the triggers, whose creation blocks writers until the commit.
     await queryRunner.query(`
       INSERT INTO definition_sizes (tenant_id, definitions, bytes)
       SELECT tenant_id, count(*), sum(octet_length(payload))

@@ -1,10 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from './build-index';
 
-/** The next due row of a tenant, the tenants that have one, and old rows: each found by index. */
+/** Finds by index the next due row of a tenant, the tenants with due rows, and old rows. */
 export class ShareOutQueues0000000000026 implements MigrationInterface {
-  // Indexes of large tables are built while these are written, which no transaction may do. So each
-  // step can be repeated: where one fails, the next run of the migration begins anew.
+  // Indexes of large tables are built while the tables are written, which is impossible in a
+  // transaction. Each step can be repeated: after a failure, the next run starts again.
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {

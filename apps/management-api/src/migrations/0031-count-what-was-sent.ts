@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndex } from './build-index';
 
-/** Tries of a webhook that sent nothing, and its next due row by receiver. */
+/** Counts the tries of a webhook that sent nothing, and finds the next due row by receiver. */
 export class CountWhatWasSent0000000000031 implements MigrationInterface {
   readonly transaction = false;
 

@@ -1,9 +1,9 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * Builds an index while its table is read and written, and drops an older one of that name when it
- * is there. Only in a migration without a transaction. Where it broke off it may be repeated: it
- * leaves an index behind that nothing uses.
+ * Builds an index while its table is read and written, and first drops an index of that name. Works
+ * only in a migration without a transaction. May be repeated after a failure, which leaves an index
+ * that nothing uses.
  */
 export async function buildIndex(
   queryRunner: QueryRunner,

@@ -80,10 +80,10 @@ const steps = (name: keyof typeof stepSchemas, description: string): Schema => (
 
 export const requestSteps = steps(
   'RequestStep',
-  'Changes of the request that take no code, in their order, before the request transform.',
+  'Changes of the request without code. They run in order, before the request transform.',
 );
 
 export const responseSteps = steps(
   'ResponseStep',
-  'Changes of the answer that take no code, in their order, after the response transform.',
+  'Changes of the answer without code. They run in order, after the response transform.',
 );

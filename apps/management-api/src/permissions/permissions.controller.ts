@@ -13,7 +13,7 @@ interface PermissionResponse {
   application_types: ApplicationType[];
 }
 
-/** The same for every caller, and made once. */
+/** Built once, because it is the same for every caller. */
 const listed: readonly PermissionResponse[] = permissions.map((type) => {
   const { description, applicationTypes } = permissionCatalogue[type];
   return { type, description, application_types: [...applicationTypes] };

@@ -3,7 +3,7 @@ import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
 
-it('200: a bare list of all, to whoever has a key', async () => {
+it('GET /permissions answers every valid key with a bare list of all permissions', async () => {
   for (const key of [api.tenant.management_key, api.foreign.private_key]) {
     const answer = await api.get('/permissions', key);
     expect(answer.status).toBe(200);
@@ -17,7 +17,7 @@ it('200: a bare list of all, to whoever has a key', async () => {
   }
 });
 
-it('what it says of a type is what an application of the type may be given', async () => {
+it('GET /permissions lists for each type the permissions that its applications may be given', async () => {
   const listed = (await api.get('/permissions')).body as {
     type: (typeof permissions)[number];
     application_types: string[];
@@ -31,6 +31,6 @@ it('what it says of a type is what an application of the type may be given', asy
   }
 });
 
-it('401', async () => {
+it('GET /permissions answers 401 without a valid key', async () => {
   expect((await api.get('/permissions', 'nobody')).status).toBe(401);
 });

@@ -40,7 +40,7 @@ const inForce = (id: string) => api.inForce('proxy', id);
 const wire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('PUT /proxies/{id}', () => {
-  it('200: replaces all, what is left out returns to its default; the key stays', async () => {
+  it('replaces all but the key, and resets omitted members to their defaults', async () => {
     const { id, key, created_at, created_by } = await proxy();
     const put = await api.put(`/proxies/${id}`, {
       name: 'New',
@@ -65,7 +65,7 @@ describe('PUT /proxies/{id}', () => {
     expect(await read(id)).toEqual(put.body);
   });
 
-  it('200: sets all that may be said, and shows the application by its id alone', async () => {
+  it('sets every member, and shows the application by its id alone', async () => {
     const { id, key } = await proxy(bare);
     const put = await api.put(`/proxies/${id}`, full());
     expect(put.status).toBe(200);
@@ -74,7 +74,7 @@ describe('PUT /proxies/{id}', () => {
     expect(await read(id)).toEqual(put.body);
   });
 
-  it('200: null on an optional member counts as absent', async () => {
+  it('treats null on an optional member as absent', async () => {
     const { id, key } = await proxy();
     const absent = Object.keys(full()).filter((name) => !(name in bare));
     const nulls = Object.fromEntries(absent.map((name) => [name, null]));
@@ -84,7 +84,7 @@ describe('PUT /proxies/{id}', () => {
     expect(put.body).toEqual({ ...(body as Proxy), key, modified_at: text });
   });
 
-  it('is in force at once, under the same key', async () => {
+  it('is in force at once under the same key', async () => {
     const { id, key } = await proxy();
     expect((await api.put(`/proxies/${id}`, bare)).status).toBe(200);
     const definitions = api.ctx.definitions.follower.fresh();
@@ -121,14 +121,14 @@ describe('PUT /proxies/{id}', () => {
     [400, { timeout_ms: 10 }, { timeout_ms: [text] }],
     [422, { request_transform: { code: '(' } }, { 'request_transform.code': [text] }],
     [422, { response_transform: { code: '(' } }, { 'response_transform.code': [text] }],
-  ])('%d: %j, and nothing is stored', async (status, change, errors) => {
+  ])('answers %d to %j and stores nothing', async (status, change, errors) => {
     const before = await proxy();
     const refused = await api.put(`/proxies/${before.id}`, { ...full(), ...change });
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([status, errors]);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('400: a management application, or one of another tenant', async () => {
+  it('refuses a management application and one of another tenant with 400', async () => {
     const { id } = await proxy();
     const management = await application('management', ['log:read']);
     for (const wrong of [management, api.foreign.tenant_id]) {
@@ -169,7 +169,7 @@ describe('PATCH /proxies/{id}', () => {
     [{ timeout_ms: null }, { timeout_ms: undefined }],
     [{ timeout_ms: 30_000 }, { timeout_ms: 30_000 }],
     [{ unknown: 1, key: 'mine', id: randomUUID(), application_id: randomUUID() }, {}],
-  ])('204: %j changes that and nothing else', async (patch, changed) => {
+  ])('changes nothing but %j and answers 204', async (patch, changed) => {
     const before = await proxy();
     const answer = await api.patch(`/proxies/${before.id}`, patch);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -177,7 +177,7 @@ describe('PATCH /proxies/{id}', () => {
     expect(after).toEqual(wire({ ...before, ...changed, modified_at: after.modified_at }));
   });
 
-  it('204: gives a bare proxy each of its optional members', async () => {
+  it('adds each optional member to a bare proxy', async () => {
     const before = await proxy(bare);
     for (const [name, value] of Object.entries(full())) {
       expect((await api.patch(`/proxies/${before.id}`, { [name]: value })).status).toBe(204);
@@ -220,14 +220,14 @@ describe('PATCH /proxies/{id}', () => {
     [400, [], { '': ['must be a JSON object'] }],
     [422, { request_transform: { code: '(' } }, { 'request_transform.code': [text] }],
     [422, { response_transform: { code: "require('fs')" } }, { 'response_transform.code': [text] }],
-  ])('%d: %j, and nothing is stored', async (status, patch, errors) => {
+  ])('answers %d to %j and stores nothing', async (status, patch, errors) => {
     const before = await proxy();
     const refused = await api.patch(`/proxies/${before.id}`, patch);
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([status, errors]);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('two at once lose nothing', async () => {
+  it('loses nothing when two are sent at once', async () => {
     const { id } = await proxy();
     const path = `/proxies/${id}`;
     for (let round = 0; round < 20; round += 1) {
@@ -244,7 +244,7 @@ describe('PATCH /proxies/{id}', () => {
   });
 });
 
-it('DELETE /proxies/{id}: its key opens nothing any more', async () => {
+it('DELETE /proxies/{id} ends the use of its key', async () => {
   const { id, key } = await proxy();
   const find = () => api.ctx.definitions.follower.fresh()?.proxyByKeyHash(api.ctx.keyHash(key));
   expect(find()).toMatchObject({ id });

@@ -110,7 +110,7 @@ export class ProxiesService {
     };
   }
 
-  /** All columns that a document decides, with the defaults for what it leaves out. */
+  /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
     proxy: Pick<Proxy, 'id' | 'tenantId'>,
@@ -169,9 +169,10 @@ export class ProxiesService {
     this.#checkCode('response_transform', input.response_transform);
   }
 
-  /** What policy forbids already; names are judged again when they are called. */
+  /** Refuses what the egress policy forbids already. Names are checked again on every call. */
   #checkDestination(url: string): void {
-    // It is forwarded byte for byte: what no request line can hold would fail every call.
+    // It is forwarded byte for byte. Characters that no request line can hold would fail every
+    // call.
     if (!/^[\x21-\x7e]*$/.test(url)) {
       throw invalid({ destination_url: ['must be ASCII, with everything else percent-encoded'] });
     }

@@ -7,7 +7,7 @@ const input = { name: 'Proxy', destination_url: 'https://echo.example.com/v1?a=1
 const transform = { code: 'module.exports = async (req) => req.args;' };
 
 describe('POST /proxies', () => {
-  it('201: makes the key and fills in the defaults', async () => {
+  it('answers 201 with a new key and the defaults', async () => {
     const created = await api.post('/proxies', { ...input, key: 'mine', configuration: null });
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -23,7 +23,7 @@ describe('POST /proxies', () => {
     });
   });
 
-  it('201: keeps all that may be said', async () => {
+  it('keeps every member', async () => {
     const application = await api.post('/applications', {
       name: 'App',
       type: 'private',
@@ -69,7 +69,7 @@ describe('POST /proxies', () => {
     [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
     [{ timeout_ms: 1.5 }, { timeout_ms: [text] }],
     [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
-  ])('400: %j', async (change, errors) => {
+  ])('refuses %j with 400', async (change, errors) => {
     const refused = await api.post('/proxies', { ...input, ...change });
     expect(refused.status).toBe(400);
     expect((refused.body as { errors: object }).errors).toEqual(errors);
@@ -94,12 +94,12 @@ describe('POST /proxies', () => {
     `https://example.com/${'p'.repeat(2_000)}`,
     'https://example.com/日本',
     'https://example.com/?q=日',
-  ])('400: the destination %s', async (destination_url) => {
+  ])('refuses the destination %s with 400', async (destination_url) => {
     const refused = await api.post('/proxies', { ...input, destination_url });
     expect(refused.body).toMatchObject({ status: 400, errors: { destination_url: [text] } });
   });
 
-  it('422: a transform that cannot be compiled', async () => {
+  it('refuses a transform that cannot be compiled with 422', async () => {
     const refused = await api.post('/proxies', { ...input, response_transform: { code: '}' } });
     expect(refused.body).toMatchObject({
       status: 422,
@@ -108,14 +108,14 @@ describe('POST /proxies', () => {
     });
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.post('/proxies', input, 'nobody')).status).toBe(401);
     expect((await api.post('/proxies', input, api.tenant.private_key)).status).toBe(403);
   });
 });
 
 describe('GET /proxies/{id}', () => {
-  it('200: shows the key again', async () => {
+  it('answers 200 and shows the key again', async () => {
     const made = (await api.post('/proxies', { ...input, configuration: { A: 'a' } }))
       .body as Record<string, string>;
     const found = await api.get(`/proxies/${made.id}`);
@@ -127,7 +127,7 @@ describe('GET /proxies/{id}', () => {
     });
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = (await api.post('/proxies', input)).body as { id: string };
     expect((await api.get(`/proxies/${id}`, 'nobody')).status).toBe(401);
     expect((await api.get(`/proxies/${id}`, api.tenant.private_key)).status).toBe(403);
@@ -136,7 +136,7 @@ describe('GET /proxies/{id}', () => {
   });
 });
 
-it('gives the data plane the proxy under the hash of its key', async () => {
+it('the data plane gets a proxy under the hash of its key', async () => {
   const { id, key } = (
     await api.post('/proxies', { ...input, request_transform: transform, configuration: { A: 1 } })
   ).body as { id: string; key: string };

@@ -71,7 +71,7 @@ describe('TLS material of a proxy', () => {
         'client_certificate.private_key': ['must be a private key in PEM, not encrypted'],
       },
     ],
-  ])('400: %#, a client certificate that could not be used', async (client, errors) => {
+  ])('is refused with 400 if the client certificate cannot be used: %#', async (client, errors) => {
     const refused = await api.post('/proxies', { ...bare, client_certificate: client });
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
   });

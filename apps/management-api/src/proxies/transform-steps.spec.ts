@@ -73,8 +73,8 @@ const inForce = (id: string) => {
   return proxy && { request: proxy.requestSteps, response: proxy.responseSteps };
 };
 
-describe('the steps of a proxy', () => {
-  it('are shown by create, get and list as they were written, and are in force', async () => {
+describe('steps of a proxy', () => {
+  it('are shown by create, get and list as they were written, and are in force at once', async () => {
     const created = await made();
     const steps = { request_transforms: forRequests, response_transforms: forAnswers };
     expect(created).toMatchObject(steps);
@@ -86,7 +86,7 @@ describe('the steps of a proxy', () => {
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
   });
 
-  it('are sealed in Postgres, since a header may hold the key of a destination', async () => {
+  it('are sealed in Postgres, since a header may hold a destination’s key', async () => {
     const { id } = await made();
     const [row] = await inTenant(api.ctx.dataSource, api.tenant.tenant_id, (manager) =>
       manager.query<{ row: string; steps: Buffer }[]>(
@@ -131,7 +131,7 @@ describe('the steps of a proxy', () => {
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
   });
 
-  it('stay as they are under a PATCH that does not name them', async () => {
+  it('stay under a PATCH that does not name them', async () => {
     const { id } = await made();
     expect((await api.patch(`/proxies/${id}`, {})).status).toBe(204);
     expect((await api.patch(`/proxies/${id}`, { name: 'New' })).status).toBe(204);
@@ -139,7 +139,7 @@ describe('the steps of a proxy', () => {
     expect(inForce(id)).toEqual({ request: forRequests, response: forAnswers });
   });
 
-  it('are replaced as a whole list, or removed by null, each side by itself', async () => {
+  it('are replaced as a whole list or removed by null, for request and response separately', async () => {
     const { id } = await made();
     const change = { request_transforms: [header], response_transforms: null };
     expect((await api.patch(`/proxies/${id}`, change)).status).toBe(204);
@@ -181,7 +181,7 @@ describe('the steps of a proxy', () => {
     expect(JSON.stringify(inForce(id))).toContain(value);
   });
 
-  it('keep the numbers of a value exactly, or are refused', async () => {
+  it('keep the numbers of a value exactly or are refused', async () => {
     const step = (number: string): string =>
       JSON.stringify({ ...bare, request_transforms: [appended] }).replace('10.5', number);
     const refused = await api.post('/proxies', step('12345678901234567890'));

@@ -22,7 +22,7 @@ const read = async (id: string): Promise<Formula> =>
   (await api.get(`/reactor-formulas/${id}`)).body as Formula;
 
 describe('PUT /reactor-formulas/{id}', () => {
-  it('200: replaces all, what is left out returns to its default', async () => {
+  it('replaces all, and resets omitted members to their defaults', async () => {
     const { id, created_at, created_by } = await formula();
     const put = await api.put(`/reactor-formulas/${id}`, { name: 'New', code: full.code });
     expect(put.status).toBe(200);
@@ -56,13 +56,13 @@ describe('PUT /reactor-formulas/{id}', () => {
     [400, { ...full, name: 'x'.repeat(201) }],
     [422, { ...full, code: 'not ( javascript' }],
     [422, { ...full, code: "require('child_process')" }],
-  ])('%d, and nothing is stored', async (status, body) => {
+  ])('answers %d and stores nothing', async (status, body) => {
     const before = await formula();
     expect((await api.put(`/reactor-formulas/${before.id}`, body)).status).toBe(status);
     expect(await read(before.id)).toMatchObject({ name: full.name, code: full.code });
   });
 
-  it('401, 403, 415, 404', async () => {
+  it('answers 401, 403, 415 and 404', async () => {
     const { id } = await formula();
     const path = `/reactor-formulas/${id}`;
     expect((await api.put(path, full, 'nobody')).status).toBe(401);
@@ -82,7 +82,7 @@ describe('PATCH /reactor-formulas/{id}', () => {
     [{ configuration: null }, { configuration: [] }],
     [{ request_parameters: null }, { request_parameters: [] }],
     [{ unknown: 1 }, {}],
-  ])('204: %j changes that and nothing else', async (patch, changed) => {
+  ])('changes nothing but %j and answers 204', async (patch, changed) => {
     const before = await read((await formula()).id);
     const answer = await api.patch(`/reactor-formulas/${before.id}`, patch);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -91,7 +91,7 @@ describe('PATCH /reactor-formulas/{id}', () => {
     expect(after).toEqual(JSON.parse(JSON.stringify(expected)));
   });
 
-  it('204: {} changes nothing at all, not even the time of the last change', async () => {
+  it('answers {} with 204 and changes nothing, not even the time of the last change', async () => {
     const before = await read((await formula()).id);
     expect((await api.patch(`/reactor-formulas/${before.id}`, {})).status).toBe(204);
     expect(await read(before.id)).toEqual(before);
@@ -104,13 +104,13 @@ describe('PATCH /reactor-formulas/{id}', () => {
     [400, '[]'],
     [400, '{"__proto__":{"name":"x"}}'],
     [422, { code: '(' }],
-  ])('%d: %j', async (status, patch) => {
+  ])('answers %d to %j', async (status, patch) => {
     const before = await formula();
     expect((await api.patch(`/reactor-formulas/${before.id}`, patch)).status).toBe(status);
     expect(await read(before.id)).toMatchObject({ name: full.name });
   });
 
-  it('415: any other media type; its charset may be named', async () => {
+  it('answers any other media type with 415, and accepts a charset', async () => {
     const { id } = await formula();
     const path = `/reactor-formulas/${id}`;
     for (const type of ['application/json', 'text/plain', '']) {
@@ -120,7 +120,7 @@ describe('PATCH /reactor-formulas/{id}', () => {
     expect((await api.patch(path, {}).set('Content-Type', charset)).status).toBe(204);
   });
 
-  it('two at once lose nothing', async () => {
+  it('loses nothing when two are sent at once', async () => {
     const { id } = await formula();
     const path = `/reactor-formulas/${id}`;
     for (let round = 0; round < 20; round += 1) {
@@ -134,7 +134,7 @@ describe('PATCH /reactor-formulas/{id}', () => {
     }
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = await formula();
     const path = `/reactor-formulas/${id}`;
     expect((await api.patch(path, {}, 'nobody')).status).toBe(401);
@@ -144,7 +144,7 @@ describe('PATCH /reactor-formulas/{id}', () => {
 });
 
 describe('DELETE /reactor-formulas/{id}', () => {
-  it('204, then 404; and the data plane knows it no more', async () => {
+  it('answers 204, then 404, and the data plane no longer knows the formula', async () => {
     const { id } = await formula();
     const gone = await api.delete(`/reactor-formulas/${id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -153,7 +153,7 @@ describe('DELETE /reactor-formulas/{id}', () => {
     expect(definitions.find('formula', api.tenant.tenant_id, id)).toBeUndefined();
   });
 
-  it('409 while a reactor uses it', async () => {
+  it('answers 409 while a reactor uses the formula', async () => {
     const { id } = await formula({ name: 'used', code: full.code });
     const reactor = { name: 'r', configuration: {}, formula: { id } };
     expect((await api.post('/reactors', reactor)).status).toBe(201);
@@ -162,7 +162,7 @@ describe('DELETE /reactor-formulas/{id}', () => {
     expect((await api.get(`/reactor-formulas/${id}`)).status).toBe(200);
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = await formula();
     expect((await api.delete(`/reactor-formulas/${id}`, 'nobody')).status).toBe(401);
     expect((await api.delete(`/reactor-formulas/${id}`, api.tenant.private_key)).status).toBe(403);
@@ -189,7 +189,7 @@ describe('GET /reactor-formulas', () => {
     }
   });
 
-  it('200: the newest first, in pages', async () => {
+  it('answers 200 with pages, newest first', async () => {
     const first = await list(`?name=${marker}*&size=2`);
     expect(first.pagination).toEqual({
       total_items: 5,
@@ -206,7 +206,7 @@ describe('GET /reactor-formulas', () => {
     expect(first.data[0]).toEqual(await read(seen[0] ?? ''));
   });
 
-  it('200: past the end there is nothing', async () => {
+  it('answers 200 with nothing past the end', async () => {
     const answer = await list(`?name=${marker}*&page=99`);
     expect(answer.data).toEqual([]);
     expect(answer.pagination.total_items).toBe(5);
@@ -221,17 +221,17 @@ describe('GET /reactor-formulas', () => {
     [' gamma*', 1],
     [' back\\slash', 1],
     ['', 0],
-  ])('200: by name %j', async (name, count) => {
+  ])('filters by the name %j', async (name, count) => {
     expect((await list(`?name=${marker}${name}`)).data).toHaveLength(count);
   });
 
-  it('200: by ids, in either case', async () => {
+  it('filters by ids in either case', async () => {
     const [a = '', b = ''] = ids;
     const answer = await list(`?id=${a.toUpperCase()}&id=${b}&id=${randomUUID()}`);
     expect(answer.data.map(({ id }) => id).sort()).toEqual([a, b].sort());
   });
 
-  it('200: never another tenant’s', async () => {
+  it('never shows formulas of another tenant', async () => {
     const foreign = api.foreign.management_key;
     expect((await list(`?id=${ids[0]}`, foreign)).data).toEqual([]);
     expect((await list('', foreign)).pagination.total_items).toBe(0);
@@ -247,7 +247,7 @@ describe('GET /reactor-formulas', () => {
     ['?size=1e1', 'size'],
     ['?id=nope', 'id'],
     ['?name=%00', 'name'],
-  ])('400: %s', async (query, member) => {
+  ])('refuses %s with 400', async (query, member) => {
     const refused = await api.get(`/reactor-formulas${query}`);
     expect([refused.status, refused.body]).toMatchObject([
       400,
@@ -255,7 +255,7 @@ describe('GET /reactor-formulas', () => {
     ]);
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get('/reactor-formulas', 'nobody')).status).toBe(401);
     expect((await api.get('/reactor-formulas', api.tenant.private_key)).status).toBe(403);
   });

@@ -64,7 +64,7 @@ export class ReactorFormulasService {
   async remove(author: Author, id: string): Promise<void> {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, formula) => {
-      // The lock on the formula also keeps out reactors that are about to refer to it.
+      // The lock on the formula also blocks reactors that are about to refer to it.
       if (await manager.existsBy(Reactor, { tenantId: formula.tenantId, formulaId: id })) {
         throw new Problem('conflict', { detail: 'Reactors use this formula.' });
       }
@@ -98,7 +98,7 @@ export class ReactorFormulasService {
   }
 }
 
-/** All columns that a document decides, with the defaults for what it leaves out. */
+/** The columns that a document sets, with defaults for the members that it omits. */
 function columnsOf(input: FormulaInput) {
   return {
     type: input.type ?? 'private',
@@ -125,7 +125,7 @@ function columnsOf(input: FormulaInput) {
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A name stands once, and no level of it could reach a prototype. */
+/** Requires names to be unique, and refuses levels that could reach a prototype. */
 function nameErrors(
   list: string,
   entries: readonly { readonly name: string }[],

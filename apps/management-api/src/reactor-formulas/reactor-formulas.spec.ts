@@ -6,7 +6,7 @@ const text = expect.any(String) as string;
 const input = { name: 'Charge', code: 'module.exports = async (req) => ({ raw: req.args });' };
 
 describe('POST /reactor-formulas', () => {
-  it('201: fills in the defaults', async () => {
+  it('answers 201 with the defaults', async () => {
     const created = await api.post('/reactor-formulas', {
       ...input,
       unknown: 1,
@@ -26,7 +26,7 @@ describe('POST /reactor-formulas', () => {
     });
   });
 
-  it('201: keeps all that may be said', async () => {
+  it('keeps every member', async () => {
     const whole = {
       ...input,
       type: 'private',
@@ -82,7 +82,7 @@ describe('POST /reactor-formulas', () => {
       { ...input, request_parameters: Array(26).fill({ name: 'a', type: 'string' }) },
       { request_parameters: ['must have at most 25 entries'] },
     ],
-  ])('400: %j', async (body, errors) => {
+  ])('refuses %j with 400', async (body, errors) => {
     const refused = await api.post('/reactor-formulas', body);
     expect(refused.status).toBe(400);
     expect((refused.body as { errors: object }).errors).toEqual(errors);
@@ -93,7 +93,7 @@ describe('POST /reactor-formulas', () => {
     ["module.exports = () => require('fs')", /^requires "fs", which is not available$/],
     ["module.exports = () => require('axios')", /^requires "axios", which is not available$/],
     ["const f = require('node-fetch/lib'); module.exports = f", /^requires "node-fetch\/lib"/],
-  ])('422: %s', async (code, message) => {
+  ])('refuses the code %s with 422', async (code, message) => {
     const refused = await api.post('/reactor-formulas', { ...input, code });
     expect(refused.status).toBe(422);
     expect(refused.body).toMatchObject({
@@ -108,14 +108,14 @@ describe('POST /reactor-formulas', () => {
     expect('ranInTheApi' in globalThis).toBe(false);
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.post('/reactor-formulas', input, 'nobody')).status).toBe(401);
     expect((await api.post('/reactor-formulas', input, api.tenant.private_key)).status).toBe(403);
   });
 });
 
 describe('GET /reactor-formulas/{id}', () => {
-  it('200, and 404 for another tenant', async () => {
+  it('answers 200, and 404 to another tenant', async () => {
     const made = (await api.post('/reactor-formulas', input)).body as Record<string, string>;
     const found = await api.get(`/reactor-formulas/${made.id}`);
     expect(found.status).toBe(200);
@@ -128,7 +128,7 @@ describe('GET /reactor-formulas/{id}', () => {
     expect(foreign.status).toBe(404);
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const path = `/reactor-formulas/${randomUUID()}`;
     expect((await api.get(path, 'nobody')).status).toBe(401);
     expect((await api.get(path, api.tenant.private_key)).status).toBe(403);

@@ -46,7 +46,7 @@ const inForce = (id: string) =>
   api.ctx.definitions.follower.fresh()?.find('reactor', api.tenant.tenant_id, id);
 
 describe('PUT /reactors/{id}', () => {
-  it('200: replaces all, what is left out returns to its default or is detached', async () => {
+  it('replaces all; omitted members return to their defaults or are detached', async () => {
     const { id, formula, created_at, created_by } = await reactor();
     const put = await api.put(`/reactors/${id}`, {
       name: 'New',
@@ -68,7 +68,7 @@ describe('PUT /reactors/{id}', () => {
     expect(await read(id)).toEqual(put.body);
   });
 
-  it('200: answers with the application; get and list do not show it', async () => {
+  it('answers 200 with the application, which get and list do not show', async () => {
     const { id } = await reactor({ application: null });
     const put = await api.put(`/reactors/${id}`, full());
     expect(put.status).toBe(200);
@@ -80,7 +80,7 @@ describe('PUT /reactors/{id}', () => {
     expect(listed.text).not.toContain('"application"');
   });
 
-  it('200: the formula may be named in either case, or be null', async () => {
+  it('accepts the formula in either case, and null', async () => {
     const { id } = await reactor();
     for (const formula of [{ id: formulaId.toUpperCase() }, null]) {
       const put = await api.put(`/reactors/${id}`, { ...full(), formula });
@@ -120,14 +120,14 @@ describe('PUT /reactors/{id}', () => {
     [{ formula: { id: randomUUID() } }, { 'formula.id': [text] }],
     [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
     [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
-  ])('400: %j, and nothing is stored', async (change, errors) => {
+  ])('refuses %j with 400 and stores nothing', async (change, errors) => {
     const before = await reactor();
     const refused = await api.put(`/reactors/${before.id}`, { ...full(), ...change });
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('400: another formula of the tenant, or a management application', async () => {
+  it('refuses another formula of the tenant and a management application with 400', async () => {
     const before = await reactor();
     const other = { formula: { id: await formula() } };
     const management = { application: { id: await application('management', ['log:read']) } };
@@ -159,7 +159,7 @@ describe('PATCH /reactors/{id}', () => {
     [{ application: {} }, {}, {}],
     [{ formula: {} }, {}, {}],
     [{ unknown: 1 }, {}, {}],
-  ])('204: %j changes that and nothing else, at once', async (patch, changed, changedInForce) => {
+  ])('changes nothing but %j, at once, and answers 204', async (patch, changed, changedInForce) => {
     const before = await reactor();
     const definition = inForce(before.id);
     const answer = await api.patch(`/reactors/${before.id}`, patch);
@@ -170,7 +170,7 @@ describe('PATCH /reactors/{id}', () => {
     expect(inForce(before.id)).toEqual({ ...definition, configuration, ...changedInForce });
   });
 
-  it('204: attaches another application, and the same formula is no change', async () => {
+  it('attaches another application, and accepts the same formula', async () => {
     const { id } = await reactor();
     const other = await application('private', ['token:use']);
     const patch = { application: { id: other }, formula: { id: formulaId } };
@@ -194,14 +194,14 @@ describe('PATCH /reactors/{id}', () => {
     [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
     [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
     [[], { '': ['must be a JSON object'] }],
-  ])('400: %j, and nothing is stored', async (patch, errors) => {
+  ])('refuses %j with 400 and stores nothing', async (patch, errors) => {
     const before = await reactor();
     const refused = await api.patch(`/reactors/${before.id}`, patch);
     expect([refused.status, (refused.body as { errors: object }).errors]).toEqual([400, errors]);
     expect(await read(before.id)).toEqual(before);
   });
 
-  it('two at once lose nothing', async () => {
+  it('loses nothing when two are sent at once', async () => {
     const { id } = await reactor();
     const path = `/reactors/${id}`;
     for (let round = 0; round < 20; round += 1) {
@@ -219,8 +219,8 @@ describe('PATCH /reactors/{id}', () => {
   });
 });
 
-describe('what has changed meanwhile', () => {
-  it('a configuration is checked anew at its next write, and not before', async () => {
+describe('a formula that has changed since', () => {
+  it('is held against a configuration at its next write, and not before', async () => {
     const changing = await formula();
     const { id } = await reactor({ formula: { id: changing } });
     const path = `/reactors/${id}`;
@@ -240,7 +240,7 @@ describe('what has changed meanwhile', () => {
 });
 
 describe('DELETE /reactors/{id}', () => {
-  it('frees its formula', async () => {
+  it('frees the formula', async () => {
     const used = await formula();
     const { id } = await reactor({ formula: { id: used } });
     expect((await api.delete(`/reactor-formulas/${used}`)).status).toBe(409);

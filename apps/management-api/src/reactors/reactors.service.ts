@@ -111,7 +111,10 @@ export class ReactorsService {
     };
   }
 
-  /** All columns that a document decides, and what it refers to; or all that is wrong with it. */
+  /**
+   * The columns that a document sets and the resources that it refers to. Throws all its errors at
+   * once.
+   */
   async #decide(
     manager: EntityManager,
     reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId'>,
@@ -119,7 +122,7 @@ export class ReactorsService {
     keptApplicationId: string | null = null,
   ) {
     const { tenantId, formulaId } = reactor;
-    // The formula is held as it is, and against deletion, for the rest of the transaction.
+    // Locks the formula against change and deletion for the rest of the transaction.
     const formula = await manager.findOne(ReactorFormula, {
       where: { id: formulaId, tenantId },
       lock: { mode: 'for_key_share' },
@@ -151,7 +154,7 @@ export class ReactorsService {
     return { columns, formula, configuration, application };
   }
 
-  /** What was deleted between the look at the reactors and that at their formulas is left out. */
+  /** Omits reactors whose formula was deleted after the reactors were read. */
   async #show(
     reactors: readonly Reactor[],
     formulas: ReadonlyMap<string, ReactorFormula>,

@@ -27,7 +27,7 @@ const configuration = { KEY: 'k-canary', LIMIT: 10, LIVE: true };
 const input = () => ({ name: 'Reactor', configuration, formula: { id: formulaId } });
 
 describe('POST /reactors', () => {
-  it('201: answers with formula and application, and configuration as strings', async () => {
+  it('answers 201 with formula, application and the configuration as strings', async () => {
     const created = await api.post('/reactors', {
       ...input(),
       formula: { id: formulaId.toUpperCase() },
@@ -50,7 +50,7 @@ describe('POST /reactors', () => {
     });
   });
 
-  it('201: without an application there is none in the answer', async () => {
+  it('answers without an application if there is none', async () => {
     const created = await api.post('/reactors', {
       ...input(),
       application: null,
@@ -82,13 +82,13 @@ describe('POST /reactors', () => {
         'configuration.OTHER': ['is not declared by the formula'],
       },
     ],
-  ])('400: %j', async (change, errors) => {
+  ])('refuses %j with 400', async (change, errors) => {
     const refused = await api.post('/reactors', { ...input(), ...change });
     expect(refused.status).toBe(400);
     expect((refused.body as { errors: object }).errors).toEqual(errors);
   });
 
-  it('400: neither a management application nor what another tenant owns', async () => {
+  it('refuses a management application and resources of another tenant with 400', async () => {
     const management = await api.post('/applications', {
       name: 'm',
       type: 'management',
@@ -108,14 +108,14 @@ describe('POST /reactors', () => {
     });
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.post('/reactors', input(), 'nobody')).status).toBe(401);
     expect((await api.post('/reactors', input(), api.tenant.private_key)).status).toBe(403);
   });
 });
 
 describe('GET /reactors/{id}', () => {
-  it('200: shows no application, but who changed it last', async () => {
+  it('answers 200 without the application, and names who changed it last', async () => {
     const made = (await api.post('/reactors', { ...input(), application: { id: applicationId } }))
       .body as Record<string, string>;
     const { application: _, ...rest } = made;
@@ -128,7 +128,7 @@ describe('GET /reactors/{id}', () => {
     });
   });
 
-  it('401, 403, 404', async () => {
+  it('answers 401, 403 and 404', async () => {
     const { id } = (await api.post('/reactors', input())).body as { id: string };
     expect((await api.get(`/reactors/${id}`, 'nobody')).status).toBe(401);
     expect((await api.get(`/reactors/${id}`, api.tenant.private_key)).status).toBe(403);
@@ -137,7 +137,7 @@ describe('GET /reactors/{id}', () => {
   });
 });
 
-it('gives the data plane all that a run needs', async () => {
+it('the data plane gets everything that a run of a reactor needs', async () => {
   const { id } = (await api.post('/reactors', { ...input(), application: { id: applicationId } }))
     .body as { id: string };
   const definitions = await api.ctx.definitions.follower.current();

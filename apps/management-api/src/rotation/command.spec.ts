@@ -30,7 +30,7 @@ function run(file: string, args: readonly string[], env: Record<string, string>)
 const rotate = (ring: string, ...args: string[]): Promise<Outcome> =>
   run('keys-rotate.main.js', args, rotationEnvironment(stores, ring));
 
-it('says what it does, without any setting', async () => {
+it('the rotation command prints its help without any setting', async () => {
   const { code, stdout } = await run('keys-rotate.main.js', ['--help'], {});
   expect(code).toBe(0);
   for (const word of ['--to', '--status', 'glovebox_rotation', 'KEY_RING', 'REDIS_URL']) {
@@ -43,21 +43,21 @@ it.each([
   [['--to', '9'], 'The key ring has no master key of version 9'],
   [['--status', '--to', '1'], '--status changes nothing: leave --to out'],
   [['--everything'], "Unknown option '--everything'"],
-])('refuses %j and changes nothing', async (args, reason) => {
+])('the rotation command refuses %j and changes nothing', async (args, reason) => {
   const { code, stdout, stderr } = await rotate(ringOf(1, 2), ...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(reason);
   expect((await rotate(ringOf(1, 2), '--status')).stdout).toMatch(/^1 .*seals$/m);
 });
 
-it('refuses a ring without the key that seals, before it changes anything', async () => {
+it('the rotation command refuses a ring without the sealing key before it changes anything', async () => {
   const { code, stderr } = await rotate(ringOf(2));
   expect(code).toBe(1);
   expect(stderr.trim()).toBe('The key ring has no master key of version 1');
   expect((await rotate(ringOf(1, 2), '--status')).stdout).toMatch(/^1 .*seals$/m);
 });
 
-it('rotates, and says when the old key may go; an app without the new one says why it does not start', async () => {
+it('the rotation command says when the old key may go, and an app without the new key why it does not start', async () => {
   expect(table((await rotate(ringOf(1, 2), '--status')).stdout)).toMatchObject([
     { version: '1', verdict: 'seals' },
     { version: '2', verdict: 'does not seal yet' },

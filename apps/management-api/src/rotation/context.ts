@@ -3,10 +3,10 @@ import { connectDefinitions, type DefinitionConnection } from '@glovebox/definit
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
 import type { RotationConfig } from '../config';
 
-/** What the command that rotates the master key stands on: a role that may do that and nothing else. */
+/** The context of the command that rotates the master key. Its role may do nothing else. */
 export interface RotationContext {
   readonly database: Database;
-  /** Carries what was sealed anew to Redis even while no app runs. */
+  /** Copies resealed definitions to Redis even while no app runs. */
   readonly definitions: DefinitionConnection;
   readonly ring: KeyRing;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export function createRotationContext(config: RotationConfig): RotationContext {
     url,
     app: 'rotation',
     connectionsMax: 2,
-    // It counts over whole tables.
+    // Statements count over whole tables.
     statementTimeoutMs: 120_000,
   });
   const definitions = connectDefinitions({
@@ -28,7 +28,7 @@ export function createRotationContext(config: RotationConfig): RotationContext {
     redisUrl: config.REDIS_URL.reveal(),
     ring,
     relays: true,
-    // Whether Redis has arrived is counted at the end, and said there.
+    // The status at the end reports how far Redis is.
     onFault: () => undefined,
   });
   return {

@@ -3,13 +3,13 @@ import { sealedCounts, sealingVersion } from '@glovebox/database';
 import { sealedInRedis } from '@glovebox/definitions';
 import type { RotationContext } from './context';
 
-/** What a master key still has to open. */
+/** The things that a master key is still needed to open. */
 interface KeyUse {
   readonly version: number;
   readonly inRing: boolean;
   readonly dataKeys: number;
   readonly definitions: number;
-  /** Undefined while Redis does not answer: nobody knows then. */
+  /** Undefined while Redis does not answer. */
   readonly inRedis: number | undefined;
 }
 
@@ -25,7 +25,8 @@ export async function keyStatus({
 }: RotationContext): Promise<KeyStatus> {
   const sealing = await sealingVersion(database, ring.newestVersion);
   const redis = await untilRedisAnswers(() => sealedInRedis(definitions.redis));
-  // After Redis: what is copied there meanwhile is sealed by what is in Postgres now, or newer.
+  // Read after Redis: entries copied there meanwhile are sealed by a key that Postgres shows now,
+  // or a newer one.
   const counts = new Map((await sealedCounts(database)).map((count) => [count.version, count]));
   const versions = new Set([...ring.versions, sealing, ...counts.keys(), ...(redis?.keys() ?? [])]);
   const uses = [...versions].sort((a, b) => a - b);
@@ -41,7 +42,7 @@ export async function keyStatus({
   };
 }
 
-/** No process needs the key: neither to seal, nor to open what Postgres or Redis hold. */
+/** Whether no process needs the key any more, to seal or to open what Postgres and Redis hold. */
 export function mayBeTakenOut({ sealing }: KeyStatus, use: KeyUse): boolean {
   return use.version < sealing && isUnused(use);
 }

@@ -9,14 +9,14 @@ import { rewrapDataKey, UnknownMasterKey, type KeyRing, type WrappedDataKey } fr
 
 interface Rewrapped {
   readonly rewrapped: number;
-  /** Keys that no master key opens: they stay as they are. */
+  /** Keys that no master key opens. They are left unchanged. */
   readonly damaged: number;
 }
 
 const partSize = 200;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
-/** Wraps every data key by the master key that seals now. The data keys, and what they sealed, stay. */
+/** Wraps every data key by the current sealing key. Data keys and sealed values do not change. */
 export async function rewrapDataKeys(database: Database, ring: KeyRing): Promise<Rewrapped> {
   let after = beforeAll;
   let done: Rewrapped = { rewrapped: 0, damaged: 0 };

@@ -40,7 +40,9 @@ const rotate = (...versions: number[]) =>
 const status = (...versions: number[]) =>
   asRotation(stores, ringOf(...versions), (ctx) => keyStatus(ctx));
 
-/** Tenants are made one after the other until the work is done: each has a data key and definitions. */
+/**
+ * Tenants are made one after the other until the work is done: each has a data key and definitions.
+ */
 async function underLoad<Result>(
   processesUnderLoad: readonly ManagementContext[],
   work: () => Promise<Result>,
@@ -70,7 +72,7 @@ async function expectAllOpen(ctx: ManagementContext, tenants: readonly NewTenant
   for (const row of rows) expect(await openWebhookSecrets(ctx.sealer, row)).toHaveLength(1);
 }
 
-it('rotates twice under the load of two processes, and the first keys are not needed any more', async () => {
+it('two rotations under the load of two processes leave the first keys unneeded', async () => {
   const before = [await start(1, 2), await start(1, 2)];
   const first = await underLoad(before, () => rotate(1, 2));
   expect(first.result).toMatchObject({ complete: true, damaged: 0 });
@@ -104,7 +106,7 @@ it('a newer key in the ring seals nothing before the rotation', async () => {
   ]);
 });
 
-it('waits for who seals with the old key, and from then on nothing more of it appears', async () => {
+it('a rotation waits for transactions that seal with the old key, which seals nothing afterwards', async () => {
   await start(1, 2);
   const management = connectDatabase({
     url: stores.database.managementUrl,
@@ -129,7 +131,7 @@ it('waits for who seals with the old key, and from then on nothing more of it ap
   expect(order).toEqual(['committing', 'rotated']);
 });
 
-it('takes up where an interrupted rotation ended', async () => {
+it('a rotation continues where an interrupted one ended', async () => {
   const ctx = await start(1);
   const seal = (tenantId: string): Promise<Buffer> =>
     ctx.sealer.seal({ table: 'spec', column: 'value', tenantId, record: 'a' }, 'value');
@@ -157,7 +159,7 @@ it('takes up where an interrupted rotation ended', async () => {
   expect(whole.uses.map((use) => mayBeTakenOut(whole, use))).toEqual([true, false]);
 });
 
-it('two rotations at once, to different keys, end with the newest', async () => {
+it('two concurrent rotations to different keys end with the newest', async () => {
   const ctx = await start(1, 2, 3);
   const { made } = await underLoad([ctx], async () => {
     const both = [1, 2, 3]
@@ -170,7 +172,7 @@ it('two rotations at once, to different keys, end with the newest', async () => 
   await expectAllOpen(await start(3), made);
 });
 
-it('changes nothing of what is in force, and leaves nothing of the old key in Redis', async () => {
+it('a rotation changes no definition in force, and leaves nothing of the old key in Redis', async () => {
   const ctx = await start(1, 2);
   const made = await createTenant(ctx, { name: 'T', demo: true });
   const { version } =
@@ -191,7 +193,7 @@ it('changes nothing of what is in force, and leaves nothing of the old key in Re
   await expectAllOpen(ctx, [made]);
 });
 
-it('while Redis is away nobody may say that the old key is not needed', async () => {
+it('while Redis is away, no old key is reported as unneeded', async () => {
   await start(1, 2);
   await stores.redis.stop();
   const { status: after, complete } = await rotate(1, 2);
@@ -202,7 +204,7 @@ it('while Redis is away nobody may say that the old key is not needed', async ()
   );
 }, 20_000);
 
-it('leaves alone what is damaged, says so, and seals all the rest anew', async () => {
+it('a rotation reports damaged entries, leaves them alone and reseals the rest', async () => {
   const ctx = await start(1, 2);
   const made = await createTenant(ctx, { name: 'T', demo: true });
   await stores.admin.query(
@@ -214,7 +216,7 @@ it('leaves alone what is damaged, says so, and seals all the rest anew', async (
   await expectAllOpen(await start(1, 2), [made]);
 });
 
-it('a process without the key that seals is not ready, refuses to seal, and serves what it knows', async () => {
+it('a process without the sealing key is not ready, refuses to seal, and serves what it knows', async () => {
   const lacking = await start(1);
   const made = await createTenant(lacking, { name: 'T', demo: true });
   await rotate(1, 2);
@@ -243,7 +245,7 @@ it('a definition with a damaged header is unreadable, and every process stays re
   expect(await managementReadiness(renewed)).toMatchObject({ ready: true });
 });
 
-it('a process without an older key that is needed is not ready until nothing needs it', async () => {
+it('a process without an older key is not ready while the key is needed', async () => {
   await createTenant(await start(1, 2), { name: 'T', demo: true });
   await asRotation(stores, ringOf(1, 2), async ({ database, ring }) => {
     await raiseSealingVersion(database, 2);
@@ -255,7 +257,7 @@ it('a process without an older key that is needed is not ready until nothing nee
   await waitFor(async () => (await managementReadiness(early)).ready);
 });
 
-it('a process from which an old key was taken too early does not start', async () => {
+it('a process that lost an old key too early does not start', async () => {
   await createTenant(await start(1, 2), { name: 'T', demo: false });
   await expect(startProcess(stores, ringOf(2))).rejects.toThrow('no master key of version 1');
 });

@@ -11,13 +11,13 @@ interface Rotation {
   readonly rewrapped: number;
   readonly resealed: number;
   readonly damaged: number;
-  /** No older key is needed any more, as far as anybody can tell. */
+  /** Whether no older key is known to be needed any more. */
   readonly complete: boolean;
 }
 
 /**
- * Makes a version of the ring the one that seals, and seals anew what older ones sealed. Every step
- * takes up where an interrupted or a concurrent rotation is, so that the whole may be repeated.
+ * Makes a version of the ring the sealing key, and reseals what older keys sealed. Every step
+ * continues where an interrupted or concurrent rotation is, so the command may be repeated.
  */
 export async function rotateKeys(
   ctx: RotationContext,
@@ -25,7 +25,7 @@ export async function rotateKeys(
 ): Promise<Rotation> {
   const { database, definitions, ring } = ctx;
   await requireRing(ctx, to);
-  // First of all: what is sealed from here on has no need of the older keys.
+  // First, so that nothing sealed from here on needs the older keys.
   await raiseSealingVersion(database, to);
   const keys = await rewrapDataKeys(database, ring);
   const entries = await resealDefinitions(database, ring);
@@ -40,7 +40,9 @@ export async function rotateKeys(
   };
 }
 
-/** Throws the same text when older keys are still needed: whoever started it must see to that. */
+/**
+ * Describes the outcome. Throws the text if older keys are still needed, so that the command fails.
+ */
 export function describeRotation(rotation: Rotation): string {
   const { status, rewrapped, resealed, damaged, complete } = rotation;
   const text = [
@@ -52,7 +54,7 @@ export function describeRotation(rotation: Rotation): string {
   return text;
 }
 
-/** Before anything is changed: this ring opens all that there is, and may seal from now on. */
+/** Checks, before any change, that this ring opens everything and that `to` may seal. */
 async function requireRing({ database, ring }: RotationContext, to: number): Promise<void> {
   const sealing = await sealingVersion(database, ring.newestVersion);
   const used = (await sealedCounts(database)).map(({ version }) => version);
@@ -72,7 +74,7 @@ async function untilRedisFollows(ctx: RotationContext): Promise<KeyStatus> {
   const until = performance.now() + redisFollowsWithinMs;
   for (;;) {
     const status = await keyStatus(ctx);
-    // What is damaged stays in both.
+    // Damaged entries stay in both stores.
     const behind = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
     if (!behind || performance.now() > until) return status;
     await delay(100);

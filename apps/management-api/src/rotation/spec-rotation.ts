@@ -5,7 +5,7 @@ import { createRotationContext, type RotationContext } from './context';
 
 const keys = new Map<number, string>();
 
-/** A ring of these versions; the same version is the same key in every ring of a spec. */
+/** Makes a ring of these versions. A version has the same key in every ring of a spec. */
 export function ringOf(...versions: number[]): string {
   return versions
     .map((version) => {
@@ -21,7 +21,7 @@ interface Stores {
   readonly redis: { readonly url: string };
 }
 
-/** One more process of the management API, without its server. */
+/** Starts a process of the management API without its server. */
 export async function startProcess(
   { database, redis }: Stores,
   ring: string,
@@ -48,7 +48,7 @@ export const rotationEnvironment = (
   KEY_RING: ring,
 });
 
-/** The command's own context, for the length of the work. */
+/** Runs the work in a context of the command. */
 export async function asRotation<Result>(
   stores: Stores,
   ring: string,

@@ -5,19 +5,19 @@ import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
 import { Shares, type Release } from '@glovebox/shares';
 
-/** Bodies that are kept in memory, from their first byte to the answer. */
+/** Bytes of all bodies kept in memory, from their first byte to the answer. */
 export const bufferedBytesMax = 256 * 1024 * 1024;
-/** A larger body is parsed, checked and stored in its turn. */
+/** A larger body waits for its turn to be parsed, checked and stored. */
 export const smallBodyBytesMax = 64 * 1024;
-/** One of a tenant, and one of all others in turn. */
+/** Larger bodies handled at once, of different tenants if several wait. */
 const largeBodiesMax = 2;
 const largeBodyWaitMs = 10_000;
-/** Of one tenant. */
+/** Waiting bodies of one tenant. */
 const waitingBodiesMax = 50;
 const bodyIdleMs = 30_000;
 const bodyWholeMs = 300_000;
 
-/** Everything that the bodies of all tenants share in this process. */
+/** The places that the bodies of all tenants share in this process. */
 export interface BodyShares {
   readonly bufferedBytes: Shares;
   readonly largeBodies: Shares;
@@ -49,7 +49,7 @@ export class BodyRoom implements Reading {
     this.#releases.push(this.shares.bufferedBytes.takeNow(this.tenantId, bytes));
   };
 
-  /** Waits for the turn of a large body, and then until all sockets have been looked at. */
+  /** Waits for the turn of a large body, and then lets the event loop serve its sockets once. */
   async takeTurn(context: ExecutionContext): Promise<void> {
     const response = context.switchToHttp().getResponse<Response>();
     const left = new AbortController();

@@ -4,7 +4,7 @@ import { searchesMax } from './searches';
 
 const api = useTestApi();
 
-describe('while the searches of one tenant do not come to an end', () => {
+describe('while the searches of one tenant never end,', () => {
   const flood = 40;
   /** Every search for metadata waits for this lock; no other request does. */
   const whileSearchesHang = (work: () => Promise<void>): Promise<void> =>
@@ -22,7 +22,7 @@ describe('while the searches of one tenant do not come to an end', () => {
     return row?.count ?? 0;
   };
 
-  it('another tenant reads, stores and lists its tokens as before', async () => {
+  it('another tenant reads, stores and lists its tokens as usual', async () => {
     const victim = api.foreign.private_key;
     const { body } = await api.post('/tokens', { data: 1 }, victim);
     const { id } = body as { id: string };
@@ -57,7 +57,7 @@ describe('while the searches of one tenant do not come to an end', () => {
     });
   });
 
-  it('its next search is answered as soon as they are over', async () => {
+  it('its next search is answered as soon as they end', async () => {
     expect((await search(api.tenant.private_key)).status).toBe(200);
     expect(api.ctx.searches.shares.searches.state).toMatchObject({ held: 0, waiting: 0 });
   });

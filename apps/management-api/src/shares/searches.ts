@@ -1,23 +1,23 @@
 import { connectDatabase, type Sql } from '@glovebox/database';
 import { Shares } from '@glovebox/shares';
 
-/** Connections for searches of tokens, and for lists of them; each one under way holds one. */
+/** Connections for searches and for lists of tokens. Each search or list holds one. */
 export const searchesMax = 4;
 const listsMax = 8;
 const searchStatementMs = 2_000;
 const searchWaitMs = 2_000;
-/** Of one tenant. */
+/** Waiting searches and lists of one tenant. */
 const waitingSearchesMax = 20;
 const waitingListsMax = 200;
 
 /**
- * Lists and searches of tokens cost what the tenant's number of tokens costs. They have connections of
- * their own, shared out between the tenants, so that nothing else ever waits for one of them. A list
- * goes through an index and waits for lists alone; what looks for metadata is a search.
+ * The cost of listing and searching tokens grows with the tenant's tokens. Both have connections of
+ * their own, shared out between tenants, so that no other work waits for them. A list uses an index
+ * and waits for lists alone. A list filtered by metadata is a search.
  */
 export interface Searches {
   readonly shares: { readonly lists: Shares; readonly searches: Shares };
-  /** Row-level security shows the tenant's rows alone. */
+  /** Runs the work in a transaction that sees the tenant's rows alone. */
   list<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   search<Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found>;
   close(): Promise<void>;

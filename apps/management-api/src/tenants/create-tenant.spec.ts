@@ -7,7 +7,7 @@ import { createTenant } from './create-tenant';
 
 const api = useTestApi();
 
-it('makes a management application alone, which may do all that management is', async () => {
+it('a new tenant has one application, which holds every management permission', async () => {
   const made = await createTenant(api.ctx, { name: 'Plain', demo: false });
   expect(Object.keys(made)).toEqual(['tenant_id', 'name', 'management_key']);
   const formula = { name: 'F', code: 'module.exports = () => ({})' };
@@ -17,7 +17,7 @@ it('makes a management application alone, which may do all that management is', 
   expect((await api.post('/tokens', { data: 1 }, made.management_key)).status).toBe(403);
 });
 
-it('gives the data plane a webhook secret that others can read', async () => {
+it('the data plane gets a webhook secret that receivers can decode', async () => {
   const definitions = await api.ctx.definitions.follower.current();
   const tenant = definitions.find('tenant', api.tenant.tenant_id, api.tenant.tenant_id);
   const [secret] = tenant?.webhookSecrets ?? [];
@@ -25,7 +25,7 @@ it('gives the data plane a webhook secret that others can read', async () => {
   expect(Buffer.from(secret?.secret.slice(6) ?? '', 'base64')).toHaveLength(32);
 });
 
-it('the command line prints one line of JSON', async () => {
+it('the command that creates a tenant prints one line of JSON', async () => {
   const main = `${__dirname}/../../../../dist/apps/management-api/tenant-create.main.js`;
   const keyRing = `1:${randomBytes(32).toString('base64')}`;
   const other = await createTestDatabase();

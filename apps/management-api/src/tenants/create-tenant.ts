@@ -10,7 +10,7 @@ import { toTenantDefinition } from './tenant-definition';
 export interface NewTenant {
   readonly tenant_id: string;
   readonly name: string;
-  /** This once: only its hash is kept. */
+  /** Shown only here: its hash alone is stored. */
   readonly management_key: string;
   readonly private_key?: string;
 }
@@ -24,7 +24,7 @@ const demoPermissions: Permission[] = [
   'token:search',
 ];
 
-/** A tenant with the application that manages it; for a demo also one that uses it. */
+/** Creates a tenant and the application that manages it; for a demo, also one that uses it. */
 export async function createTenant(
   ctx: ManagementContext,
   options: { name: string; demo: boolean },

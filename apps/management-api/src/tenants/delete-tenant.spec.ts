@@ -102,7 +102,7 @@ async function follow(): Promise<DefinitionConnection> {
   return connection;
 }
 
-it('204: every key is refused from the next call on, and nothing runs any more', async () => {
+it('deleting a tenant answers 204, refuses every key from the next call on and ends its runs', async () => {
   const tenant = await stocked();
   const { tenant_id: id } = tenant;
   const dataPlane = await follow();
@@ -127,7 +127,7 @@ it('204: every key is refused from the next call on, and nothing runs any more',
   expect((await api.delete('/tenants/self', tenant.management_key)).status).toBe(401);
 });
 
-it('leaves no row but those of the audit log; and other tenants as they were', async () => {
+it('deleting a tenant leaves only its audit log, and other tenants unchanged', async () => {
   const [tenant, neighbour] = [await stocked(), await stocked()];
   const before = await rowsOf(neighbour.tenant_id);
   expect(Object.values(await rowsOf(tenant.tenant_id)).every((count) => count > 0)).toBe(true);
@@ -144,7 +144,7 @@ it('leaves no row but those of the audit log; and other tenants as they were', a
   expect(lines.at(-1)?.operation).toBe('tenant.delete');
 });
 
-it('what it holds sealed is noise from the same moment on: its data keys are gone', async () => {
+it('the sealed data of a deleted tenant is unreadable at once, since its data keys are gone', async () => {
   const { tenant_id: id, management_key: key } = await stocked();
   const [sealed] = await api.admin.query<{ data: Buffer }>(
     'SELECT data FROM tokens WHERE tenant_id = $1',
@@ -178,7 +178,7 @@ it('the rows that a call under way leaves behind a deleted tenant are deleted as
   expect(sumOf(await rowsOf(id))).toBe(0);
 });
 
-it('changes at the same time are whole or refused, and the log of the tenant ends empty', async () => {
+it('changes during a deletion are whole or refused, and the tenant’s log ends empty', async () => {
   for (let round = 0; round < 10; round += 1) {
     const tenant = await stocked();
     const { management_key: key, tenant_id: id } = tenant;
@@ -209,7 +209,7 @@ it('changes at the same time are whole or refused, and the log of the tenant end
   }
 });
 
-it('leaves the log without a gap, what lets callers in first', async () => {
+it('a deletion leaves no gap in the log, and begins with what admits callers', async () => {
   const tenant = await stocked();
   const [{ version } = { version: '' }] = await api.admin.query<{ version: string }>(
     'SELECT version FROM definition_head',
@@ -233,7 +233,7 @@ it('leaves the log without a gap, what lets callers in first', async () => {
   ]);
 });
 
-it('401 and 403: nothing is deleted', async () => {
+it('a refused deletion answers 401 or 403 and deletes nothing', async () => {
   expect((await api.delete('/tenants/self', 'nobody')).status).toBe(401);
   expect((await api.delete('/tenants/self', api.tenant.private_key)).status).toBe(403);
   const other = await api.keyWith('management', ['tenant:read', 'tenant:update']);
@@ -261,7 +261,7 @@ describe('the role of the management API', () => {
     }
   };
 
-  it('deletes the data keys of the tenant it is in, and no other', async () => {
+  it('can delete the data keys of its tenant alone', async () => {
     const { tenant_id: id } = api.tenant;
     const deleted = await asTenant(id, 'DELETE FROM data_keys RETURNING tenant_id');
     expect(deleted).toEqual([{ tenant_id: id }]);
@@ -269,7 +269,7 @@ describe('the role of the management API', () => {
   });
 });
 
-it('30,000 reactors: within seconds, the head of the log held for less', async () => {
+it('a tenant with 30,000 reactors is deleted within seconds, and holds the head of the log for less', async () => {
   const tenant = await stocked();
   const { tenant_id: id } = tenant;
   const count = 30_000;

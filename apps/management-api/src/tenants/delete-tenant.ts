@@ -5,22 +5,21 @@ import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 
-/** Children before what they refer to; the keys of applications go with these. */
+/** Children come before their parents. Deleting applications cascades to their keys. */
 const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as const;
 
 /**
- * All of a tenant at once: its resources, what the data plane knows of them, and the keys that its
- * data is sealed with. Sealed rows stay behind as noise, which the housekeeping of the workers deletes.
- * The transaction therefore does not grow with the vault. It grows with the definitions alone, which
- * every process holds in memory anyway.
+ * Deletes a tenant at once: its resources, its definitions in the data plane, and the keys that its
+ * data is sealed with. Sealed data becomes unreadable, and workers delete it later. The transaction
+ * grows with the definitions, which every process holds in memory anyway, and not with the vault.
  *
- * - Nothing of the tenant is written meanwhile: the row lock comes first, and each change takes a
- *   share of it first (`change()`). Changes under way are waited for, later ones find no tenant.
- * - Only this tenant is touched, however the statements read: the rows and data keys by row-level
- *   security, the log by the policy of its updates, which the role cannot delete from.
- * - The head of the log, which changes of all tenants wait for, is taken last and for about 20 µs a
- *   definition: 2 s of 100,000, nothing worth mentioning of a few hundred. Several 100,000 would let the
- *   changes of others run into their time-out, a 503. Reading the log never waits.
+ * - Nothing of the tenant is written meanwhile. The row lock comes first, and `change()` takes a share
+ *   of it first. Changes under way are waited for; later ones find no tenant.
+ * - No statement can touch another tenant. Row-level security protects the rows and data keys, and
+ *   the update policy protects the log, from which the role cannot delete.
+ * - The head of the log is locked last, for about 20 µs per definition: 2 s for 100,000 definitions.
+ *   Changes of all tenants wait for it, so several 100,000 would make the changes of others time out
+ *   with a 503. Reading the log never waits.
  */
 export async function deleteTenant(ctx: ManagementContext, author: Author): Promise<void> {
   const { tenantId } = author;

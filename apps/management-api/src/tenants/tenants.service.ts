@@ -45,7 +45,7 @@ export class TenantsService {
     return deleteTenant(this.ctx, author);
   }
 
-  /** The secret that signs from now on. Showing it is a use of it, and recorded. */
+  /** Shows the secret that signs now. Each showing is recorded in the audit log. */
   async showWebhookSecret(author: Author): Promise<WebhookSecretResponse> {
     const { tenantId } = author;
     const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
@@ -80,14 +80,14 @@ export class TenantsService {
   }
 }
 
-/** Gone while the call was under way: with it, the key of the call. */
+/** A tenant that was deleted during the call took the key of the call with it. */
 async function findTenant(manager: EntityManager, id: string): Promise<Tenant> {
   const tenant = await manager.findOneBy(Tenant, { id });
   if (!tenant) throw new Problem('invalid_api_key');
   return tenant;
 }
 
-/** Against other writers of the row alone: each change in the tenant holds the row's key already. */
+/** Locks out other writers of the row. Changes in the tenant, which hold the row's key, go on. */
 async function lockTenant(manager: EntityManager, id: string): Promise<Tenant> {
   return manager
     .createQueryBuilder(Tenant, 't')

@@ -13,7 +13,7 @@ const readSecret = async (key = api.tenant.management_key): Promise<string> =>
   ((await api.get('/tenants/self/webhook-secret', key)).body as { secret: string }).secret;
 
 describe('GET /tenants/self', () => {
-  it('200: the tenant of the caller, which no application made', async () => {
+  it('answers 200 with the caller’s tenant, which has no created_by', async () => {
     const answer = await api.get('/tenants/self', api.foreign.management_key);
     expect(answer.status).toBe(200);
     const { created_at: createdAt } = answer.body as { created_at: string };
@@ -26,7 +26,7 @@ describe('GET /tenants/self', () => {
     });
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get('/tenants/self', 'nobody')).status).toBe(401);
     expect((await api.get('/tenants/self', api.tenant.private_key)).status).toBe(403);
     const other = await api.keyWith('management', ['tenant:update', 'tenant:delete']);
@@ -35,7 +35,7 @@ describe('GET /tenants/self', () => {
 });
 
 describe('PUT /tenants/self', () => {
-  it('200: replaces name and settings, which are in force for the next call', async () => {
+  it('replaces name and settings, in force for the next call', async () => {
     const secret = await readSecret();
     const settings = { enable_ephemeral_proxy: 'true', other: '' };
     const put = await api.put('/tenants/self', { name: 'Renamed', settings, id: 'x' });
@@ -52,7 +52,7 @@ describe('PUT /tenants/self', () => {
     expect(await definition()).toMatchObject({ settings, webhookSecrets: [{ secret }] });
   });
 
-  it('200: settings that are left out, or null, are none', async () => {
+  it('treats omitted settings and null as no settings', async () => {
     for (const input of [{ name: 'n' }, { name: 'n', settings: null }]) {
       await api.put('/tenants/self', { name: 'n', settings: { a: 'b' } });
       const put = await api.put('/tenants/self', input);
@@ -72,14 +72,14 @@ describe('PUT /tenants/self', () => {
     [{ name: 'n', settings: { a: 1 } }, 'settings'],
     [{ name: 'n', settings: { a: null } }, 'settings'],
     [{ name: 'n', settings: { a: '\0' } }, 'settings'],
-  ])('400: %j, and nothing is stored', async (body, member) => {
+  ])('refuses %j with 400 and stores nothing', async (body, member) => {
     const before = (await api.get('/tenants/self')).body as object;
     const refused = await api.put('/tenants/self', body);
     expect([refused.status, refused.body]).toMatchObject([400, { errors: { [member]: [text] } }]);
     expect((await api.get('/tenants/self')).body).toEqual(before);
   });
 
-  it('401, 403, 415, 413; another tenant is never touched', async () => {
+  it('answers 401, 403, 415 and 413, and never changes another tenant', async () => {
     const input = { name: 'n' };
     expect((await api.put('/tenants/self', input, 'nobody')).status).toBe(401);
     expect((await api.put('/tenants/self', input, api.tenant.private_key)).status).toBe(403);
@@ -90,7 +90,7 @@ describe('PUT /tenants/self', () => {
     expect(foreign.body).toMatchObject({ name: 'Foreign' });
   });
 
-  it('two at once, and other changes in the tenant beside them: none waits in a circle', async () => {
+  it('does not deadlock with another one or with other changes in the tenant', async () => {
     const formula = { name: 'F', code: 'module.exports = () => ({})' };
     for (let round = 0; round < 10; round += 1) {
       const answers = await Promise.all([
@@ -110,7 +110,7 @@ describe('PUT /tenants/self', () => {
 describe('GET /tenants/self/webhook-secret', () => {
   const path = '/tenants/self/webhook-secret';
 
-  it('200: the secret that the data plane signs with, of the own tenant alone', async () => {
+  it('answers 200 with the secret that signs for the caller’s tenant alone', async () => {
     const answer = await api.get(path, api.foreign.management_key);
     expect(answer.status).toBe(200);
     const { secret } = answer.body as { secret: string };
@@ -120,7 +120,7 @@ describe('GET /tenants/self/webhook-secret', () => {
     expect(await readSecret()).not.toBe(secret);
   });
 
-  it('401 and 403', async () => {
+  it('answers 401 and 403', async () => {
     expect((await api.get(path, 'nobody')).status).toBe(401);
     expect((await api.get(path, api.tenant.private_key)).status).toBe(403);
     const reader = await api.keyWith('management', ['tenant:read']);
@@ -131,7 +131,7 @@ describe('GET /tenants/self/webhook-secret', () => {
 describe('POST /tenants/self/webhook-secret/rotate', () => {
   const path = '/tenants/self/webhook-secret/rotate';
 
-  it('200: a new secret signs, the one before signs along for a day, older ones do not', async () => {
+  it('makes a new secret sign, and the previous one also for a day, but no older one', async () => {
     const secrets = [await readSecret()];
     for (let round = 0; round < 3; round += 1) {
       const answer = await api.post(path, '');
@@ -150,7 +150,7 @@ describe('POST /tenants/self/webhook-secret/rotate', () => {
     expect(new Set(secrets).size).toBe(4);
   });
 
-  it('401, 403, 415, 400: nothing is rotated; nor is another tenant’s secret', async () => {
+  it('answers 401, 403, 415 and 400 without rotating any tenant’s secret', async () => {
     const before = await readSecret();
     const foreign = await readSecret(api.foreign.management_key);
     expect((await api.post(path, '', 'nobody')).status).toBe(401);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Tenant } from '../entities/tenant.entity';
 
-/** `whsec_…`, the newest first; a rotated one signs along until its time. */
+/** `whsec_…`. Lists of secrets begin with the newest; a rotated one also signs until `until`. */
 export interface WebhookSecret {
   readonly secret: string;
   readonly until: string | null;
@@ -14,7 +14,7 @@ export function newWebhookSecret(): WebhookSecret {
   return { secret: `whsec_${randomBytes(32).toString('base64')}`, until: null };
 }
 
-/** A new one in front; the one that it replaces signs along for a day, and no older one does. */
+/** Puts a new secret first. The replaced one also signs for a day; older ones are dropped. */
 export function rotated([newest]: readonly WebhookSecret[]): [WebhookSecret, ...WebhookSecret[]] {
   const until = new Date(Date.now() + overlapMs).toISOString();
   return [newWebhookSecret(), ...(newest ? [{ ...newest, until }] : [])];

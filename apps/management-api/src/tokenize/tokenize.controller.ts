@@ -9,7 +9,7 @@ import { TokensService } from '../tokens/tokens.service';
 /** The limit of what expressions expand to. */
 const documentBytesMax = 10 * 1024 * 1024;
 
-/** Whole documents: values into tokens, and back. */
+/** Turns the values of whole documents into tokens, and back. */
 @Controller()
 export class TokenizeController {
   constructor(private readonly tokens: TokensService) {}

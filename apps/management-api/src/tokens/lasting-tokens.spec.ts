@@ -146,7 +146,7 @@ describe('a token with expires_at', () => {
     }
   });
 
-  it('its row is removed by housekeeping, with what it was found by; others stay', async () => {
+  it('lets housekeeping remove the row with its search terms, and no other row', async () => {
     const token = { data: 1, metadata: { a: 'b' }, expires_at: inAnHour() };
     const ids = await Promise.all(
       [0, 1, 2].map(async () => ((await create(token)).body as { id: string }).id),

@@ -1,4 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import {
   ArrayMaxSize,
   IsArray,
@@ -12,7 +11,7 @@ import {
 } from 'class-validator';
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
-import { requestOf } from '../http/request';
+import { queryReadBy } from '../http/request';
 import { readPage, type PageQuery } from '../lists/listing';
 import {
   IsAnyJson,
@@ -100,9 +99,7 @@ export interface TokenListQuery extends PageQuery {
   readonly filter: TokenFilter;
 }
 
-export const TokenListing = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  readTokenQuery(new URL(requestOf(context).originalUrl, 'http://localhost').searchParams),
-);
+export const TokenListing = queryReadBy(readTokenQuery);
 
 const metadata = 'metadata.';
 

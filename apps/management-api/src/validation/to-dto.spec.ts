@@ -29,13 +29,13 @@ describe('a document', () => {
   });
 
   it.each([[undefined], [null], [1], ['x'], [[]], [[proxy]]])(
-    'is an object, not %j',
+    'must be an object, not %j',
     (document) => {
       expect(errorsOf(ProxyInput, document)).toEqual({ '': ['must be a JSON object'] });
     },
   );
 
-  it('is told all that is wrong with it at once, one message for each member', () => {
+  it('gets one message for each wrong member, all at once', () => {
     const wrong = {
       name: '\0'.repeat(201),
       request_transform: { code: 5, runtime: 'node18' },
@@ -56,7 +56,7 @@ describe('a document', () => {
     });
   });
 
-  it('says which entry of a list is wrong', () => {
+  it('gets a message that names the wrong entry of a list', () => {
     const rule = {
       priority: 0,
       container: 'x',
@@ -83,7 +83,7 @@ describe('a document', () => {
     expect({ ...dto }).toEqual({ ...proxy, request_transforms: null, response_transforms: null });
   });
 
-  it('keeps names that mean something to JavaScript in a map and in any JSON', () => {
+  it('keeps names such as __proto__ in a map and in any JSON', () => {
     const text = '{"__proto__":"a","constructor":"b","toString":"c","then":"d"}';
     const input = JSON.parse(`{"data":${text},"mask":null,"metadata":${text}}`) as unknown;
     const { data, mask, metadata } = toDto(CreateToken, input);
@@ -101,7 +101,7 @@ describe('a document', () => {
   });
 });
 
-describe('a class', () => {
+describe('a DTO class', () => {
   it('is refused if it declares a list without a limit', () => {
     class Unlimited {
       @IsArray()

@@ -5,7 +5,7 @@ import type { SpecWorker } from '../spec-worker';
 import { claimRun, openRun, type ClaimedRun, type OpenedRun } from './run-rows';
 
 /** A row of a run, as far as specs look at it. */
-export interface RunRow {
+interface RunRow {
   readonly status: string;
   readonly fence: number;
   readonly faults: number;

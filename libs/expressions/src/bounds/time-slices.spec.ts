@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Budget, Tally } from './limits';
-import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
 import { bodyTemplate } from '../expand/expand-stream';
 import { valueTemplate } from '../expand/value-template';
+import { Budget, Tally } from './limits';
+import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
 
 /** Counts how often the process has looked at its sockets during the work. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {
@@ -29,14 +29,14 @@ const chain = (nth: number): string =>
   `{{ v_1 | upcase | replace: 'É', 'e' | hmac: 'sha256', '${nth}' }}`;
 
 describe('long work', () => {
-  it('stands still every few milliseconds and ends with its result', async () => {
+  it('pauses every few milliseconds and ends with its result', async () => {
     const result = { steps: 0 };
     const looks = await looksDuring(async () => (result.steps = await inSlices(busy(200))));
     expect(looks).toBeGreaterThan(3);
     expect(result.steps).toBeGreaterThan(1_000);
   });
 
-  it('of many that come together is done one slice at a time, with a look at the sockets after each', async () => {
+  it('of many callers is done one slice at a time, with a look at the sockets after each', async () => {
     const looks = await looksDuring(() =>
       Promise.all(Array.from({ length: 20 }, () => inSlices(busy(50)))),
     );
@@ -61,7 +61,7 @@ describe('long work', () => {
     expect(turns).toEqual({ taken: 2, ended: 2 });
   });
 
-  it('waits in line behind all who waited before', async () => {
+  it('waits behind all earlier waiters', async () => {
     const served: number[] = [];
     const wait = async (nth: number): Promise<void> => {
       await nextSlice();
@@ -75,7 +75,7 @@ describe('long work', () => {
 });
 
 describe('costly expressions', () => {
-  it('of a body are replaced in slices, to the same as at once', async () => {
+  it('of a body are replaced in slices, with the same result as at once', async () => {
     const body = Buffer.from(JSON.stringify(Array.from({ length: 4 }, (_, nth) => chain(nth))));
     const make = () => atOnce(bodyTemplate(body, 'json', new Tally()));
     const filled: { bytes?: Buffer } = {};
@@ -92,14 +92,14 @@ describe('costly expressions', () => {
     expect(looks).toBeGreaterThan(3);
   });
 
-  it('of a large body are looked for in slices', async () => {
+  it('of a large body are found in slices', async () => {
     const expression = `{{v_1${' | upcase'.repeat(32)}}}`;
     const body = Buffer.from(expression.repeat(999));
     const looks = await looksDuring(() => inSlices(bodyTemplate(body, 'text', new Tally())));
     expect(looks).toBeGreaterThan(2);
   });
 
-  it('fill the room of their request as they are replaced', () => {
+  it('count against the memory of their request as they are replaced', () => {
     let kept = 0;
     const keep = (bytes: number): void => {
       kept += bytes;

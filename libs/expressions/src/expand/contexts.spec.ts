@@ -1,3 +1,4 @@
+import { expandedBytesMax } from '../bounds/limits';
 import {
   Budget,
   headerTemplate,
@@ -6,7 +7,6 @@ import {
   Tally,
   valueTemplate,
 } from '../index';
-import { expandedBytesMax } from '../bounds/limits';
 import { formTemplate, jsonTemplate, textTemplate } from '../spec-bodies';
 
 const hostile: readonly unknown[] = [
@@ -92,7 +92,7 @@ describe.each(hostile.map((value) => [value]))('the value %j cannot leave its pl
     expect(Buffer.from(line, 'latin1').toString('utf8')).toBe(`b ${asText(value)}`);
   });
 
-  it('in text, where it stands as it is, and once', () => {
+  it('in text, where it stands once and unchanged', () => {
     expect(textTemplate('<a>{{v_1}}</a>').render(values)).toBe(`<a>${asText(value)}</a>`);
   });
 
@@ -109,7 +109,7 @@ describe('half an escape before an expression', () => {
     expect(() => jsonTemplate(`{"a":"${escape}{{v_1}}"}`)).toThrow(/follows half an escape/);
   });
 
-  it('a whole one in JSON is not', () => {
+  it('in JSON is not meant by a whole one, which is accepted', () => {
     const text = '{"a":"\\\\{{v_1}}\\"{{v_1}}\\u00e4{{v_1}}"}';
     expect(JSON.parse(jsonTemplate(text).render(values))).toEqual({ a: '\\2f"n"2f"nä2f"n' });
   });
@@ -119,16 +119,16 @@ describe('half an escape before an expression', () => {
     expect(() => formTemplate(`${escape}%7B%7Bv_1%7d%7d`)).toThrow(/follows half an escape/);
   });
 
-  it('in the field before is of no account', () => {
+  it('in the field before is accepted', () => {
     expect(formTemplate('a=%&{{v_1}}').render(values)).toBe('a=%&2f%22n');
   });
 
-  it('a whole one in a path is not', () => {
+  it('in a path is not meant by a whole one, which is accepted', () => {
     expect(pathTemplate('/%25{{v_1}}%41').render(values)).toBe('/%252f%22n%41');
   });
 });
 
-describe('every byte that belongs to no expression stays as it was', () => {
+describe('every byte outside of expressions stays as it was', () => {
   const values = valuesOf('!');
 
   it.each([
@@ -136,21 +136,21 @@ describe('every byte that belongs to no expression stays as it was', () => {
     [formTemplate, 'a=%2b+%C3%28&&=&é=%zz&b={{v_1}}&%7B%7Bopen', 'b=!'],
     [pathTemplate, '//a/./%2E%7B/é;x=1/{{v_1}}', '/!'],
     [textTemplate, '\ufeffa\r\n\u0000 } {{{v_1}} }}'.replace('{{{', '{ {{'), '{ !'],
-  ])('%o', (make, text, part) => {
+  ])('in %o', (make, text, part) => {
     const [before, after] = text.split('{{v_1}}');
     const result = make(text).render(values);
     expect(result).toBe(`${before}!${after}`);
     expect(result).toContain(part);
   });
 
-  it('also in headers, and their names are not expanded', () => {
+  it('in headers too, whose names are not expanded', () => {
     const raw = ['X-{{v_1}}', 'caf\u00e9 {{v_1}}', 'x', 'y', 'X', ''];
     expect(headerTemplate(raw).render(values)).toEqual([raw[0], 'caf\u00e9 !', 'x', 'y', 'X', '']);
   });
 });
 
 describe('braces of two fields enclose no expression', () => {
-  it.each(['a={{v_1&b=}}', '{{v_1=&}}', '%7B%7Bv_1&%7D%7D'])('%s', (form) => {
+  it.each(['a={{v_1&b=}}', '{{v_1=&}}', '%7B%7Bv_1&%7D%7D'])('in %s', (form) => {
     expect(formTemplate(form).tokenIds).toEqual([]);
     expect(formTemplate(form).render(valuesOf('x'))).toBe(form);
   });
@@ -167,39 +167,42 @@ describe('an encoded expression', () => {
     expect(formTemplate(`q=${plus}`).render(values)).toBe('q=x%26%3D%2B%25');
   });
 
-  it('a plus in a path is a plus', () => {
+  it('keeps a plus in a path as a plus', () => {
     expect(() => pathTemplate('/{{+v_1+}}')).toThrow(/character 1 is not valid/);
   });
 
   it.each(['{{v_1%}}', '{{%ff%fe%fd}}', '%7B%7Bv_1%C3%7D%7D'])(
-    'that is broken is refused: %s',
+    'is refused when it is broken: %s',
     (text) => {
       expect(() => formTemplate(text)).toThrow(/character 0 is not valid/);
     },
   );
 
-  it('a slash in its arguments does not end it', () => {
+  it('does not end at a slash in its arguments', () => {
     const card = new Map([['v_1', { expiration_month: 1, expiration_year: 2030 }]]);
     expect(pathTemplate("/{{v_1|card_exp:'MM/YY'}}/x").render(card)).toBe('/01%2F30/x');
   });
 });
 
 describe('an expression in a JSON string', () => {
-  it('may hold escapes, which are read first', () => {
+  it('may hold escapes, which are decoded first', () => {
     const text = JSON.stringify({ a: `{{ v_1 | json: "$['é\\"']" | append: "\\\\\\"" }}` });
     expect(JSON.parse(jsonTemplate(text).render(valuesOf({ 'é"': 'x' })))).toEqual({ a: 'x\\"' });
   });
 
-  it.each(['{"a":"{{v_1\\x}}"}', '{"a":"{{v_1\\u00}}"}'])('broken ones are refused: %s', (text) => {
-    expect(() => jsonTemplate(text)).toThrow(/character 6 is not valid/);
-  });
+  it.each(['{"a":"{{v_1\\x}}"}', '{"a":"{{v_1\\u00}}"}'])(
+    'is refused with broken escapes: %s',
+    (text) => {
+      expect(() => jsonTemplate(text)).toThrow(/character 6 is not valid/);
+    },
+  );
 
-  it('braces outside of a string are refused, also around a quoted argument', () => {
+  it('is refused outside of a string, also around a quoted argument', () => {
     expect(() => jsonTemplate('{"a":{{v_1|append:"x"}}}')).toThrow(/outside of a JSON string/);
   });
 });
 
-describe('one request of several templates', () => {
+describe('a request of several templates', () => {
   it('counts its tokens and expressions together, and knows all its tokens', () => {
     const tally = new Tally();
     const body = Array.from({ length: 60 }, (_, i) => `{{token-${i}}}`).join('');
@@ -214,7 +217,7 @@ describe('one request of several templates', () => {
     expect(() => jsonTemplate('"{{v_1}}"', many)).toThrow(/at most 1000 expressions/);
   });
 
-  it('shares the budget of what they expand to', () => {
+  it('shares one budget of expanded bytes', () => {
     const budget = new Budget();
     const values = valuesOf('x'.repeat(expandedBytesMax / 2));
     textTemplate('{{v_1}}').render(values, budget);
@@ -233,7 +236,7 @@ describe('an expression of 4 KB', () => {
     [jsonTemplate, '"'],
     [formTemplate, ''],
     [pathTemplate, ''],
-  ])('passes, a longer one is refused: %o', (make, quote) => {
+  ])('passes, while a longer one is refused: %o', (make, quote) => {
     expect(make(quote + spaced(4_096) + quote).tokenIds).toEqual(['v_1']);
     expect(() => make(quote + spaced(4_097) + quote)).toThrow(/longer than 4096 bytes/);
   });

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Budget, expandStream, Tally } from '../index';
-import type { StreamOptions } from './expand-stream';
 import { jsonTemplate } from '../spec-bodies';
+import type { StreamOptions } from './expand-stream';
 
 const values = new Map<string, unknown>([
   ['card_1', { number: '4242' }],
@@ -33,15 +33,20 @@ async function expanded(
 const json = '{"é\\"":"{{card_1}}" , "{{name}}" : [ "{{ name }}x","\\\\" ], "z":"\\u00e9{{"}';
 
 describe('a streamed body', () => {
-  it.each([1, 2, 3, 5, 7, 64])('in chunks of %d bytes is what it is in one', async (chunkBytes) => {
-    const whole = jsonTemplate(json).render(values);
-    expect((await expanded(json, options('json'), chunkBytes)).toString()).toBe(whole);
-    const form = 'a=%7B%7B+name+%7d%7D&b={{name}}é&c=%7B%7';
-    expect((await expanded(form, options('form'), chunkBytes)).toString()).toBe(
-      'a=a%22%C3%A9&b=a%22%C3%A9é&c=%7B%7',
-    );
-    expect((await expanded('é{{name}}é{', options('text'), chunkBytes)).toString()).toBe('éa"éé{');
-  });
+  it.each([1, 2, 3, 5, 7, 64])(
+    'gives the same in chunks of %d bytes as in one',
+    async (chunkBytes) => {
+      const whole = jsonTemplate(json).render(values);
+      expect((await expanded(json, options('json'), chunkBytes)).toString()).toBe(whole);
+      const form = 'a=%7B%7B+name+%7d%7D&b={{name}}é&c=%7B%7';
+      expect((await expanded(form, options('form'), chunkBytes)).toString()).toBe(
+        'a=a%22%C3%A9&b=a%22%C3%A9é&c=%7B%7',
+      );
+      expect((await expanded('é{{name}}é{', options('text'), chunkBytes)).toString()).toBe(
+        'éa"éé{',
+      );
+    },
+  );
 
   it('asks for the tokens of a batch at once, and only for those', async () => {
     const asked: string[][] = [];
@@ -51,13 +56,13 @@ describe('a streamed body', () => {
     expect(asked).toEqual([['name', 'card_1'], ['name']]);
   });
 
-  it('without an expression asks for nothing', async () => {
+  it('asks for nothing without an expression', async () => {
     const asked: string[][] = [];
     await expanded('{"a":"{ { }}"}', options('json', asked), 2);
     expect(asked).toEqual([]);
   });
 
-  it('lets through what holds no expression before the source has ended', async () => {
+  it('passes on bytes without expressions before the source has ended', async () => {
     async function* source(): AsyncGenerator<Buffer> {
       yield Buffer.from('first');
       await new Promise(() => undefined);
@@ -75,7 +80,7 @@ describe('a streamed body', () => {
     await expect(expanded('{{name}}'.repeat(11), using)).rejects.toMatchObject({ status: 413 });
   });
 
-  it('that is JSON but not UTF-8 is refused, at its end too', async () => {
+  it('is refused when it is JSON but not UTF-8, at its end too', async () => {
     for (const bytes of [Buffer.from('"\xff"', 'latin1'), Buffer.from('"\xc3', 'latin1')]) {
       await expect(expanded(bytes, options('json'), 1)).rejects.toMatchObject({
         code: 'invalid_json',
@@ -83,7 +88,7 @@ describe('a streamed body', () => {
     }
   });
 
-  it('that is text of another encoding stays so', async () => {
+  it('stays in its encoding when it is text', async () => {
     const result = await expanded(Buffer.from('caf\xe9 {{name}}', 'latin1'), options('text'), 3);
     expect(result).toEqual(Buffer.concat([Buffer.from('caf\xe9 ', 'latin1'), Buffer.from('a"é')]));
   });
@@ -103,7 +108,7 @@ describe('a streamed body', () => {
     },
   );
 
-  it('an open expression above 4 KB ends with its string or field', async () => {
+  it('keeps an open expression above 4 KB as text until its string or field ends', async () => {
     const rest = ' '.repeat(5_000);
     const strings = `["{{${rest}","}}{{name}}"]`;
     expect((await expanded(strings, options('json'), 100)).toString()).toBe(
@@ -115,12 +120,12 @@ describe('a streamed body', () => {
     );
   });
 
-  it('refuses more white space behind a whole string than it would hold back', async () => {
+  it('refuses more white space behind a whole string than it may hold back', async () => {
     const body = `["{{card_1}}"${' '.repeat(100_000)}]`;
     await expect(expanded(body, options('json'), 1_000)).rejects.toThrow(/white space/);
   });
 
-  it('hands on an error of its source', async () => {
+  it('passes on an error of its source', async () => {
     async function* source(): AsyncGenerator<Buffer> {
       yield Buffer.from('{{na');
       throw new Error('reset');
@@ -132,7 +137,7 @@ describe('a streamed body', () => {
   });
 });
 
-describe('20 MB', () => {
+describe('a body of 20 MB', () => {
   const unit = {
     json: `{"name":"some \\"text\\"","open":"{{","list":[1,2.5,{"a":"}}"}]},`,
     form: 'name=some+text&open={{&close=%7D%7D&',
@@ -140,7 +145,7 @@ describe('20 MB', () => {
   };
 
   it.each(['json', 'form', 'text'] as const)(
-    'of %s are read in memory that stays flat and time that grows with the length',
+    'of %s is read with flat memory and in time that grows with the length',
     async (context) => {
       const block = Buffer.from(unit[context].repeat(Math.ceil(65_536 / unit[context].length)));
       const read = async (megabytes: number): Promise<{ ms: number; held: number }> => {

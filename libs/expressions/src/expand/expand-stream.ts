@@ -1,11 +1,11 @@
 import { Problem } from '@glovebox/problems';
+import type { Budget, Tally } from '../bounds/limits';
+import { inSlices, nextSlice, type Work } from '../bounds/time-slices';
 import { formSyntax, overBytes } from '../scan/encoded-syntax';
 import { JsonScanner } from '../scan/json-scanner';
-import type { Budget, Tally } from '../bounds/limits';
+import { plainSyntax, SpanScanner } from '../scan/span-scanner';
 import type { Piece, Scanner } from '../scan/template-pieces';
 import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
-import { inSlices, nextSlice, type Work } from '../bounds/time-slices';
-import { plainSyntax, SpanScanner } from '../scan/span-scanner';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 
 export type BodyContext = 'json' | 'form' | 'text';

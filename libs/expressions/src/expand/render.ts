@@ -1,8 +1,8 @@
-import type { Expression } from '../scan/expression';
 import type { Budget } from '../bounds/limits';
-import type { Hole, Piece } from '../scan/template-pieces';
 import type { Work } from '../bounds/time-slices';
 import { toText } from '../filters/value-filters';
+import type { Expression } from '../scan/expression';
+import type { Hole, Piece } from '../scan/template-pieces';
 
 /** Values by token id. The caller must provide all that a template needs. */
 export type Values = ReadonlyMap<string, unknown>;

@@ -1,7 +1,7 @@
 import { Budget } from '../bounds/limits';
+import { atOnce, inSlices, type Work } from '../bounds/time-slices';
 import type { Piece } from '../scan/template-pieces';
 import type { Values } from './render';
-import { atOnce, inSlices, type Work } from '../bounds/time-slices';
 
 /** A text or value with holes: the tokens it needs, and the result once their values are known. */
 export interface Template<Result> {

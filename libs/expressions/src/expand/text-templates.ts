@@ -1,9 +1,9 @@
 import { Problem } from '@glovebox/problems';
-import { formSyntax, overBytes, pathSyntax } from '../scan/encoded-syntax';
 import { Tally } from '../bounds/limits';
+import { formSyntax, overBytes, pathSyntax } from '../scan/encoded-syntax';
+import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
 import type { Piece } from '../scan/template-pieces';
 import { renderEach, writeEncoded, writeText } from './render';
-import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 
 /** Reads a query without its `?`. */

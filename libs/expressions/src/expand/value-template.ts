@@ -1,11 +1,11 @@
 import { Tally, type Budget } from '../bounds/limits';
-import type { Piece } from '../scan/template-pieces';
-import { evaluate, renderEach, type Values } from './render';
 import type { Work } from '../bounds/time-slices';
-import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
-import { templateFrom, tokenIdsOf, type Template } from './template';
 import { toText } from '../filters/value-filters';
+import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
+import type { Piece } from '../scan/template-pieces';
 import { DocumentPath } from './document-path';
+import { evaluate, renderEach, type Values } from './render';
+import { templateFrom, tokenIdsOf, type Template } from './template';
 
 /**
  * Reads parsed JSON, such as the arguments of a reactor. A string that is exactly one expression

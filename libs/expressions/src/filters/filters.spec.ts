@@ -1,6 +1,6 @@
 import { Problem } from '@glovebox/problems';
-import { filterNames } from './filters';
 import { dataTemplate } from '../index';
+import { filterNames } from './filters';
 
 const filtered = (filters: string, value: unknown): unknown =>
   dataTemplate(`{{ data | ${filters} }}`).render(value);
@@ -86,11 +86,11 @@ const cases: readonly (readonly [filters: string, value: unknown, result: unknow
 ];
 
 describe('a filter', () => {
-  it.each(cases)('%s of %j is %j', (filters, value, result) => {
+  it.each(cases)('%s makes of %j the value %j', (filters, value, result) => {
     expect(filtered(filters, value)).toEqual(result);
   });
 
-  it('has at least one example here', () => {
+  it('has at least one example in this spec', () => {
     const tested = cases.map(([filters]) => /^\w+/.exec(filters)?.[0]);
     expect(filterNames.filter((name) => !tested.includes(name))).toEqual([]);
   });
@@ -115,14 +115,17 @@ describe('a filter', () => {
     ["json: '$.__proto__'", {}],
     ["json: '$.length'", [1]],
     ["json: '$[1]'", [1]],
-  ])('%s does not take %j: refused by its name and place, without the value', (filters, value) => {
-    const problem = refusal(() => filtered(filters, value));
-    const name = /^\w+/.exec(filters)?.[0] ?? '';
-    expect(problem.code).toBe('invalid_expression');
-    expect(problem.detail).toBe(
-      `The expression at character 0 has a value that the filter ${name} cannot take.`,
-    );
-  });
+  ])(
+    '%s does not take %j, and is refused by name and place without the value',
+    (filters, value) => {
+      const problem = refusal(() => filtered(filters, value));
+      const name = /^\w+/.exec(filters)?.[0] ?? '';
+      expect(problem.code).toBe('invalid_expression');
+      expect(problem.detail).toBe(
+        `The expression at character 0 has a value that the filter ${name} cannot take.`,
+      );
+    },
+  );
 
   it.each([
     'unknown',
@@ -177,20 +180,20 @@ describe('a filter', () => {
     String.raw`append: '\n'`,
     'slice: 01',
     'slice: +1',
-  ])('%s is not the grammar', (filters) => {
+  ])('in %s is not valid grammar', (filters) => {
     expect(() => dataTemplate(`{{ data | ${filters} }}`)).toThrow(
       /character 0 (is not valid|uses a filter)/,
     );
   });
 
-  it('cannot make a text that is out of proportion', () => {
+  it('cannot make a text out of proportion', () => {
     const large = 'a'.repeat(1024 * 1024);
     expect(() => filtered(`replace: 'a', '${'b'.repeat(4_000)}'`, large)).toThrow(/replace/);
     expect(filtered('to_base16 | last4', large)).toBe('6161');
     expect(() => filtered('to_base16', `${large}a`)).toThrow(/to_base16 cannot take/);
   });
 
-  it('visits values for a time that is paid for', () => {
+  it('pays for each value that it visits', () => {
     const wide = { a: Array(500_000).fill(0), b: 1 };
     const startedAt = performance.now();
     expect(() => dataTemplate(`{{ data${'..*'.repeat(1_300)} }}`)).toThrow(/not valid/);
@@ -199,7 +202,7 @@ describe('a filter', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it('of a card looks at its own members alone, however many others there are', () => {
+  it('of a card looks only at its own members, however many others there are', () => {
     const others = Array.from({ length: 100_000 }, (_, i) => [`a${i}`, 0] as const);
     const wide = { ...card, ...Object.fromEntries(others) };
     const repeated = Array.from({ length: 900 }, (_, i) => `{{ data | card_exp }}${' '.repeat(i)}`);

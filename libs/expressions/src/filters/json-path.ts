@@ -1,7 +1,7 @@
 import type { Budget } from '../bounds/limits';
+import type { Work } from '../bounds/time-slices';
 import { Opaque, plainOf } from './opaque';
 import { quoted, Reader, unquote } from './reader';
-import type { Work } from '../bounds/time-slices';
 
 type Selector =
   | { readonly kind: 'member'; readonly name: string }

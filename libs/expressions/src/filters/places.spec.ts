@@ -50,7 +50,7 @@ describe('the places that a path leads to', () => {
     ['$.card.number.length', ''],
     ['$.lines.length', ''],
     ["$['card']['month']", 'card.month'],
-  ])('%s: %s', (path, expected) => {
+  ])('for %s are: %s', (path, expected) => {
     expect(placesOf(document, path).keys).toBe(expected);
   });
 
@@ -61,14 +61,14 @@ describe('the places that a path leads to', () => {
     expect(placesOf({ a: new Secret() }, '$..name').keys).toBe('');
   });
 
-  it('are looked for no further than one more than may be', () => {
+  it('are counted up to one more than the maximum', () => {
     const list = Array(10_000).fill(1);
     expect(placesOf(list, '$[*]', 3).keys).toBe('0 1 2 3');
     expect(placesOf(list, '$[*]', 3).visits).toBe(5);
     expect(placesOf(list, '$..a').visits).toBe(10_001);
   });
 
-  it('show their values', () => {
+  it('have their values', () => {
     const [place] = atOnce(placesAt([document], parseJsonPath('$.card') ?? [], 1, () => {}));
     expect(place && valueOf(place)).toBe(document.card);
   });
@@ -86,12 +86,12 @@ describe('an expression over a document and a place in it', () => {
     ['{{ @[0].sku }} of {{ $.card.month }}', 'a of 3'],
     ['plain', 'plain'],
     ['{{ open', '{{ open'],
-  ])('%s', (text, expected) => {
+  ])('may be %s', (text, expected) => {
     expect(make(text)).toEqual(expected);
   });
 
   it.each(['{{ data }}', '{{ some-token }}', '{{ $$ }}', '{{ @ | nothing }}', '{{ $. }}', '{{ }}'])(
-    'is not %s',
+    'may not be %s',
     (text) => {
       expect(() => placeTemplate(text)).toThrow('expression');
     },
@@ -101,14 +101,14 @@ describe('an expression over a document and a place in it', () => {
     expect(() => valueTemplate('{{ $ }}').tokenIds).toThrow();
   });
 
-  it('sees what is not JSON as its plain value, wherever it stands', () => {
+  it('sees an opaque value as its plain value, wherever it stands', () => {
     const value = { a: new Secret(), card: { expiration_month: new Secret() } };
     expect(make('{{ @.a | append: "!" }}', value)).toBe('42!');
     expect(make("{{ @ | json: '$.a' }}", value)).toBe(42);
     expect(make('{{ @ | stringify }}', value)).toBe('{"a":42,"card":{"expiration_month":42}}');
   });
 
-  it('spends plain text as well, since it is made for each of many places', () => {
+  it('is charged for plain text as well, since it is made for each of many places', () => {
     const budget = new Budget();
     const template = placeTemplate('x'.repeat(4_000));
     const often = (times: number) => () => {

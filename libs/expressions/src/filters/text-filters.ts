@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { fromEnd, fromStart, lengthOf } from './code-points';
-import type { Argument, Change } from './filter';
 import { type Budget, paddingMax, textLengthMax } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
+import { fromEnd, fromStart, lengthOf } from './code-points';
+import type { Argument, Change } from './filter';
 
 type TextChange = (text: string, budget: Budget) => string | undefined | Work<string | undefined>;
 

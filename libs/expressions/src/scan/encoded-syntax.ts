@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { Finder } from './template-pieces';
 import { plainSyntax, type Syntax } from './span-scanner';
+import { Finder } from './template-pieces';
 
 /** Percent-encoded text: braces may be written as they are or as %7B and %7D. */
 export const pathSyntax: Syntax = {

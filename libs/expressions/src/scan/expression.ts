@@ -1,10 +1,10 @@
 import { Problem } from '@glovebox/problems';
+import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
+import type { Work } from '../bounds/time-slices';
 import type { Argument } from '../filters/filter';
 import { makeChange } from '../filters/filters';
 import { readSteps, valueAt } from '../filters/json-path';
-import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
 import { quoted, Reader, unquote } from '../filters/reader';
-import type { Work } from '../bounds/time-slices';
 import { isTokenId, normalTokenId } from './token-id';
 
 /** The text between `{{` and `}}`: a token, and the filters that its value goes through. */

@@ -1,5 +1,5 @@
-import { malformed, readExpression, tooLong } from './expression';
 import { expressionBytesMax, type Tally } from '../bounds/limits';
+import { malformed, readExpression, tooLong } from './expression';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './template-pieces';
 
 /**

@@ -37,7 +37,7 @@ async function outcome(step: TransformStep, text: string): Promise<string> {
   }
 }
 
-describe('docs/proxies.md', () => {
+describe('docs/proxies.md is true:', () => {
   it.each(examples)('$before under $step becomes $after', async ({ step, before, after }) => {
     expect(await outcome(step, before)).toBe(after);
   });

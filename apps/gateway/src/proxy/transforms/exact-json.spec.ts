@@ -24,7 +24,7 @@ describe('exact JSON', () => {
     expect(write(read(text))).toBe(text);
   });
 
-  it('writes strings and blanks as JSON.stringify does, and keeps halves of surrogate pairs', () => {
+  it('writes strings and blanks like JSON.stringify, and keeps halves of surrogate pairs', () => {
     expect(write(read(' { "a\\u0062" : "\\u00e9\\/\\ud800" } '))).toBe('{"ab":"é/\\ud800"}');
   });
 
@@ -50,7 +50,7 @@ describe('exact JSON', () => {
     expect(codeOf(() => read(text))).toBe('invalid_json');
   });
 
-  it('refuses what is not UTF-8, and takes a byte order mark', () => {
+  it('refuses bytes that are not UTF-8, and accepts a byte order mark', () => {
     expect(codeOf(() => atOnce(readExactJson(Buffer.from([0x22, 0xff, 0x22]))))).toBe(
       'invalid_json',
     );
@@ -58,21 +58,21 @@ describe('exact JSON', () => {
     expect(atOnce(readExactJson('\ufeff[1]'))).toEqual([1]);
   });
 
-  it('takes 100,000 numbers that no double holds, and objects of as many members', () => {
+  it('accepts 100,000 numbers that no double holds, and objects with as many members', () => {
     const numbers = `[${Array(99_999).fill('12345678901234567890').join(',')}]`;
     expect(write(read(numbers))).toBe(numbers);
     const members = `{${Array.from({ length: 99_999 }, (_, at) => `"n${at}":1.0`).join(',')}}`;
     expect(write(read(members))).toBe(members);
   });
 
-  it('is a number to others, or refused, and has no members', () => {
+  it('shows a number to others or refuses, and shows no members', () => {
     const [number] = read('[12345678901234567890]') as [object];
     expect(codeOf(() => JSON.stringify({ number }))).toBe('invalid_json');
     expect(JSON.stringify(read('[10.50]'))).toBe('[10.5]');
     expect(Object.keys(number)).toEqual([]);
   });
 
-  it('takes 10 MiB', () => {
+  it('reads and writes 10 MiB', () => {
     const text = `["${'a'.repeat(10 * 1024 * 1024 - 100)}",1.0]`;
     expect(write(read(text)) === text).toBe(true);
   });

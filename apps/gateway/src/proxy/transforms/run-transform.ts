@@ -3,11 +3,11 @@ import type { Principal } from '@glovebox/access';
 import { principalOf, type TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { OpenedValues, redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
-import type { Call } from '../../observing/call';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
-import type { GatewayContext } from '../../context';
 import type { Decision } from '../../call/decision';
+import type { GatewayContext } from '../../context';
+import type { Call } from '../../observing/call';
 import { transformedBytesMax } from './content';
 import { sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 

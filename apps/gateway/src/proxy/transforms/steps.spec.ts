@@ -38,7 +38,7 @@ const removeFrom = (location: 'header' | 'query', name: string): TransformStep =
   options: { location, name },
 });
 
-/** Ids in their order, and what was asked for, call by call. */
+/** Makes ids in order, and records each call. */
 function tokens(): Pick<StepTools, 'tokenize'> & { readonly calls: (readonly AskedToken[])[] } {
   const calls: (readonly AskedToken[])[] = [];
   return {
@@ -107,17 +107,17 @@ describe('a step that masks', () => {
       'x',
       '{"__proto__":"x","constructor":"x"}',
     ],
-  ])('%s at %s', async (text, path, expression, expected) => {
+  ])('applies %s at %s', async (text, path, expression, expected) => {
     const made = body(text, mask(path, expression));
     await expect(made.catch((error: unknown) => (error as Problem).code)).resolves.toBe(expected);
   });
 
-  it('makes all values of the body as it was before the step', async () => {
+  it('makes all values from the body as it was before the step', async () => {
     const swap = mask('$.*', '{{ $.b }}{{ $.a }}');
     expect(await body('{"a":"1","b":"2"}', swap)).toBe('{"a":"21","b":"21"}');
   });
 
-  it('gives each place a value of its own, which a later step changes alone', async () => {
+  it('gives each place its own value, so that a later step changes only that', async () => {
     const steps = [mask('$.to[*]', '{{ $.from }}'), append('$.to[0].a', 9), remove('$.from.a[0]')];
     expect(await body('{"from":{"a":[1]},"to":[0,0]}', ...steps)).toBe(
       '{"from":{"a":[]},"to":[{"a":[1,9]},{"a":[1]}]}',
@@ -129,18 +129,21 @@ describe('a step that masks', () => {
     '{{ $.list[*] }}',
     '{{ $.list | last4 }}',
     '{{ $.text | to_number }}',
-  ])('refuses a body that %s cannot be made of, and echoes nothing of it', async (expression) => {
-    const text = '{"list":["secret1","secret2"],"text":"secret3","at":1}';
-    const refused = await body(text, mask('$.at', expression)).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ status: 400, code: 'invalid_expression' });
-    expect(JSON.stringify((refused as Problem).body())).not.toContain('secret');
-  });
+  ])(
+    'refuses a body that %s cannot be applied to, and echoes nothing of it',
+    async (expression) => {
+      const text = '{"list":["secret1","secret2"],"text":"secret3","at":1}';
+      const refused = await body(text, mask('$.at', expression)).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ status: 400, code: 'invalid_expression' });
+      expect(JSON.stringify((refused as Problem).body())).not.toContain('secret');
+    },
+  );
 });
 
 describe('numbers that no double holds', () => {
   const text = '{"id":12345678901234567890,"price":10.00,"list":[0.12345678901234567890],"a":"1"}';
 
-  it('go out byte for byte, whatever is done beside them', async () => {
+  it('go out byte for byte, whatever steps change beside them', async () => {
     const steps = [mask('$.a', 'x'), append('$.b', 1), remove('$.b'), tokenize('$.c')];
     expect(await body(text, ...steps)).toBe(text.replace('"1"', '"x"'));
   });
@@ -157,11 +160,11 @@ describe('numbers that no double holds', () => {
     ['a filter', mask('$.id', '{{ @ | last4 }}')],
     ['a token', tokenize('$.id')],
     ['a token of what holds it', tokenize('$')],
-  ])('are refused where %s would lose digits', async (_, step) => {
+  ])('are refused when %s would lose digits', async (_, step) => {
     expect(await codeOf(body(text, step))).toBe('invalid_json');
   });
 
-  it('are read as the number that they stand for where no digit is lost', async () => {
+  it('are read as numbers when no digit is lost', async () => {
     const tools = { serviceHeaders, ...tokens() };
     const message = { headers: [], query: '', body: asJson(text) };
     const steps = [mask('$.a', '{{ $.price | append: " EUR" }}'), tokenize('$.price')];
@@ -196,11 +199,11 @@ describe('a step that tokenizes', () => {
     });
   });
 
-  it('takes the whole body for $', async () => {
+  it('tokenizes the whole body for $', async () => {
     expect(await body('{"a":[1]}', tokenize('$'))).toBe('"t1"');
   });
 
-  it('makes no token of what a later step masks or removes, nor where a later one fails', async () => {
+  it('makes no token of a value that a later step masks or removes, and none when a later step fails', async () => {
     const tools = { serviceHeaders, ...tokens() };
     const run = (...steps: TransformStep[]) => {
       const message = { headers: [], query: '', body: asJson('{"a":"1","b":{"c":"2"}}') };
@@ -216,18 +219,18 @@ describe('a step that tokenizes', () => {
     ['a mask of what holds it', mask('$.b', '{{ $ | stringify }}')],
     ['a token of what holds it', tokenize('$')],
     ['another token', tokenize('$.a')],
-  ])('refuses to let %s read what is not a token yet', async (_, step) => {
+  ])('refuses to let %s read a value that is not a token yet', async (_, step) => {
     expect(await codeOf(body('{"a":"1","b":"2"}', tokenize('$.a'), step))).toBe(
       'invalid_expression',
     );
   });
 
-  it('hides what is not a token yet from paths', async () => {
+  it('hides a value that is not a token yet from paths', async () => {
     const steps = [tokenize('$.a'), mask('$..data', 'seen'), mask('$.a.*', 'seen')];
     expect(await body('{"a":{"data":"1"}}', ...steps)).toBe('{"a":"t1"}');
   });
 
-  it('names what is wrong with a token by the path of its step', async () => {
+  it('names the fault of a token by the path of its step', async () => {
     const refuse: StepTools = {
       serviceHeaders,
       tokenize: () => Promise.reject(invalid({ '0.data.number': ['is wrong'], other: ['x'] })),
@@ -239,7 +242,7 @@ describe('a step that tokenizes', () => {
     });
   });
 
-  it('asks nobody where there is nothing to tokenize', async () => {
+  it('makes no call when there is nothing to tokenize', async () => {
     const tools = { serviceHeaders, ...tokens() };
     await applySteps([tokenize('$.a')], { headers: [], query: '', body: {} }, tools);
     expect(tools.calls).toEqual([]);
@@ -264,12 +267,12 @@ describe('steps on the body', () => {
     ['{"a":{"a":1}}', remove('$..a'), '{}'],
     ['{"a":1}', remove('$.b'), '{"a":1}'],
     ['{"a":1}', detokenize('$.a'), '{"a":1}'],
-  ])('%s: %j', async (text, step, expected) => {
+  ])('change %s by %j', async (text, step, expected) => {
     expect(await body(text, step)).toBe(expected);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  it('are done in the order of the list', async () => {
+  it('are applied in the order of the list', async () => {
     expect(await body('{"a":"1"}', append('$.b', '22'), mask('$.a', '{{ $.b | slice: 1 }}'))).toBe(
       '{"a":"2","b":"22"}',
     );
@@ -312,7 +315,7 @@ describe('steps on headers', () => {
     'Content-Length',
     'connection',
     'X-Forwarded-For',
-  ])('leave %s alone, even where the step was written when it was not ours', async (name) => {
+  ])('leave %s alone, even if the step was written before it became ours', async (name) => {
     const all = { headers: ['a', 'b', name, 'c'] };
     expect(await head(all, appendTo('header', name, 'x'))).toMatchObject(all);
     expect(await head(all, removeFrom('header', name))).toMatchObject(all);
@@ -338,7 +341,7 @@ describe('steps on the query', () => {
     ['a', removeFrom('query', 'a'), ''],
     ['b=%61', removeFrom('query', 'a'), 'b=%61'],
     ['', removeFrom('query', 'a'), ''],
-  ])('%s: %j', async (query, step, expected) => {
+  ])('change %j by %j', async (query, step, expected) => {
     expect((await head({ query }, step)).query).toBe(expected);
   });
 });
@@ -347,7 +350,7 @@ describe('a value whose expressions stay as they are', () => {
   const spare = (text: string, ...steps: TransformStep[]) =>
     atOnce(withoutValuesAt(steps, asJson(text)));
 
-  it('is taken out while others are filled in, and put back in its place', () => {
+  it('is taken out while others are replaced, and put back in its place', () => {
     const text = '{"a":"{{ one }}","b":["{{ two }}",{"c":1.0}],"d":"{{ three }}"}';
     const spared = spare(text, detokenize('$.b[*]'), detokenize('$.a'), mask('$', 'x'));
     expect(spared.text).toBe('{"a":null,"b":[null,null],"d":"{{ three }}"}');
@@ -355,7 +358,7 @@ describe('a value whose expressions stay as they are', () => {
     expect(written(spared.putBack(filled))).toBe(text.replace('"{{ three }}"', '{"whole":12.00}'));
   });
 
-  it('is put back where steps name it twice, or a part of it first', () => {
+  it('is put back when steps name it twice, or a part of it first', () => {
     const text = '{"a":{"b":"{{ x }}","c":"{{ y }}"}}';
     const spared = spare(text, detokenize('$.a.b'), detokenize('$.a'), detokenize('$.a'));
     expect(spared.text).toBe('{"a":null}');
@@ -363,14 +366,14 @@ describe('a value whose expressions stay as they are', () => {
     expect(written(spare(text, detokenize('$')).putBack(null))).toBe(text);
   });
 
-  it('refuses the call where an expression has changed a name on the way to it', () => {
+  it('ends the call when an expression has changed a name in the path to it', () => {
     const spared = spare('{"{{ x }}":{"a":"{{ y }}"}}', detokenize('$.*.a'));
     const filled = asJson(spared.text.replace('{{ x }}', 'name'));
     expect(() => spared.putBack(filled)).toThrow(Problem);
   });
 });
 
-describe('the work of a message is bounded', () => {
+describe('the work of a message is bounded for', () => {
   const twenty = (step: TransformStep): TransformStep[] => Array<TransformStep>(20).fill(step);
   const many = (item: string, count = 99_998): string => `[${Array(count).fill(item).join(',')}]`;
 
@@ -451,14 +454,14 @@ describe('the work of a message is bounded', () => {
     return many(deep, count);
   }
 
-  it('1,001 tokens of several steps', async () => {
+  it('more than 1,000 tokens of several steps', async () => {
     const text = `{"a":${many('"1"', 600)},"b":${many('"1"', 401)}}`;
     const steps = [tokenize('$.a[*]'), tokenize('$.b[*]')];
     expect(await codeOf(body(text, ...steps))).toBe('payload_too_large');
     expect(await codeOf(body(text, tokenize('$.a[*]'), tokenize('$.b[-1]')))).toBe('done');
   });
 
-  it('what the steps make counts with all else that the call makes', async () => {
+  it('values that steps make, which count with everything else that the call makes', async () => {
     const budget = new Budget();
     budget.spend('x'.repeat(10 * 1024 * 1024 - 10));
     const message = { headers: [], query: '', body: asJson('{"a":"1"}') };
@@ -467,7 +470,7 @@ describe('the work of a message is bounded', () => {
     expect(await codeOf(applySteps(large, message, tools))).toBe('payload_too_large');
   });
 
-  it('other work is done meanwhile', async () => {
+  it('long work, which lets other work be done meanwhile', async () => {
     let turns = 0;
     const budget = new Budget({ takeTurn: () => Promise.resolve(() => (turns += 1)) });
     let others = 0;

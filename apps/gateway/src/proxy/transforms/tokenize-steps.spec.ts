@@ -58,7 +58,7 @@ const stored = async (): Promise<number> =>
 
 const card = (last: string) => ({ number: `424242424242${last}`, expiration_year: 2031 });
 
-it('a step makes tokens as it says, of the data in the body, recorded as the application', async () => {
+it('a step makes the tokens that it describes from the data in the body, recorded as the application’s', async () => {
   const token = { type: 'card', metadata: { from: 'step' }, containers: ['/pci/low/'] };
   const ids = await collect({ cards: [card('4242'), card('4242')] }, token);
   expect(new Set(ids).size).toBe(2);
@@ -71,14 +71,14 @@ it('a step makes tokens as it says, of the data in the body, recorded as the app
   expect(lines).toEqual([{ actor_id: collector.applicationId, trace_id: 'trace' }]);
 });
 
-it('a step that deduplicates gives one id for the same data, now and later', async () => {
+it('a step that deduplicates gives the same id for the same data, now and later', async () => {
   const token = { type: 'card', deduplicate_token: true };
   const [first, second] = await collect({ cards: [card('4242'), card('4242')] }, token);
   expect(second).toBe(first);
   expect(await collect({ cards: [card('4242')] }, token)).toEqual([first]);
 });
 
-it('a message whose last card is wrong leaves no token behind, and its data is not named', async () => {
+it('a message whose last card is wrong leaves no token behind, and its data is not shown', async () => {
   const before = await stored();
   const refused = collect({ cards: [card('4242'), card('4243')] }, { type: 'card' });
   await expect(refused).rejects.toMatchObject({

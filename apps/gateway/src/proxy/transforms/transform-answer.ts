@@ -1,8 +1,8 @@
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
 import type { InvokedProxy } from '../../call/caller';
-import type { GatewayContext } from '../../context';
 import { destinationStatusHeader, withoutNames } from '../../connection/forwarded-headers';
+import type { GatewayContext } from '../../context';
 import type { CollectedAnswer } from './collect';
 import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
