@@ -103,7 +103,7 @@ export const TokenListing = queryReadBy(readTokenQuery);
 
 const metadata = 'metadata.';
 
-export function readTokenQuery(query: URLSearchParams): TokenListQuery {
+function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const errors: Record<string, string[]> = {};
   const page = readPage(
     query,
