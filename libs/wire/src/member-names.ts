@@ -21,7 +21,7 @@ export function toWire<Shape extends object>(shape: Shape): OnWire<Shape> {
   return Object.fromEntries(members) as OnWire<Shape>;
 }
 
-/** Of an object in JSON, the members that have one of these names in our code. */
+/** Picks the named members of a JSON object, under the names that they have in our code. */
 export function fromWire<Name extends string>(
   names: readonly Name[],
   value: object,
