@@ -11,7 +11,12 @@ const files = folders.flatMap((folder) =>
     .filter((file) => !/(?:^|\/)(?:node_modules|dist|secrets)\//.test(file)),
 );
 
-const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...files.filter((file) => file.endsWith('.md'))];
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  ...files.filter((file) => file.endsWith('.md')),
+];
 
 /** A name to fill in, and files that a command makes. */
 const isMade = (path: string): boolean => /NNNN|^docker\/secrets/.test(path);

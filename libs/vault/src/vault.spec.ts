@@ -79,10 +79,8 @@ describe('a stored token', () => {
       [id],
     );
     expect(row?.row).toContain(id);
-    expect(Buffer.from(row?.row ?? '', 'utf8').toString('latin1')).not.toContain(
-      Buffer.from('4242424242424242').toString('hex'),
-    );
-    expect(row?.row).not.toContain('4242');
+    expect(row?.row).not.toContain(card.number);
+    expect(row?.row).not.toContain(Buffer.from(card.number).toString('hex'));
   });
 
   it.each<[string, unknown]>([
