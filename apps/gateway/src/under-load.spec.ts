@@ -112,7 +112,8 @@ describe('half-sent bodies', () => {
       ]);
       expect(caller.text).toMatch(/retry-after: 1/i);
     }
-    expect(roomy.ctx.shares.bufferedBytes.state.held).toBe(limits.bytes / 2);
+    // The last part of a body that was let in may arrive after all refusals.
+    await waitFor(() => roomy.ctx.shares.bufferedBytes.state.held === limits.bytes / 2);
     expect(await statusOf(roomy, ofB, JSON.stringify('x'.repeat(mebibyte / 2)))).toBe(200);
     for (const { socket } of callers) socket.destroy();
     await allGivenBack(roomy);
