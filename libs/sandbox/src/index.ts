@@ -18,6 +18,7 @@ export {
   cutThrownHeaders,
   cutThrownText,
   isHttpStatus,
+  isPlace,
   objectOf,
   parseLogLine,
   parseOutcome,
@@ -41,5 +42,6 @@ export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';
