@@ -1,7 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
+import {
+  parseRunnerAddress,
+  parseRunnerSecret,
+  reactorErrorsModule,
+  type RunnerAddress,
+} from '@glovebox/sandbox';
 import {
   ConfigError,
   egressSettings,
@@ -13,7 +18,7 @@ import {
   requiredSecret,
   requiredText,
   text,
-  type Secret,
+  Secret,
 } from '@glovebox/service-host';
 import type { LevelChoice } from './sandbox/isolation-levels';
 import type { LaunchLimits } from './sandbox/launcher';
@@ -25,8 +30,12 @@ export const settings = {
     'the address that health and metrics are served on; the images set 0.0.0.0',
     '127.0.0.1',
   ),
-  RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
+  RUNNER_LISTEN: requiredText(
+    'where gateways and workers come in: unix:/path, or tcp://host:port for TLS',
+  ),
+  RUNNER_SECRET: requiredSecret(
+    'what gateways and workers must know to get in: a secret, or two with a comma between them while it is exchanged',
+  ),
   RUNNER_WORK_DIR: optionalText(
     'a folder for copies; by default a new one, removed at the end. A runner that is root copies the programs of the sandbox there, if others cannot reach them',
   ),
@@ -94,7 +103,7 @@ export interface RunnerConfig {
   readonly host: string;
   readonly opsPort: number;
   readonly listen: RunnerAddress;
-  readonly secret: Secret;
+  readonly secrets: readonly Secret[];
   readonly workDir: string | undefined;
   readonly runtimesDir: string;
   readonly nativeDir: string;
@@ -116,13 +125,16 @@ export function readConfig(
 ): RunnerConfig {
   const values = loadConfig(env, settings);
   const listen = parsed('RUNNER_LISTEN', () => parseRunnerAddress(values.RUNNER_LISTEN));
+  const secrets = parsed('RUNNER_SECRET', () =>
+    parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
+  );
   const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
   return {
     logLevel: values.LOG_LEVEL,
     host: values.HOST,
     opsPort: values.OPS_PORT,
     listen,
-    secret: values.RUNNER_SECRET,
+    secrets,
     workDir: values.RUNNER_WORK_DIR,
     runtimesDir: values.RUNNER_RUNTIMES_DIR,
     nativeDir: values.RUNNER_NATIVE_DIR,

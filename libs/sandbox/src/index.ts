@@ -39,6 +39,8 @@ export {
 } from './run';
 export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
+export { parseRunnerSecret } from './runner-secret';
+export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes } from './frame-lanes';

@@ -40,8 +40,10 @@ export const storeSettings = (role: string) => ({
 
 /** Settings of a process that has code run. */
 export const runnerSettings = {
-  RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
+  RUNNER_URLS: requiredList('runners: unix:/path, or tcp://host:port for TLS'),
+  RUNNER_SECRET: requiredSecret(
+    'what this process and a runner prove themselves to each other with; 32 random characters or more for tcp://',
+  ),
 };
 
 const allowed = {
