@@ -3,6 +3,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import type { Urgency } from '@glovebox/sandbox';
 import { OpeningBudget, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
@@ -28,6 +29,7 @@ export interface Invocation extends Decided {
    */
   readonly decideAnew: () => Promise<Decided>;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: AbortSignal;
@@ -151,7 +153,7 @@ function runCode(
   args: Readonly<Record<string, unknown>>,
   opened: OpenedValues,
 ): ReturnType<ReactorContext['runner']['run']> {
-  const { reactor, formula, timeoutMs, traceId, signal } = invocation;
+  const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
     (await authorityOf(invocation)).application;
   return context.runner.run(
@@ -167,6 +169,7 @@ function runCode(
       args,
       configuration: reactor.configuration,
       svc: reactor.applicationId !== null,
+      urgency,
       timeoutMs,
       resultBytesMax,
     },

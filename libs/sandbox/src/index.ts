@@ -35,6 +35,7 @@ export {
   type RunRequest,
   type Runtime,
   type ThrownError,
+  type Urgency,
 } from './run';
 export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';

@@ -345,7 +345,7 @@ export class SandboxProcess {
   }
 
   private onLog(run: ActiveRun, body: JsonObject): void {
-    const line = parseLogLine(body);
+    const line = parseLogLine({ ...body, at: Date.now() });
     const bytes = Buffer.byteLength(line.text);
     if (run.linesLeft === 0 || bytes > run.bytesLeft) return;
     run.linesLeft -= 1;
