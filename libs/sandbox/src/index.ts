@@ -36,7 +36,15 @@ export {
   type Runtime,
   type ThrownError,
 } from './run';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
