@@ -37,7 +37,15 @@ export {
   type ThrownError,
   type Urgency,
 } from './run';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { parseRunnerSecret } from './runner-secret';
 export { runnerTls, tlsKeyOf } from './runner-tls';
