@@ -28,6 +28,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
+    'shares',
   ],
   testing: [],
 };

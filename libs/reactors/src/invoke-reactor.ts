@@ -6,12 +6,14 @@ import { invalid, Problem } from '@glovebox/problems';
 import type { Urgency } from '@glovebox/sandbox';
 import { OpeningBudget, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
+import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import type { RunRecord } from './run-record';
+import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
@@ -38,7 +40,10 @@ export interface Invocation extends Decided {
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
-  /** Called once after the answer, whether the run returned or threw. */
+  /**
+   * Called once, whether the run returned or threw: after the answer of a sync run, and before that
+   * of an async one.
+   */
   readonly record?: (record: RunRecord) => void;
 }
 
@@ -59,16 +64,37 @@ const resultBytesMax = 1024 * 1024;
 /**
  * Runs a reactor, sync or async: detokenizes, checks and casts, runs the code, shapes the answer.
  */
-export async function invokeReactor(
+export function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
 ): Promise<ReactorResponse> {
-  const { args, secrets } = await readyArguments(context, invocation);
+  const { reactor, formula, args, urgency, signal, record } = invocation;
+  const recording = new RunRecording({
+    tenantId: reactor.tenantId,
+    logger: context.logger,
+    urgency,
+    signal,
+    argumentNames: () => argumentNames(formula.requestParameters, args),
+    record,
+  });
+  return recording.of(() => runReactor(context, invocation, recording));
+}
+
+async function runReactor(
+  context: ReactorContext,
+  invocation: Invocation,
+  recording: RunRecording,
+): Promise<ReactorResponse> {
+  const { args, secrets, tokenIds } = await readyArguments(context, invocation);
+  recording.uses(tokenIds);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
-  const outcome = await runCode(context, invocation, args, opened);
-  const redact = redactorOf([...secrets, invocation.reactor.configuration], opened.values);
+  const known = [...secrets, invocation.reactor.configuration];
+  recording.knows(known, opened);
+  const outcome = await runCode(context, invocation, args, { opened, recording });
+  recording.ended(outcome);
+  const redact = redactorOf(known, opened.values);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const tokens =
     tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
@@ -132,6 +158,7 @@ export async function readyArguments(
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
+  readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
   const use: Use = {
@@ -147,14 +174,18 @@ export async function readyArguments(
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
-  return { args: cast, secrets: [...values.values(), detokenized] };
+  return {
+    args: cast,
+    secrets: [...values.values(), detokenized],
+    tokenIds: [...template.tokenIds],
+  };
 }
 
 function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  opened: OpenedValues,
+  { opened, recording }: { readonly opened: OpenedValues; readonly recording: RunRecording },
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
@@ -178,6 +209,7 @@ function runCode(
     },
     {
       onCall: serviceCalls(context, application, traceId, opened),
+      onLog: recording.onLog,
       ...(signal ? { signal } : {}),
     },
   );

@@ -18,7 +18,6 @@ export {
   cutThrownHeaders,
   cutThrownText,
   isHttpStatus,
-  isPlace,
   objectOf,
   parseLogLine,
   parseOutcome,
@@ -52,6 +51,7 @@ export { parseRunnerSecret } from './runner-secret';
 export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';
 export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';
