@@ -16,7 +16,10 @@ module.exports = async () => {
     }
   }
   await build({
-    entryPoints: ['bootstrap', 'probe'].map((name) => join(__dirname, `src/${name}.main.ts`)),
+    entryPoints: ['bootstrap.main', 'probe.main', 'hostile/stand-in-runner'].map((name) =>
+      join(__dirname, `src/${name}.ts`),
+    ),
+    entryNames: '[name]',
     outdir: join(root, 'dist/apps/runner-specs'),
     bundle: true,
     platform: 'node',
