@@ -22,7 +22,7 @@ import {
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
-import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
+import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
 import { describeResult } from './inside/results';
@@ -62,12 +62,11 @@ function begin(body: JsonObject): Run {
 }
 
 function load(body: JsonObject): void {
-  const errorsModules = body['errorsModules'] as readonly string[];
   isLoading = true;
   const run = begin(body);
   runs.run(run, () => {
     try {
-      handler = loadHandler(textOf(body, 'code'), errorsModules);
+      handler = loadHandler(textOf(body, 'code'), body['modules'] as Modules);
       isLoading = false;
       send('LOADED', { ok: true });
     } catch (error) {

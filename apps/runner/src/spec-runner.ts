@@ -21,12 +21,14 @@ import { startServer } from './serving/server';
 export interface SpecRunner {
   readonly ctx: RunnerContext;
   readonly client: RunnerClient;
+  /** As in RUNNER_URLS. */
+  readonly url: string;
   readonly socketFile: string;
   run(code: string, more?: Partial<RunRequest>, hooks?: Partial<RunHooks>): Promise<RunOutcome>;
   stop(): Promise<void>;
 }
 
-export const specSecret = 'a secret of the specs';
+export const specSecret = 'a secret of the specs that is long enough for a network';
 export const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -60,25 +62,31 @@ export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefi
 export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
   dial?: Dial,
+  logger: Logger = silent,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
   const config = specConfig(folder, env);
   const ctx = await createContext(config, {
-    logger: silent,
+    logger,
     ...(dial === undefined ? {} : { dial }),
   });
   const server = await startServer(ctx);
   const socketFile = join(folder, 'runner.sock');
-  const client = createRunnerClient({ urls: [`unix:${socketFile}`], secret: specSecret });
+  const { address } = server;
+  const url = 'path' in address ? `unix:${address.path}` : `tcp://${address.host}:${address.port}`;
+  const client = createRunnerClient({ urls: [url], secret: specSecret });
   return {
     ctx,
     client,
+    url,
     socketFile,
-    run: (code, more, hooks) =>
-      client.run(
+    run: async (code, more, hooks) => {
+      const outcome = await client.run(
         { ...plainRun, code, codeHash: code, ...more },
         { onCall: () => Promise.reject(new Error('no svc in this spec')), ...hooks },
-      ),
+      );
+      return withoutWait(outcome);
+    },
     async stop() {
       await client.close();
       await server.close();
@@ -88,7 +96,7 @@ export async function startSpecRunner(
   };
 }
 
-const plainRun = {
+export const plainRun = {
   kind: 'reactor',
   tenantId: 'tenant',
   resourceId: 'reactor',
@@ -98,9 +106,16 @@ const plainRun = {
   args: {},
   configuration: {},
   svc: false,
+  urgency: 'sync',
   timeoutMs: 10_000,
   resultBytesMax: 1024 * 1024,
 } as const;
+
+/** Specs compare outcomes. The time that a run waited differs each time. */
+function withoutWait({ queuedMs, ...outcome }: RunOutcome): RunOutcome {
+  if (queuedMs !== undefined) expect(queuedMs).toBeGreaterThanOrEqual(0);
+  return outcome;
+}
 
 export function collectLines(): { lines: LogLine[]; onLog: (line: LogLine) => void } {
   const lines: LogLine[] = [];

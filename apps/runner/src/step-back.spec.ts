@@ -25,7 +25,7 @@ it('a runner that is root and lacks CAP_SYS_NICE runs code all the same, and log
             runtime: 'node20',
           },
           ...{ applicationId: null, isolation: 'run', args: {}, configuration: {}, svc: false },
-          ...{ timeoutMs: 10_000, resultBytesMax: 1024 },
+          ...{ urgency: 'sync', timeoutMs: 10_000, resultBytesMax: 1024 },
         },
         { onCall: () => Promise.reject(new Error('no svc in this spec')) },
       );

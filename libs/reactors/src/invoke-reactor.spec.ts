@@ -109,6 +109,7 @@ function run(
     ...decided,
     decideAnew: () => later(copyOf(decided)),
     args: {},
+    urgency: 'sync',
     timeoutMs: 10_000,
     traceId: 'spec',
     ...more,

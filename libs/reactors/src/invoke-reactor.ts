@@ -3,6 +3,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
+import type { Urgency } from '@glovebox/sandbox';
 import { OpeningBudget, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
@@ -10,6 +11,7 @@ import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
+import type { RunRecord } from './run-record';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
@@ -28,6 +30,7 @@ export interface Invocation extends Decided {
    */
   readonly decideAnew: () => Promise<Decided>;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: AbortSignal;
@@ -35,6 +38,8 @@ export interface Invocation extends Decided {
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
+  /** Called once after the answer, whether the run returned or threw. */
+  readonly record?: (record: RunRecord) => void;
 }
 
 /** The answer to a run: docs/reference/invocation.md. */
@@ -151,7 +156,7 @@ function runCode(
   args: Readonly<Record<string, unknown>>,
   opened: OpenedValues,
 ): ReturnType<ReactorContext['runner']['run']> {
-  const { reactor, formula, timeoutMs, traceId, signal } = invocation;
+  const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
     (await authorityOf(invocation)).application;
   return context.runner.run(
@@ -167,6 +172,7 @@ function runCode(
       args,
       configuration: reactor.configuration,
       svc: reactor.applicationId !== null,
+      urgency,
       timeoutMs,
       resultBytesMax,
     },

@@ -35,9 +35,20 @@ export {
   type RunRequest,
   type Runtime,
   type ThrownError,
+  type Urgency,
 } from './run';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
+export { parseRunnerSecret } from './runner-secret';
+export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes } from './frame-lanes';

@@ -3,6 +3,9 @@ import { FrameError, type JsonObject } from './frames';
 export const runtimes = ['node16', 'node20'] as const;
 export type Runtime = (typeof runtimes)[number];
 export type Isolation = 'warm' | 'run';
+/** `sync`: a caller waits for the answer. */
+const urgencies = ['sync', 'async'] as const;
+export type Urgency = (typeof urgencies)[number];
 /** A transform finds headers by names in any case, and may throw the whole answer. */
 const runKinds = ['reactor', 'transform'] as const;
 type RunKind = (typeof runKinds)[number];
@@ -20,6 +23,7 @@ export interface RunRequest {
   readonly configuration: Readonly<Record<string, string>>;
   /** Gives the code a `req.svc`. Its calls come back through `onCall`. */
   readonly svc: boolean;
+  readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly resultBytesMax: number;
 }
@@ -39,6 +43,9 @@ export interface ThrownError {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** The place in the customer's code, counted from 1. */
+  readonly line?: number;
+  readonly column?: number;
 }
 
 const invalidResultReasons = [
@@ -49,7 +56,7 @@ const invalidResultReasons = [
 ] as const;
 export type InvalidResultReason = (typeof invalidResultReasons)[number];
 
-export type RunOutcome =
+type Outcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   /** A transform threw the answer. Status, headers and body are not validated yet. */
   | { readonly kind: 'answered'; readonly value: unknown }
@@ -61,7 +68,14 @@ export type RunOutcome =
   | { readonly kind: 'invalid_code'; readonly error: ThrownError }
   | { readonly kind: 'invalid_result'; readonly reason: InvalidResultReason };
 
+export type RunOutcome = Outcome & {
+  /** The time that the run waited for a process. Absent if it got none. */
+  readonly queuedMs?: number;
+};
+
 export interface LogLine {
+  /** Milliseconds since 1970, by the clock of the runner. */
+  readonly at: number;
   readonly level: string;
   readonly text: string;
 }
@@ -100,12 +114,23 @@ export function parseRunOrder(body: JsonObject): RunOrder {
     args: body['args'],
     configuration: textsOf(configuration, 'configuration'),
     svc: body['svc'] === true,
+    urgency: oneOf(urgencies, body['urgency'], 'urgency'),
     timeoutMs: positiveOf(body, 'timeoutMs'),
     resultBytesMax: positiveOf(body, 'resultBytesMax'),
   };
 }
 
 export function parseOutcome(body: JsonObject): RunOutcome {
+  const { queuedMs } = body;
+  const outcome = parseKind(body);
+  if (queuedMs === undefined) return outcome;
+  if (!isWhole(queuedMs, 0, Number.MAX_SAFE_INTEGER)) {
+    throw new FrameError('queuedMs is not a whole number');
+  }
+  return { ...outcome, queuedMs };
+}
+
+function parseKind(body: JsonObject): Outcome {
   switch (body['kind']) {
     case 'returned':
     case 'answered':
@@ -130,7 +155,7 @@ export function parseOutcome(body: JsonObject): RunOutcome {
 
 function parseThrownError(value: unknown): ThrownError {
   const error = objectOf(value, 'error');
-  const { code, status, errors, headers } = error;
+  const { code, status, errors, headers, line, column } = error;
   return {
     name: cutThrownText(textOf(error, 'name')),
     message: cutThrownText(textOf(error, 'message')),
@@ -139,6 +164,8 @@ function parseThrownError(value: unknown): ThrownError {
     ...(errors === undefined ? {} : { errors: cutThrownLists(listsOf(errors)) }),
     ...(headers === undefined ? {} : { headers: cutThrownHeaders(textsOf(headers, 'headers')) }),
     ...('body' in error ? { body: cutThrownBody(error['body']) } : {}),
+    ...(isPlace(line) ? { line } : {}),
+    ...(isPlace(column) ? { column } : {}),
   };
 }
 
@@ -177,12 +204,17 @@ export function cutThrownHeaders(
   return Object.fromEntries(kept.map(([name, text]) => [cutThrownText(name), cutThrownText(text)]));
 }
 
-export function isHttpStatus(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
+export const isHttpStatus = (value: unknown): value is number => isWhole(value, 200, 599);
+
+/** A line or a column that may be shown. */
+export const isPlace = (value: unknown): value is number => isWhole(value, 1, 1_000_000);
+
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 }
 
 export function parseLogLine(body: JsonObject): LogLine {
-  return { level: textOf(body, 'level'), text: textOf(body, 'text') };
+  return { at: positiveOf(body, 'at'), level: textOf(body, 'level'), text: textOf(body, 'text') };
 }
 
 export function textOf(body: JsonObject, name: string): string {

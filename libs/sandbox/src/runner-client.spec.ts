@@ -82,6 +82,7 @@ const request: RunRequest = {
   args: {},
   configuration: {},
   svc: false,
+  urgency: 'sync',
   timeoutMs: 1000,
   resultBytesMax: 1000,
 };

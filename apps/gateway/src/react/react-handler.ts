@@ -48,7 +48,7 @@ export async function handleReact(
       await runNow(ctx, invocation, res);
       return;
     }
-    const runId = await acceptRun(ctx, { ...invocation, timeoutMs }, callbackUrl);
+    const runId = await acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl);
     sendJson(
       res,
       202,
@@ -79,7 +79,7 @@ async function identify(
 
 async function runNow(
   ctx: GatewayContext,
-  invocation: Omit<Invocation, 'timeoutMs' | 'signal'>,
+  invocation: Omit<Invocation, 'urgency' | 'timeoutMs' | 'signal'>,
   res: ServerResponse,
 ): Promise<void> {
   const callerLeft = new AbortController();
@@ -87,6 +87,7 @@ async function runNow(
   res.once('close', () => callerLeft.abort());
   const response = await invokeReactor(ctx, {
     ...invocation,
+    urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
     signal: callerLeft.signal,
   });

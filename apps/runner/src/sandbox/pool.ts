@@ -104,6 +104,7 @@ export class SandboxPool {
 
   async run({ order, fetchCode, hooks, signal }: PoolRun): Promise<RunOutcome> {
     const group = this.groupOf(order);
+    const askedAt = performance.now();
     const process = await this.obtain(
       group,
       Math.min(this.limits.queueWaitMs, order.timeoutMs),
@@ -113,12 +114,13 @@ export class SandboxPool {
       this.forgetIfEmpty(group);
       return signal.aborted ? cancelled : { kind: 'no_capacity' };
     }
+    const queuedMs = Math.round(performance.now() - askedAt);
     const cancel = (): void => process.kill('cancelled');
     signal.addEventListener('abort', cancel, { once: true });
     try {
       const code = process.isLoaded ? undefined : await fetchCode();
       if (signal.aborted) return cancelled;
-      return await process.execute(order, code, hooks);
+      return { ...(await process.execute(order, code, hooks)), queuedMs };
     } catch {
       return { kind: 'died', reason: 'the code did not arrive' };
     } finally {

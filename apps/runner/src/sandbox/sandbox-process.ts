@@ -22,6 +22,7 @@ import {
   type RunOrder,
   type RunOutcome,
 } from '@glovebox/sandbox';
+import type { Bundles } from './bundles';
 import { CallRefused } from './call-refused';
 import { EgressConnections, type Dial } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
@@ -85,7 +86,8 @@ export class SandboxProcess {
     private readonly child: ChildProcess,
     private readonly options: {
       dial: Dial;
-      errorsModules: readonly string[];
+      /** The names of the error classes, and the packages that code may require. */
+      modules: { readonly errors: readonly string[]; readonly bundles: Bundles };
       /**
        * Called when this runner may not lower the priority of its sandboxes. They run all the same.
        */
@@ -192,9 +194,9 @@ export class SandboxProcess {
       };
       if (this.isDead) return settle({ kind: 'died', reason: this.deathReason ?? 'unknown' });
       if (code === undefined) return invoke();
-      const { errorsModules } = this.options;
+      const { modules } = this.options;
       const { resultBytesMax } = order;
-      sendOrSettle('LOAD', { run: id, code, errorsModules, resultBytesMax });
+      sendOrSettle('LOAD', { run: id, code, modules, resultBytesMax });
     });
   }
 
@@ -345,7 +347,7 @@ export class SandboxProcess {
   }
 
   private onLog(run: ActiveRun, body: JsonObject): void {
-    const line = parseLogLine(body);
+    const line = parseLogLine({ ...body, at: Date.now() });
     const bytes = Buffer.byteLength(line.text);
     if (run.linesLeft === 0 || bytes > run.bytesLeft) return;
     run.linesLeft -= 1;

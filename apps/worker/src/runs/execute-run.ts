@@ -76,6 +76,7 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
       ...(await decide()),
       decideAnew: decide,
       args,
+      urgency: 'async',
       timeoutMs,
       traceId,
       signal,

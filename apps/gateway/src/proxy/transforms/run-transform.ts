@@ -53,6 +53,7 @@ export async function runTransform(
         args,
         configuration: proxy.configuration,
         svc: proxy.applicationId !== null,
+        urgency: 'sync',
         timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
         resultBytesMax: transformedBytesMax + envelopeBytesMax,
       },
