@@ -152,7 +152,7 @@ async function storeTokens(
 }
 
 /** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
-export async function readyArguments(
+async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
@@ -161,14 +161,7 @@ export async function readyArguments(
   readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
-  const use: Use = {
-    tenantId: reactor.tenantId,
-    actorId: caller.applicationId,
-    operation: 'reactor.invoke',
-    entityType: 'reactor',
-    entityId: reactor.id,
-    traceId,
-  };
+  const use = useOfTokens('reactor.invoke', { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
@@ -178,6 +171,21 @@ export async function readyArguments(
     args: cast,
     secrets: [...values.values(), detokenized],
     tokenIds: [...template.tokenIds],
+  };
+}
+
+/** The line of the audit log about the tokens in the arguments. */
+export function useOfTokens(
+  operation: 'reactor.invoke' | 'reactor.accept',
+  { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
+): Use {
+  return {
+    tenantId: reactor.tenantId,
+    actorId: caller.applicationId,
+    operation,
+    entityType: 'reactor',
+    entityId: reactor.id,
+    traceId,
   };
 }
 
