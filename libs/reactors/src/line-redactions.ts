@@ -35,9 +35,12 @@ let isWorking = false;
  */
 export function redactLater(written: Written, then: (lines: readonly LogLine[]) => void): void {
   const { tenantId, lines } = written;
-  const bytes = weightOf(written);
-  if (!waitingLines.hasRoom(tenantId, bytes)) return then(withoutLines(lines));
-  const release = waitingLines.takeNow(tenantId, bytes);
+  let release: () => void;
+  try {
+    release = waitingLines.takeNow(tenantId, weightOf(written));
+  } catch {
+    return then(withoutLines(lines));
+  }
   const queue = queues.get(tenantId) ?? [];
   queue.push(job(written, then, release));
   queues.set(tenantId, queue);

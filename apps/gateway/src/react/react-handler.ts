@@ -18,6 +18,7 @@ import { authenticate } from '../call/caller';
 import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
+import { recordRun } from '../observing/record-run';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
@@ -85,13 +86,22 @@ async function runNow(
   const callerLeft = new AbortController();
   if (res.destroyed) callerLeft.abort();
   res.once('close', () => callerLeft.abort());
+  const { reactor, caller, traceId } = invocation;
   const response = await invokeReactor(ctx, {
     ...invocation,
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
     signal: callerLeft.signal,
+    record: recordRun(ctx, {
+      tenantId: reactor.tenantId,
+      kind: 'reactor',
+      resourceId: reactor.id,
+      traceId,
+      applicationId: caller.applicationId,
+      mode: 'sync',
+    }),
   });
-  sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
+  sendJson(res, 200, response, { [traceHeader]: traceId });
 }
 
 /** Commits the row before the 202. The job only reminds a worker of it. */
