@@ -2,9 +2,10 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
 import {
+  offeredNames,
   parseRunnerAddress,
   parseRunnerSecret,
-  reactorErrorsModule,
+  type OfferedNames,
   type RunnerAddress,
 } from '@glovebox/sandbox';
 import {
@@ -41,6 +42,9 @@ export const settings = {
   ),
   RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
   RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
+  RUNNER_PACKAGES_DIR: optionalText(
+    'a folder with a file of each package of REACTOR_PACKAGES: NAME.js, with __ for each slash of the name. A file here replaces the shipped package of its name',
+  ),
   BWRAP: optionalText('the bubblewrap binary; by default the one on PATH'),
   PATH: text('where bubblewrap is looked for', ''),
   SANDBOX_LEVEL: text(
@@ -113,7 +117,8 @@ export interface RunnerConfig {
   readonly allowWeak: boolean;
   readonly launchLimits: LaunchLimits;
   readonly poolLimits: PoolLimits;
-  readonly errorsModules: readonly string[];
+  readonly offered: OfferedNames;
+  readonly packageFolders: readonly string[];
   readonly egress: EgressPolicy;
   readonly lookupsMax: number;
 }
@@ -158,7 +163,11 @@ export function readConfig(
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
-    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
+    offered: offeredNames(values),
+    packageFolders: [
+      ...(values.RUNNER_PACKAGES_DIR === undefined ? [] : [values.RUNNER_PACKAGES_DIR]),
+      join(scriptsDir, 'packages'),
+    ],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       egressPolicyOf(
