@@ -21,6 +21,7 @@ import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues
 import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
 import { CountWhatWasSent0000000000031 } from '../migrations/0031-count-what-was-sent';
 import { ClearAwayInWorkers0000000000032 } from '../migrations/0032-clear-away-in-workers';
+import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -47,6 +48,7 @@ const migrations = [
   AddStepsToProxies0000000000028,
   CountWhatWasSent0000000000031,
   ClearAwayInWorkers0000000000032,
+  KeepOutcomesOfRuns0000000000037,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */
