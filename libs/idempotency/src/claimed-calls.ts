@@ -53,7 +53,7 @@ export async function keyedHash(sealer: Sealer, text: string | Uint8Array): Prom
 }
 
 /** The kind of call that is claimed. */
-export interface ClaimTerms {
+interface ClaimTerms {
   readonly bodyHash: string;
   /** The status of its success. */
   readonly status: number;

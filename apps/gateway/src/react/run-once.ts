@@ -16,7 +16,7 @@ import { requireSights, type Sight } from '@glovebox/vault';
 import type { GatewayContext } from '../context';
 
 /** A call that came with an idempotency key. */
-export interface KeyedCall {
+interface KeyedCall {
   readonly key: string;
   readonly body: Buffer;
   /** The status of its success: 200 of a run, 202 of one that is accepted. */
