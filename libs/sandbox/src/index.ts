@@ -1,45 +1,48 @@
 export {
   encodeData,
   encodeFrame,
-  encodeFrameText,
+  encodePieces,
   FrameDecoder,
   FrameError,
-  frameBytesMax,
   protocolVersion,
   streamWindowBytes,
   UnsendableFrame,
+  valueBytesMax,
   type Frame,
   type JsonFrameType,
   type JsonObject,
 } from './frames';
+export { readValue, writeValue } from './values';
+export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {
-  cutThrownLists,
-  cutThrownBody,
-  cutThrownHeaders,
-  cutThrownText,
-  isHttpStatus,
-  objectOf,
-  parseLogLine,
-  parseOutcome,
   parseRunOrder,
-  positiveOf,
   processKey,
   runtimes,
-  textOf,
-  type InvalidResultReason,
   type Isolation,
   type LogLine,
   type RunHooks,
   type RunOrder,
-  type RunOutcome,
   type RunRequest,
   type Runtime,
-  type ThrownError,
   type Urgency,
 } from './run';
+export {
+  parseOutcome,
+  type InvalidResultReason,
+  type RunOutcome,
+  type UnreadOutcome,
+} from './outcome';
+export {
+  cutThrownBody,
+  cutThrownHeaders,
+  cutThrownLists,
+  cutThrownText,
+  isHttpStatus,
+  type ThrownError,
+} from './thrown-error';
 export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
 export { createRunnerClient, type RunnerClient } from './runner-client';
-export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
-export { FrameLanes } from './frame-lanes';
+export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { FrameLanes, writePieces } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

@@ -50,7 +50,7 @@ export class SandboxCosts {
     // Every run has one of each kind. A second one ends the process.
     if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
     if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
-    const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
+    const isOpen = frame.type === 'RPC' && frame.head['method'] === 'egress.open';
     this.charge(isOpen ? openFrameCost : 1, frame.bytes);
   }
 
