@@ -90,6 +90,7 @@ export default tseslint.config(
       '.glovebox/',
       'coverage/',
       'apps/runner/runtimes/',
+      'apps/runner/packages/',
     ],
   },
   {

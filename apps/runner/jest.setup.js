@@ -15,6 +15,8 @@ module.exports = async () => {
       );
     }
   }
+  const { bundlePackages } = await import('../../tools/lib/bundle-packages.mjs');
+  await bundlePackages(join(root, 'dist/apps/runner-specs/packages'));
   await build({
     entryPoints: ['bootstrap', 'probe'].map((name) => join(__dirname, `src/${name}.main.ts`)),
     outdir: join(root, 'dist/apps/runner-specs'),

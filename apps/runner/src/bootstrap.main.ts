@@ -21,7 +21,7 @@ import {
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
-import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
+import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
 import { describeResult } from './inside/results';
@@ -60,12 +60,11 @@ function begin(head: JsonObject): Run {
 }
 
 function load(head: JsonObject, code: Buffer): void {
-  const errorsModules = head['errorsModules'] as readonly string[];
   isLoading = true;
   const run = begin(head);
   runs.run(run, () => {
     try {
-      handler = loadHandler(code.toString('utf8'), errorsModules);
+      handler = loadHandler(code.toString('utf8'), head['modules'] as Modules);
       isLoading = false;
       send('LOADED', { ok: true });
     } catch (error) {

@@ -71,7 +71,7 @@ export async function createContext(
       (runtime) =>
         new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
           dial,
-          errorsModules: config.errorsModules,
+          modules: { errors: config.offered.errors, bundles: files.bundles },
           onCannotStepBack,
         }),
       config.poolLimits,

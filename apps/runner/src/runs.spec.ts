@@ -3,7 +3,7 @@ import http from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { builtinModules as nodeModules } from 'node:module';
-import { builtinModules, builtinOf, createRunnerClient, runtimes } from '@glovebox/sandbox';
+import { builtinModules, createRunnerClient, runtimes } from '@glovebox/sandbox';
 import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
@@ -322,7 +322,7 @@ describe('code', () => {
     ['exports no function', 'module.exports = 1', /does not export a function/],
     ['requires a forbidden module', 'require("fs")', /Module 'fs' is not available/],
     ['requires it with its prefix', 'require("node:child_process")', /is not available/],
-    ['requires an unknown package', 'require("left-pad")', /Package 'left-pad' is not available/],
+    ['requires an unknown package', 'require("left-pad")', /Module 'left-pad' is not available/],
   ])('is invalid, which is no failed run, when it %s', async (_, code, message) => {
     expect(await runner.run(code)).toMatchObject({
       kind: 'invalid_code',
@@ -338,21 +338,20 @@ describe('code', () => {
     });
   });
 
-  it('may require the offered modules under both spellings, and no package', async () => {
-    const packages = 'axios node-fetch uuid crypto-js node-forge fast-xml-parser csv-parse jose';
-    const names = [
-      ...new Set([...builtinModules, ...nodeModules, ...packages.split(' '), 'lodash', 'axios/x']),
-    ];
+  it('may require the offered modules of Node under both spellings, and no others', async () => {
+    const names = [...new Set([...builtinModules, ...nodeModules, 'lodash', 'axios/x'])];
     const code = `module.exports = ({ args }) => {
       const works = (name) => { try { return typeof require(name) !== 'undefined'; } catch { return false; } };
       return { found: args.names.flatMap((n) => [n, 'node:' + n]).filter(works) };
     }`;
-    for (const runtime of ['node16', 'node20'] as const) {
+    for (const runtime of runtimes) {
       const outcome = await runner.run(code, { args: { names }, runtime });
-      const offered = names.flatMap((name) => [name, `node:${name}`]).filter(builtinOf);
-      expect(outcome).toMatchObject({ kind: 'returned', value: { found: offered } });
+      const found = builtinModules.flatMap((name) => [name, `node:${name}`]);
+      expect(outcome).toMatchObject({ kind: 'returned', value: { found: expect.any(Array) } });
+      expect(new Set((outcome as { value: { found: string[] } }).value.found)).toEqual(
+        new Set(found),
+      );
     }
-    expect(builtinModules.filter((name) => builtinOf(name) !== name)).toEqual([]);
   });
 });
 

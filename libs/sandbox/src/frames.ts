@@ -40,7 +40,9 @@ export type Frame =
     }
   | { readonly type: 'DATA'; readonly stream: number; readonly data: Buffer };
 
-export const headBytesMax = 4 * 1024;
+export const headBytesMax = 64 * 1024;
+/** The head of a frame that a sandbox sends. */
+export const sandboxHeadBytesMax = 4 * 1024;
 
 /** Large enough for the largest run: 10 MiB of body, and its text once more. */
 export const valueBytesMax = 32 * 1024 * 1024;
@@ -155,6 +157,7 @@ export class FrameDecoder {
   constructor(
     private readonly onFrame: (frame: Frame) => void,
     private readonly valueBytesMaxOf: (type: Frame['type']) => number = () => valueBytesMax,
+    private readonly headMax = headBytesMax,
   ) {}
 
   push(chunk: Buffer): void {
@@ -230,7 +233,7 @@ export class FrameDecoder {
     const type = typeOf(prefix[lengthBytes]);
     const headBytes = type === 'DATA' ? 0 : prefix.readUInt32LE(lengthBytes + 1);
     const valueBytes = lengthBytes + length - prefixBytes - headBytes;
-    if (headBytes > headBytesMax || valueBytes < 0 || valueBytes > this.valueBytesMaxOf(type)) {
+    if (headBytes > this.headMax || valueBytes < 0 || valueBytes > this.valueBytesMaxOf(type)) {
       throw new FrameError(`a ${type} frame of ${length} bytes is not acceptable`);
     }
     return lengthBytes + length;

@@ -5,6 +5,7 @@ export {
   FrameDecoder,
   FrameError,
   protocolVersion,
+  sandboxHeadBytesMax,
   streamWindowBytes,
   UnsendableFrame,
   valueBytesMax,
@@ -40,8 +41,18 @@ export {
   isHttpStatus,
   type ThrownError,
 } from './thrown-error';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
+export { parseRunnerSecret } from './runner-secret';
+export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';

@@ -7,6 +7,7 @@ import {
   OpenCalls,
   parseCallError,
   readValue,
+  sandboxHeadBytesMax,
   svcBytesMax,
   writeValue,
   type Frame,
@@ -68,6 +69,7 @@ export function callThen(run: number, method: string, params: unknown, then: Pen
   try {
     // The runner itself answers these calls. It reads heads only.
     const frame = encodeFrame('RPC', { id: lastCall, run, method, params });
+    if (frame.length > sandboxHeadBytesMax) throw parseCallError(callTooLarge);
     sendCall({ id: lastCall, frame, bytes: 0 }, then);
   } catch (error) {
     then.reject(error as Error);

@@ -18,7 +18,8 @@ export interface RunHooks {
 
 /** The process that serves the run. */
 interface Server {
-  readonly errorsModules: readonly string[];
+  /** The modules that code may require besides those of Node. */
+  readonly modules: JsonObject;
   send(type: JsonFrameType, head: JsonObject, value: Buffer): void;
   answer(call: number, answer: CallAnswer, sent: () => void): void;
   /** Reads no further frame until `resume`. */
@@ -55,9 +56,9 @@ export class ActiveRun {
   }
 
   load(code: Buffer): void {
-    const { errorsModules } = this.server;
+    const { modules } = this.server;
     const { resultBytesMax } = this.order;
-    this.server.send('LOAD', { run: this.id, errorsModules, resultBytesMax }, code);
+    this.server.send('LOAD', { run: this.id, modules, resultBytesMax }, code);
   }
 
   invoke(): void {

@@ -2,6 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
+import { locateBundles, type Bundles } from './bundles';
 import { takeSandboxUid } from './sandbox-uids';
 
 /**
@@ -19,6 +20,7 @@ export interface LaunchFiles {
   readonly helper: string;
   readonly bootstrap: string;
   readonly probe: string;
+  readonly bundles: Bundles;
   readonly bwrap: string | undefined;
   readonly runtimes: Readonly<Record<Runtime, RuntimeFiles>>;
 }
@@ -53,6 +55,8 @@ export function locateFiles(options: {
   scriptsDir: string;
   workDir: string;
   bwrap: string | undefined;
+  offered: { readonly packages: readonly string[] };
+  packageFolders: readonly string[];
 }): LaunchFiles {
   const { nativeDir, scriptsDir, workDir } = options;
   const reachable = (file: string): string => makeReachable(existing(file), workDir);
@@ -70,6 +74,7 @@ export function locateFiles(options: {
     helper: existing(join(nativeDir, `sandbox-exec-${process.arch}`)),
     bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
     probe: reachable(join(scriptsDir, 'probe.main.js')),
+    bundles: reachableBundles(options),
     bwrap: options.bwrap,
     runtimes: Object.fromEntries(located) as Record<Runtime, RuntimeFiles>,
   };
@@ -81,13 +86,28 @@ function existing(file: string): string {
 }
 
 /** Under root the sandbox is another user. A checkout in a closed home is copied out of it. */
-function makeReachable(file: string, workDir: string): string {
+function makeReachable(file: string, workDir: string, prefix = parentOf(file)): string {
   if (process.getuid?.() !== 0 || isOpenToOthers(file)) return file;
-  const parent = basename(dirname(dirname(file)));
-  const copy = join(workDir, `${parent}-${basename(file)}`);
+  const copy = join(workDir, `${prefix}-${basename(file)}`);
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
   chmodSync(copy, 0o755);
   return copy;
+}
+
+const parentOf = (file: string): string => basename(dirname(dirname(file)));
+
+function reachableBundles(options: {
+  offered: { readonly packages: readonly string[] };
+  packageFolders: readonly string[];
+  workDir: string;
+}): Bundles {
+  const located = locateBundles(options.offered.packages, options.packageFolders);
+  return Object.fromEntries(
+    Object.entries(located).map(([name, file]) => [
+      name,
+      makeReachable(existing(file), options.workDir, 'package'),
+    ]),
+  );
 }
 
 function isOpenToOthers(file: string): boolean {
@@ -143,9 +163,10 @@ export function launch(options: {
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
     ...['--exec', runtime.node, '--exec', runtime.loader],
-    ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file)), script].flatMap(
-      (file) => ['--read', file],
-    ),
+    ...[
+      ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file))],
+      ...[script, ...Object.values(files.bundles)],
+    ].flatMap((file) => ['--read', file]),
     '--',
     ...node,
   ];
@@ -201,7 +222,10 @@ function namespaces({
   script: string;
 }): string[] {
   if (files.bwrap === undefined) throw new Error('level 3 needs bubblewrap (bwrap on the PATH)');
-  const visible = [runtime.node, runtime.loader, ...runtime.libraries, files.helper, script];
+  const visible = [
+    ...[runtime.node, runtime.loader, ...runtime.libraries],
+    ...[files.helper, script, ...Object.values(files.bundles)],
+  ];
   const config = systemFiles.filter((file) => file.startsWith('/etc/') && existsSync(file));
   return [
     files.bwrap,

@@ -8,6 +8,7 @@ import {
   nameOf,
   objectOf,
   positiveOf,
+  sandboxHeadBytesMax,
   streamWindowBytes,
   svcBytesMax,
   writePieces,
@@ -19,6 +20,7 @@ import {
   type UnreadOutcome,
 } from '@glovebox/sandbox';
 import { ActiveRun, logBytesMax, type RunHooks } from './active-run';
+import type { Bundles } from './bundles';
 import { CallRefused, refusalOf, type CallAnswer } from './call-refused';
 import { EgressConnections, type Dial } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
@@ -56,7 +58,8 @@ export class SandboxProcess {
     private readonly child: ChildProcess,
     private readonly options: {
       dial: Dial;
-      errorsModules: readonly string[];
+      /** The names of the error classes, and the packages that code may require. */
+      modules: { readonly errors: readonly string[]; readonly bundles: Bundles };
       /**
        * Called when this runner may not lower the priority of its sandboxes. They run all the same.
        */
@@ -74,6 +77,7 @@ export class SandboxProcess {
     this.decoder = new FrameDecoder(
       (frame) => this.onFrame(frame),
       (type) => this.valueBytesMaxOf(type),
+      sandboxHeadBytesMax,
     );
     this.costs = new SandboxCosts({
       pause: () => {
@@ -123,7 +127,7 @@ export class SandboxProcess {
     return new Promise((finished) => {
       this.lastRun += 1;
       this.active = new ActiveRun(this.lastRun, order, hooks, {
-        errorsModules: this.options.errorsModules,
+        modules: this.options.modules,
         send: (type, head, value) => this.send(type, head, value),
         answer: (call, answer, sent) => this.answer(call, answer, sent),
         pause: () => this.costs.pause('calls'),

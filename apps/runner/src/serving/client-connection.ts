@@ -8,7 +8,6 @@ import {
   parseRunOrder,
   positiveOf,
   protocolVersion,
-  textOf,
   valueBytesMax,
   type Frame,
   type JsonFrameType,
@@ -52,7 +51,7 @@ export class ClientConnection {
   constructor(
     private readonly ctx: RunnerContext,
     private readonly socket: Socket,
-    private readonly isSecret: (text: string) => boolean,
+    private readonly isProven: (hello: JsonObject) => boolean,
   ) {
     this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.setNoDelay(true);
@@ -111,8 +110,9 @@ export class ClientConnection {
   }
 
   private onHello(type: JsonFrameType, head: JsonObject): void {
-    const isRight = this.isSecret(type === 'HELLO' ? textOf(head, 'secret') : '');
-    if (!isRight) throw new FrameError('the secret is missing or wrong');
+    if (type !== 'HELLO' || !this.isProven(head)) {
+      throw new FrameError('the secret is missing or wrong');
+    }
     if (head['version'] !== protocolVersion) throw new FrameError('another protocol version');
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
