@@ -18,7 +18,7 @@ import {
   settleCall,
   type CallsOfRun,
 } from './inside/channel';
-import { createConsole, logBytesMax, logLinesMax } from './inside/console';
+import { consoleOfRun, createConsole, withinShare } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
 import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
@@ -35,11 +35,11 @@ interface Run {
   readonly calls: CallsOfRun;
   readonly resultBytesMax: number;
   readonly isTransform: boolean;
-  linesLeft: number;
-  bytesLeft: number;
+  console?: ReturnType<typeof consoleOfRun>;
 }
 
 const runs = new AsyncLocalStorage<Run>();
+const { captureStackTrace } = Error;
 const later = setImmediate;
 let current: Run | undefined;
 let isLoading = false;
@@ -53,8 +53,6 @@ function begin(head: JsonObject): Run {
     calls: createCallsOfRun(id),
     resultBytesMax: Math.min(positiveOf(head, 'resultBytesMax'), valueBytesMax),
     isTransform: head['kind'] === 'transform',
-    linesLeft: logLinesMax,
-    bytesLeft: logBytesMax,
   };
   return current;
 }
@@ -156,8 +154,15 @@ function giveUp(thrown: unknown): void {
 function createSvc(run: Run): object {
   const method =
     (name: string) =>
-    (...params: unknown[]): Promise<unknown> =>
-      run.calls.call(`svc.${name}`, params);
+    async (...params: unknown[]): Promise<unknown> => {
+      try {
+        return await run.calls.call(`svc.${name}`, params);
+      } catch (error) {
+        // The error came by a frame. Its stack begins at the code that waits for the call.
+        captureStackTrace(error as object);
+        throw error;
+      }
+    };
   return {
     tokenize: method('tokenize'),
     detokenize: method('detokenize'),
@@ -171,23 +176,14 @@ function createSvc(run: Run): object {
   };
 }
 
-function writeLine(level: string, text: string): void {
+/** Nothing once the run is over. Most runs write nothing, so theirs is made at the first line. */
+function consoleNow(): Run['console'] {
   const run = runs.getStore();
-  if (run === undefined || run !== current) return;
-  if (run.linesLeft === 0 || run.bytesLeft === 0) return;
-  const line = cutText(text, run.bytesLeft);
-  run.linesLeft -= 1;
-  run.bytesLeft -= Buffer.byteLength(line);
-  send('LOG', { run: run.id, level }, line);
-}
-
-/** Cuts between characters: half a character is no text. */
-function cutText(text: string, bytesMax: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= bytesMax) return text;
-  let end = bytesMax;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
+  if (run === undefined || run !== current) return undefined;
+  const { id } = run;
+  return (run.console ??= consoleOfRun(
+    withinShare((level, text) => send('LOG', { run: id, level }, text)),
+  ));
 }
 
 function onFrame(frame: Frame): void {
@@ -213,7 +209,7 @@ function onFrame(frame: Frame): void {
 Object.defineProperty(globalThis, 'console', {
   configurable: true,
   writable: true,
-  value: createConsole(writeLine),
+  value: createConsole(consoleNow),
 });
 process.on('uncaughtException', giveUp);
 process.on('unhandledRejection', giveUp);

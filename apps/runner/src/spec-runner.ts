@@ -14,7 +14,7 @@ import type { Logger } from '@glovebox/service-host';
 import { testBubblewrap } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
-import type { Dial } from './sandbox/egress-connections';
+import type { WayOut } from './sandbox/egress-connections';
 import type { IsolationLevel } from './sandbox/launcher';
 import { startServer } from './serving/server';
 
@@ -62,7 +62,7 @@ export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefi
 
 export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
-  dial?: Dial,
+  dial?: WayOut['dial'],
   logger: Logger = silent,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));

@@ -16,6 +16,7 @@ export {
 export { readValue, writeValue } from './values';
 export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {
+  levelOf,
   parseRunOrder,
   processKey,
   runtimes,
@@ -39,6 +40,7 @@ export {
   cutThrownLists,
   cutThrownText,
   isHttpStatus,
+  isPlace,
   type ThrownError,
 } from './thrown-error';
 export {
@@ -56,4 +58,5 @@ export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';
+export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { describeCallError, parseCallError } from './call-error';

@@ -1,5 +1,6 @@
 import type { JsonObject } from './frames';
-import { nameOf, oneOf, positiveOf, textOf } from './members';
+import { logLevels, type LogLevel } from './log-limits';
+import { oneOf, positiveOf, textOf } from './members';
 import { writeValue } from './values';
 
 export const runtimes = ['node16', 'node20'] as const;
@@ -41,7 +42,7 @@ export interface RunRequest extends Omit<RunOrder, 'input'> {
 export interface LogLine {
   /** Milliseconds since 1970, by the clock of the runner. */
   readonly at: number;
-  readonly level: string;
+  readonly level: LogLevel;
   readonly text: string;
 }
 
@@ -95,6 +96,9 @@ export function parseRunOrder(head: JsonObject, input: Buffer): RunOrder {
   };
 }
 
+/** The head of a line tells its level. The text is the value. */
+export const levelOf = (head: JsonObject): LogLevel => oneOf(logLevels, head['level'], 'level');
+
 export function parseLogLine(head: JsonObject, text: Buffer): LogLine {
-  return { at: positiveOf(head, 'at'), level: nameOf(head, 'level'), text: text.toString('utf8') };
+  return { at: positiveOf(head, 'at'), level: levelOf(head), text: text.toString('utf8') };
 }

@@ -45,7 +45,7 @@ function listsOf(value: unknown): Record<string, string[]> {
 export const isHttpStatus = (value: unknown): value is number => isWhole(value, 200, 599);
 
 /** A line or a column that may be shown. */
-const isPlace = (value: unknown): value is number => isWhole(value, 1, 1_000_000);
+export const isPlace = (value: unknown): value is number => isWhole(value, 1, 1_000_000);
 
 // ---- how much is shown of it ----
 

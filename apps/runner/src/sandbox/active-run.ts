@@ -1,10 +1,13 @@
 import {
   FrameError,
-  nameOf,
+  levelOf,
+  logBytesMax,
+  logLinesMax,
   OpenCalls,
   parseOutcome,
   type JsonFrameType,
   type JsonObject,
+  type LogLevel,
   type RunOrder,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
@@ -13,7 +16,7 @@ import { refusalOf, type CallAnswer } from './call-refused';
 /** The side of a run that gave it to this runner. */
 export interface RunHooks {
   onCall(method: string, params: Buffer): Promise<CallAnswer>;
-  onLog(line: { readonly at: number; readonly level: string }, text: Buffer): void;
+  onLog(line: { readonly at: number; readonly level: LogLevel }, text: Buffer): void;
 }
 
 /** The process that serves the run. */
@@ -30,16 +33,14 @@ interface Server {
   finished(outcome: UnreadOutcome): void;
 }
 
-const logLinesMax = 200;
-export const logBytesMax = 64 * 1024;
-
 /** One run and its process, which is untrusted: each frame has to be one that this run may send. */
 export class ActiveRun {
   private readonly timer: NodeJS.Timeout;
   private readonly calls = new OpenCalls();
   /** A call above the limit of open calls. The channel is not read until there is room for it. */
   private heldCall: (() => void) | undefined;
-  private linesLeft = logLinesMax;
+  /** One more line says that there were more. */
+  private linesLeft = logLinesMax + 1;
   private bytesLeft = logBytesMax;
   private isOver = false;
 
@@ -88,7 +89,7 @@ export class ActiveRun {
   }
 
   onLog(head: JsonObject, text: Buffer): void {
-    const level = nameOf(head, 'level');
+    const level = levelOf(head);
     if (this.linesLeft === 0 || text.length > this.bytesLeft) return;
     this.linesLeft -= 1;
     this.bytesLeft -= text.length;

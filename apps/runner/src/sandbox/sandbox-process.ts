@@ -5,6 +5,7 @@ import {
   encodePieces,
   FrameDecoder,
   FrameError,
+  logBytesMax,
   nameOf,
   objectOf,
   positiveOf,
@@ -19,10 +20,10 @@ import {
   type RunOrder,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
-import { ActiveRun, logBytesMax, type RunHooks } from './active-run';
+import { ActiveRun, type RunHooks } from './active-run';
 import type { Bundles } from './bundles';
 import { CallRefused, refusalOf, type CallAnswer } from './call-refused';
-import { EgressConnections, type Dial } from './egress-connections';
+import { EgressConnections, type WayOut } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
 import { SandboxCosts } from './sandbox-costs';
 import { stepBack } from './sandbox-priority';
@@ -57,7 +58,7 @@ export class SandboxProcess {
   constructor(
     private readonly child: ChildProcess,
     private readonly options: {
-      dial: Dial;
+      wayOut: WayOut;
       /** The names of the error classes, and the packages that code may require. */
       modules: { readonly errors: readonly string[]; readonly bundles: Bundles };
       /**
@@ -67,7 +68,7 @@ export class SandboxProcess {
     },
   ) {
     this.channel = channelOf(child);
-    this.egress = new EgressConnections(options.dial, {
+    this.egress = new EgressConnections(options.wayOut, {
       sendEvent: (event) => this.send('STREAM', event),
       sendData: (stream, data) => {
         this.write([encodeData(stream, data)]);
@@ -294,9 +295,9 @@ export class SandboxProcess {
   private callEgress(run: ActiveRun, method: string, params: JsonObject): Promise<unknown> {
     switch (method) {
       case 'egress.open':
-        return this.egress.open(run.order.tenantId, params);
+        return this.egress.open(run.order, params);
       case 'egress.lookup':
-        return this.egress.lookup(params);
+        return this.egress.lookUp(run.order, params);
       default:
         throw new FrameError('there is no such call');
     }
