@@ -18,6 +18,7 @@ export {
   cutThrownHeaders,
   cutThrownText,
   isHttpStatus,
+  isPlace,
   objectOf,
   parseLogLine,
   parseOutcome,
@@ -51,5 +52,6 @@ export { parseRunnerSecret } from './runner-secret';
 export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

@@ -81,8 +81,8 @@ function compile(code: string): (...parameters: unknown[]) => void {
   } catch (error) {
     const syntax = error as SyntaxError;
     const line = /^reactor\.js:(\d+)/.exec(syntax.stack ?? '')?.[1];
-    throw new UnusableCode(
-      `${syntax.name}: ${syntax.message}${line === undefined ? '' : ` (line ${line})`}`,
-    );
+    const message = `${syntax.name}: ${syntax.message}`;
+    const unusable = new UnusableCode(line === undefined ? message : `${message} (line ${line})`);
+    throw Object.assign(unusable, { stack: syntax.stack });
   }
 }

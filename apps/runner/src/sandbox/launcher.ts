@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { locateBundles, type Bundles } from './bundles';
 import { takeSandboxUid } from './sandbox-uids';
+import { startScript } from './start-script';
 
 /**
  * The levels of isolation.
@@ -142,8 +143,10 @@ export function launch(options: {
   runtime: Runtime;
   script: 'bootstrap' | 'probe';
   scriptArguments?: readonly string[];
-  /** The file for the helper's refusals; none by default. */
-  stderr?: 'ignore' | 'pipe';
+  /** The file for the helper's refusals; none by default. A number is an open file. */
+  stderr?: 'ignore' | 'pipe' | number;
+  /** Specs act like a kernel that has no newer Landlock. */
+  landlockAbi?: number;
 }): ChildProcess {
   const { files, level, limits } = options;
   const runtime = files.runtimes[options.runtime];
@@ -152,7 +155,7 @@ export function launch(options: {
     runtime.node,
     ...[`--max-old-space-size=${Math.floor(limits.memoryMb / 2)}`, '--max-semi-space-size=8'],
     ...['--no-addons', '--no-warnings', '--no-global-search-paths'],
-    script,
+    ...['-e', startScript, '--', script],
     ...(options.scriptArguments ?? []),
   ];
   const user = process.getuid?.() === 0 ? takeSandboxUid(limits.uidFirst) : undefined;
@@ -162,6 +165,7 @@ export function launch(options: {
     ...['--data-mb', String(limits.memoryMb)],
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
+    ...(options.landlockAbi === undefined ? [] : ['--landlock-abi', String(options.landlockAbi)]),
     ...['--exec', runtime.node, '--exec', runtime.loader],
     ...[
       ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file))],

@@ -7,6 +7,8 @@ import {
   FrameDecoder,
   FrameError,
   frameBytesMax,
+  logBytesMax,
+  logLinesMax,
   objectOf,
   OpenCalls,
   parseLogLine,
@@ -48,8 +50,6 @@ interface ActiveRun {
   loaded(outcome: RunOutcome | undefined): void;
 }
 
-const logLinesMax = 200;
-const logBytesMax = 64 * 1024;
 /** Answers and data that a sandbox may leave unread before it is ended. */
 const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
@@ -181,7 +181,8 @@ export class SandboxProcess {
         order,
         hooks,
         timer,
-        linesLeft: logLinesMax,
+        // One more line says that there were more.
+        linesLeft: logLinesMax + 1,
         bytesLeft: logBytesMax,
         calls: new OpenCalls(),
         heldCall: undefined,
