@@ -29,6 +29,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
+    'shares',
   ],
   testing: [],
 };

@@ -19,4 +19,4 @@ export {
   workerAliveKey,
   type NewRun,
 } from './accept-run';
-export type { CodePosition, RunLog, RunLogEntry, RunRecord } from './run-record';
+export type { RunLog, RunLogEntry, RunRecord } from './run-record';
