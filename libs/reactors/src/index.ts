@@ -12,3 +12,4 @@ export {
   workerAliveKey,
   type NewRun,
 } from './accept-run';
+export type { CodePosition, RunLog, RunLogEntry, RunRecord } from './run-record';

@@ -11,6 +11,7 @@ import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
+import type { RunRecord } from './run-record';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
@@ -37,6 +38,8 @@ export interface Invocation extends Decided {
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
+  /** Called once after the answer, whether the run returned or threw. */
+  readonly record?: (record: RunRecord) => void;
 }
 
 /** The answer to a run: docs/reference/invocation.md. */
