@@ -21,6 +21,7 @@ const libraries = {
     'problems',
     'wire',
     'service-host',
+    'shares',
     'access',
     'definitions',
     'expressions',
