@@ -91,6 +91,7 @@ export default tseslint.config(
       '.glovebox/',
       'coverage/',
       'apps/runner/runtimes/',
+      'apps/runner/packages/',
     ],
   },
   {

@@ -76,7 +76,16 @@ export async function createGatewayContext(
 
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
-  // Fails on a wrong setting, before anything is open.
+  // Both fail on a wrong setting, before anything is open.
+  const runner = createRunnerClient({
+    urls: config.RUNNER_URLS,
+    secret: config.RUNNER_SECRET.reveal(),
+    onDistrust: (url, error) =>
+      logger.warn(
+        { runner: url, error: describeError(error) },
+        'this process and the runner did not prove to each other that they have RUNNER_SECRET',
+      ),
+  });
   const egressPolicy = egressPolicyOf(config, [
     url,
     redisUrl,
@@ -110,10 +119,6 @@ export async function createGatewayContext(
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(egressPolicy, { lookups });
-  const runner = createRunnerClient({
-    urls: config.RUNNER_URLS,
-    secret: config.RUNNER_SECRET.reveal(),
-  });
   const runs = new Queue(runQueue.name, {
     connection: queueRedis,
     prefix: runQueue.prefix,

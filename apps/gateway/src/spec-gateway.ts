@@ -12,6 +12,7 @@ import {
   type ApplicationDefinition,
   type Definition,
   type ProxyDefinition,
+  type RequestParameter,
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
@@ -171,12 +172,12 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     },
 
     /** Makes a reactor of the tenant that no runner runs, and returns its id. */
-    async reactor(): Promise<string> {
+    async reactor(requestParameters: readonly RequestParameter[] = []): Promise<string> {
       const [id, formulaId] = [randomUUID(), randomUUID()];
       const code = 'module.exports = () => ({})';
       await define({
         ...{ kind: 'formula', id: formulaId, tenantId, code, codeHash: code },
-        ...{ runtime: 'node20', requestParameters: [] },
+        ...{ runtime: 'node20', requestParameters },
       });
       await define({
         ...{ kind: 'reactor', id, tenantId, formulaId },

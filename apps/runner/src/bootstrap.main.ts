@@ -19,10 +19,10 @@ import {
   settleCall,
   type CallsOfRun,
 } from './inside/channel';
-import { createConsole, logBytesMax, logLinesMax } from './inside/console';
+import { consoleOfRun, createConsole, withinShare } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
-import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
+import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
 import { describeResult } from './inside/results';
@@ -36,12 +36,12 @@ interface Run {
   readonly calls: CallsOfRun;
   readonly resultBytesMax: number;
   readonly isTransform: boolean;
-  linesLeft: number;
-  bytesLeft: number;
+  console?: ReturnType<typeof consoleOfRun>;
 }
 
 const runs = new AsyncLocalStorage<Run>();
 const { stringify } = JSON;
+const { captureStackTrace } = Error;
 const later = setImmediate;
 let current: Run | undefined;
 let isLoading = false;
@@ -55,19 +55,16 @@ function begin(body: JsonObject): Run {
     calls: createCallsOfRun(id),
     resultBytesMax: Math.min(positiveOf(body, 'resultBytesMax'), frameBytesMax - 1024),
     isTransform: body['kind'] === 'transform',
-    linesLeft: logLinesMax,
-    bytesLeft: logBytesMax,
   };
   return current;
 }
 
 function load(body: JsonObject): void {
-  const errorsModules = body['errorsModules'] as readonly string[];
   isLoading = true;
   const run = begin(body);
   runs.run(run, () => {
     try {
-      handler = loadHandler(textOf(body, 'code'), errorsModules);
+      handler = loadHandler(textOf(body, 'code'), body['modules'] as Modules);
       isLoading = false;
       send('LOADED', { ok: true });
     } catch (error) {
@@ -168,8 +165,15 @@ function giveUp(thrown: unknown): void {
 function createSvc(run: Run): object {
   const method =
     (name: string) =>
-    (...params: unknown[]): Promise<unknown> =>
-      run.calls.call(`svc.${name}`, params);
+    async (...params: unknown[]): Promise<unknown> => {
+      try {
+        return await run.calls.call(`svc.${name}`, params);
+      } catch (error) {
+        // The error came by a frame. Its stack begins at the code that waits for the call.
+        captureStackTrace(error as object);
+        throw error;
+      }
+    };
   return {
     tokenize: method('tokenize'),
     detokenize: method('detokenize'),
@@ -183,14 +187,14 @@ function createSvc(run: Run): object {
   };
 }
 
-function writeLine(level: string, text: string): void {
+/** Nothing once the run is over. Most runs write nothing, so theirs is made at the first line. */
+function consoleNow(): Run['console'] {
   const run = runs.getStore();
-  if (run === undefined || run !== current) return;
-  if (run.linesLeft === 0 || run.bytesLeft === 0) return;
-  const line = Buffer.from(text).subarray(0, run.bytesLeft);
-  run.linesLeft -= 1;
-  run.bytesLeft -= line.length;
-  send('LOG', { run: run.id, level, text: line.toString() });
+  if (run === undefined || run !== current) return undefined;
+  const { id } = run;
+  return (run.console ??= consoleOfRun(
+    withinShare((level, text) => send('LOG', { run: id, level, text })),
+  ));
 }
 
 function onFrame(frame: Frame): void {
@@ -216,7 +220,7 @@ function onFrame(frame: Frame): void {
 Object.defineProperty(globalThis, 'console', {
   configurable: true,
   writable: true,
-  value: createConsole(writeLine),
+  value: createConsole(consoleNow),
 });
 process.on('uncaughtException', giveUp);
 process.on('unhandledRejection', giveUp);

@@ -1,7 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, reactorErrorsModule, type RunnerAddress } from '@glovebox/sandbox';
+import {
+  offeredNames,
+  parseRunnerAddress,
+  parseRunnerSecret,
+  type OfferedNames,
+  type RunnerAddress,
+} from '@glovebox/sandbox';
 import {
   ConfigError,
   egressSettings,
@@ -13,7 +19,7 @@ import {
   requiredSecret,
   requiredText,
   text,
-  type Secret,
+  Secret,
 } from '@glovebox/service-host';
 import type { LevelChoice } from './sandbox/isolation-levels';
 import type { LaunchLimits } from './sandbox/launcher';
@@ -25,13 +31,20 @@ export const settings = {
     'the address that health and metrics are served on; the images set 0.0.0.0',
     '127.0.0.1',
   ),
-  RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
+  RUNNER_LISTEN: requiredText(
+    'where gateways and workers come in: unix:/path, or tcp://host:port for TLS',
+  ),
+  RUNNER_SECRET: requiredSecret(
+    'what gateways and workers must know to get in: a secret, or two with a comma between them while it is exchanged',
+  ),
   RUNNER_WORK_DIR: optionalText(
     'a folder for copies; by default a new one, removed at the end. A runner that is root copies the programs of the sandbox there, if others cannot reach them',
   ),
   RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
   RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
+  RUNNER_PACKAGES_DIR: optionalText(
+    'a folder with a file of each package of REACTOR_PACKAGES: NAME.js, with __ for each slash of the name. A file here replaces the shipped package of its name',
+  ),
   BWRAP: optionalText('the bubblewrap binary; by default the one on PATH'),
   PATH: text('where bubblewrap is looked for', ''),
   SANDBOX_LEVEL: text(
@@ -94,7 +107,7 @@ export interface RunnerConfig {
   readonly host: string;
   readonly opsPort: number;
   readonly listen: RunnerAddress;
-  readonly secret: Secret;
+  readonly secrets: readonly Secret[];
   readonly workDir: string | undefined;
   readonly runtimesDir: string;
   readonly nativeDir: string;
@@ -104,7 +117,8 @@ export interface RunnerConfig {
   readonly allowWeak: boolean;
   readonly launchLimits: LaunchLimits;
   readonly poolLimits: PoolLimits;
-  readonly errorsModules: readonly string[];
+  readonly offered: OfferedNames;
+  readonly packageFolders: readonly string[];
   readonly egress: EgressPolicy;
   readonly lookupsMax: number;
 }
@@ -116,13 +130,16 @@ export function readConfig(
 ): RunnerConfig {
   const values = loadConfig(env, settings);
   const listen = parsed('RUNNER_LISTEN', () => parseRunnerAddress(values.RUNNER_LISTEN));
+  const secrets = parsed('RUNNER_SECRET', () =>
+    parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
+  );
   const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
   return {
     logLevel: values.LOG_LEVEL,
     host: values.HOST,
     opsPort: values.OPS_PORT,
     listen,
-    secret: values.RUNNER_SECRET,
+    secrets,
     workDir: values.RUNNER_WORK_DIR,
     runtimesDir: values.RUNNER_RUNTIMES_DIR,
     nativeDir: values.RUNNER_NATIVE_DIR,
@@ -146,7 +163,11 @@ export function readConfig(
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
     },
-    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
+    offered: offeredNames(values),
+    packageFolders: [
+      ...(values.RUNNER_PACKAGES_DIR === undefined ? [] : [values.RUNNER_PACKAGES_DIR]),
+      join(scriptsDir, 'packages'),
+    ],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       egressPolicyOf(

@@ -5,7 +5,7 @@ import { createEgress } from '@glovebox/egress';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
-import type { Dial } from './sandbox/egress-connections';
+import type { WayOut } from './sandbox/egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './sandbox/launcher';
 import { findLevel, type LevelFinding } from './sandbox/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
@@ -28,7 +28,7 @@ export interface RunnerContext {
 
 interface RunnerParts {
   readonly logger?: Logger;
-  readonly dial?: Dial;
+  readonly dial?: WayOut['dial'];
 }
 
 export async function createContext(
@@ -56,8 +56,12 @@ export async function createContext(
     const lookups = new Shares({ places: config.lookupsMax });
     observeShares(registry, { lookups });
     const egress = createEgress(config.egress, { lookups });
-    // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
-    const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
+    const wayOut: WayOut = {
+      // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
+      dial: parts.dial ?? ((target) => egress.dial({ ...target, tls: false })),
+      lookUp: (target) => egress.lookUp(target),
+      note: (record) => logger.info(record, 'connections of code'),
+    };
     let cannotStepBack = false;
     const onCannotStepBack = (): void => {
       if (cannotStepBack) return;
@@ -70,8 +74,8 @@ export async function createContext(
     const pool = new SandboxPool(
       (runtime) =>
         new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
-          dial,
-          errorsModules: config.errorsModules,
+          wayOut,
+          modules: { errors: config.offered.errors, bundles: files.bundles },
           onCannotStepBack,
         }),
       config.poolLimits,

@@ -13,7 +13,7 @@ import type { Logger } from '@glovebox/service-host';
 import { testBubblewrap } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
-import type { Dial } from './sandbox/egress-connections';
+import type { WayOut } from './sandbox/egress-connections';
 import type { IsolationLevel } from './sandbox/launcher';
 import { startServer } from './serving/server';
 
@@ -21,12 +21,14 @@ import { startServer } from './serving/server';
 export interface SpecRunner {
   readonly ctx: RunnerContext;
   readonly client: RunnerClient;
+  /** As in RUNNER_URLS. */
+  readonly url: string;
   readonly socketFile: string;
   run(code: string, more?: Partial<RunRequest>, hooks?: Partial<RunHooks>): Promise<RunOutcome>;
   stop(): Promise<void>;
 }
 
-export const specSecret = 'a secret of the specs';
+export const specSecret = 'a secret of the specs that is long enough for a network';
 export const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -59,20 +61,24 @@ export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefi
 
 export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
-  dial?: Dial,
+  dial?: WayOut['dial'],
+  logger: Logger = silent,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
   const config = specConfig(folder, env);
   const ctx = await createContext(config, {
-    logger: silent,
+    logger,
     ...(dial === undefined ? {} : { dial }),
   });
   const server = await startServer(ctx);
   const socketFile = join(folder, 'runner.sock');
-  const client = createRunnerClient({ urls: [`unix:${socketFile}`], secret: specSecret });
+  const { address } = server;
+  const url = 'path' in address ? `unix:${address.path}` : `tcp://${address.host}:${address.port}`;
+  const client = createRunnerClient({ urls: [url], secret: specSecret });
   return {
     ctx,
     client,
+    url,
     socketFile,
     run: async (code, more, hooks) => {
       const outcome = await client.run(
@@ -90,7 +96,7 @@ export async function startSpecRunner(
   };
 }
 
-const plainRun = {
+export const plainRun = {
   kind: 'reactor',
   tenantId: 'tenant',
   resourceId: 'reactor',

@@ -3,7 +3,8 @@ export { redactorOf } from './redact';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
-export { invokeReactor, readyArguments, type Decided, type Invocation } from './invoke-reactor';
+export { checkArguments } from './check-arguments';
+export { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,

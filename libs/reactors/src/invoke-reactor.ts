@@ -126,7 +126,7 @@ async function storeTokens(
 }
 
 /** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
-export async function readyArguments(
+async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: Invocation,
 ): Promise<{
@@ -134,20 +134,28 @@ export async function readyArguments(
   readonly secrets: readonly unknown[];
 }> {
   const template = valueTemplate(args);
-  const use: Use = {
-    tenantId: reactor.tenantId,
-    actorId: caller.applicationId,
-    operation: 'reactor.invoke',
-    entityType: 'reactor',
-    entityId: reactor.id,
-    traceId,
-  };
+  const use = useOfTokens('reactor.invoke', { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
   return { args: cast, secrets: [...values.values(), detokenized] };
+}
+
+/** The line of the audit log about the tokens in the arguments. */
+export function useOfTokens(
+  operation: 'reactor.invoke' | 'reactor.accept',
+  { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
+): Use {
+  return {
+    tenantId: reactor.tenantId,
+    actorId: caller.applicationId,
+    operation,
+    entityType: 'reactor',
+    entityId: reactor.id,
+    traceId,
+  };
 }
 
 function runCode(

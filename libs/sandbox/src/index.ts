@@ -18,6 +18,7 @@ export {
   cutThrownHeaders,
   cutThrownText,
   isHttpStatus,
+  isPlace,
   objectOf,
   parseLogLine,
   parseOutcome,
@@ -37,9 +38,20 @@ export {
   type ThrownError,
   type Urgency,
 } from './run';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
+export { parseRunnerSecret } from './runner-secret';
+export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

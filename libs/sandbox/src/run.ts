@@ -1,4 +1,5 @@
 import { FrameError, type JsonObject } from './frames';
+import { logLevels, type LogLevel } from './log-limits';
 
 export const runtimes = ['node16', 'node20'] as const;
 export type Runtime = (typeof runtimes)[number];
@@ -76,7 +77,7 @@ export type RunOutcome = Outcome & {
 export interface LogLine {
   /** Milliseconds since 1970, by the clock of the runner. */
   readonly at: number;
-  readonly level: string;
+  readonly level: LogLevel;
   readonly text: string;
 }
 
@@ -214,7 +215,11 @@ function isWhole(value: unknown, least: number, most: number): value is number {
 }
 
 export function parseLogLine(body: JsonObject): LogLine {
-  return { at: positiveOf(body, 'at'), level: textOf(body, 'level'), text: textOf(body, 'text') };
+  return {
+    at: positiveOf(body, 'at'),
+    level: oneOf(logLevels, body['level'], 'level'),
+    text: textOf(body, 'text'),
+  };
 }
 
 export function textOf(body: JsonObject, name: string): string {

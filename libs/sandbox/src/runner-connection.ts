@@ -1,5 +1,4 @@
-import { connect, type Socket } from 'node:net';
-import type { RunnerAddress } from './address';
+import type { Socket } from 'node:net';
 import { describeCallError } from './call-error';
 import { svcCallsMax } from './call-limits';
 import {
@@ -12,6 +11,7 @@ import {
   type JsonObject,
 } from './frames';
 import { FrameLanes } from './frame-lanes';
+import type { OpenSocket } from './open-socket';
 import {
   parseLogLine,
   parseOutcome,
@@ -65,13 +65,12 @@ export class RunnerConnection {
   private isClosed = false;
 
   constructor(
-    private readonly address: RunnerAddress,
-    private readonly secret: string,
+    private readonly openSocket: OpenSocket,
     private readonly times: ConnectionTimes,
   ) {}
 
   /**
-   * Resolves to true once the runner accepts the secret. False at once while a failure is recent.
+   * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
   open(): Promise<boolean> {
     if (this.link !== undefined) return Promise.resolve(true);
@@ -135,7 +134,9 @@ export class RunnerConnection {
 
   private establish(): Promise<boolean> {
     return new Promise((resolve) => {
-      const socket = connect(this.address);
+      const socket = this.openSocket((proof) => {
+        socket.write(encodeFrame('HELLO', { version: protocolVersion, ...proof }));
+      });
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
@@ -165,9 +166,6 @@ export class RunnerConnection {
           heartbeat.unref();
         }
         resolve(!this.isClosed);
-      });
-      socket.once('connect', () => {
-        socket.write(encodeFrame('HELLO', { version: protocolVersion, secret: this.secret }));
       });
       socket.on('data', (chunk) => {
         // Any byte is a sign of life: the answer may be on its way behind a large frame.

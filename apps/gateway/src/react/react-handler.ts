@@ -3,10 +3,10 @@ import { requirePermission } from '@glovebox/access';
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
+  checkArguments,
   findReactor,
   insertRun,
   invokeReactor,
-  readyArguments,
   remindOfRuns,
   type Decided,
   type Invocation,
@@ -100,7 +100,7 @@ async function acceptRun(
   invocation: Invocation,
   callbackUrl: string,
 ): Promise<string> {
-  await readyArguments(ctx, invocation);
+  await checkArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
   const actorId = caller.applicationId;
@@ -135,7 +135,8 @@ async function readInvocation(
   room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
-  const json = new StrictJson(['args']);
+  // Arguments are any JSON, read as code would read it. Token data alone keeps every digit.
+  const json = new StrictJson(['args'], { rounds: true });
   const bytes = hasBody(req)
     ? await readBody(req, invocationBytesMax, room, json.count)
     : Buffer.alloc(0);

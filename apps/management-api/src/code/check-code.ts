@@ -1,22 +1,14 @@
 import { createHash } from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import { Problem } from '@glovebox/problems';
-import { builtinOf, reactorErrorsModule } from '@glovebox/sandbox';
+import { moduleOf, unavailable, type OfferedNames } from '@glovebox/sandbox';
 import { literalRequires } from './literal-requires';
 
 /** Refuses code that can never run. `path` is the member of the body that holds it. */
-export function checkCode(code: string, path: string, errorsAliases: readonly string[]): void {
+export function checkCode(code: string, path: string, offered: OfferedNames): void {
   refuse(path, syntaxErrors(code));
-  const errorsModules = new Set([reactorErrorsModule, ...errorsAliases]);
-  const missing = new Set(
-    literalRequires(code).filter(
-      (name) => !errorsModules.has(name) && builtinOf(name) === undefined,
-    ),
-  );
-  refuse(
-    path,
-    [...missing].map((name) => `requires "${name.slice(0, 100)}", which is not available`),
-  );
+  const missing = literalRequires(code).filter((name) => moduleOf(name, offered) === undefined);
+  refuse(path, [...new Set(missing)].map(unavailable));
 }
 
 /** Identifies a version of code, across processes too. */

@@ -7,6 +7,8 @@ import {
   FrameDecoder,
   FrameError,
   frameBytesMax,
+  logBytesMax,
+  logLinesMax,
   objectOf,
   OpenCalls,
   parseLogLine,
@@ -22,8 +24,9 @@ import {
   type RunOrder,
   type RunOutcome,
 } from '@glovebox/sandbox';
+import type { Bundles } from './bundles';
 import { CallRefused } from './call-refused';
-import { EgressConnections, type Dial } from './egress-connections';
+import { EgressConnections, type WayOut } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
 import { SandboxCosts } from './sandbox-costs';
 import { stepBack } from './sandbox-priority';
@@ -47,8 +50,6 @@ interface ActiveRun {
   loaded(outcome: RunOutcome | undefined): void;
 }
 
-const logLinesMax = 200;
-const logBytesMax = 64 * 1024;
 /** Answers and data that a sandbox may leave unread before it is ended. */
 const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
@@ -84,8 +85,9 @@ export class SandboxProcess {
   constructor(
     private readonly child: ChildProcess,
     private readonly options: {
-      dial: Dial;
-      errorsModules: readonly string[];
+      wayOut: WayOut;
+      /** The names of the error classes, and the packages that code may require. */
+      modules: { readonly errors: readonly string[]; readonly bundles: Bundles };
       /**
        * Called when this runner may not lower the priority of its sandboxes. They run all the same.
        */
@@ -93,7 +95,7 @@ export class SandboxProcess {
     },
   ) {
     this.channel = channelOf(child);
-    this.egress = new EgressConnections(options.dial, {
+    this.egress = new EgressConnections(options.wayOut, {
       sendEvent: (event) => this.send('STREAM', event),
       sendData: (stream, data) => {
         this.write(encodeData(stream, data));
@@ -179,7 +181,8 @@ export class SandboxProcess {
         order,
         hooks,
         timer,
-        linesLeft: logLinesMax,
+        // One more line says that there were more.
+        linesLeft: logLinesMax + 1,
         bytesLeft: logBytesMax,
         calls: new OpenCalls(),
         heldCall: undefined,
@@ -192,9 +195,9 @@ export class SandboxProcess {
       };
       if (this.isDead) return settle({ kind: 'died', reason: this.deathReason ?? 'unknown' });
       if (code === undefined) return invoke();
-      const { errorsModules } = this.options;
+      const { modules } = this.options;
       const { resultBytesMax } = order;
-      sendOrSettle('LOAD', { run: id, code, errorsModules, resultBytesMax });
+      sendOrSettle('LOAD', { run: id, code, modules, resultBytesMax });
     });
   }
 
@@ -363,11 +366,10 @@ export class SandboxProcess {
     }
     const params = body['params'];
     if (method === 'egress.open') {
-      const { tenantId } = run.order;
-      return this.answer(id, this.egress.open(tenantId, objectOf(params, 'params')));
+      return this.answer(id, this.egress.open(run.order, objectOf(params, 'params')));
     }
     if (method === 'egress.lookup') {
-      return this.answer(id, this.egress.lookup(objectOf(params, 'params')));
+      return this.answer(id, this.egress.lookUp(run.order, objectOf(params, 'params')));
     }
     this.openCall(run, bytes, (closed) =>
       this.answer(id, run.hooks.onCall(method, params), closed),

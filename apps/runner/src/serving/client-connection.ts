@@ -10,7 +10,6 @@ import {
   parseRunOrder,
   positiveOf,
   protocolVersion,
-  textOf,
   UnsendableFrame,
   type Frame,
   type JsonFrameType,
@@ -55,7 +54,7 @@ export class ClientConnection {
   constructor(
     private readonly ctx: RunnerContext,
     private readonly socket: Socket,
-    private readonly isSecret: (text: string) => boolean,
+    private readonly isProven: (hello: JsonObject) => boolean,
   ) {
     this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.setNoDelay(true);
@@ -114,8 +113,9 @@ export class ClientConnection {
   }
 
   private onHello(type: JsonFrameType, body: JsonObject): void {
-    const isRight = this.isSecret(type === 'HELLO' ? textOf(body, 'secret') : '');
-    if (!isRight) throw new FrameError('the secret is missing or wrong');
+    if (type !== 'HELLO' || !this.isProven(body)) {
+      throw new FrameError('the secret is missing or wrong');
+    }
     if (body['version'] !== protocolVersion) throw new FrameError('another protocol version');
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
