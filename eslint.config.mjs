@@ -22,6 +22,7 @@ const libraries = {
     'problems',
     'wire',
     'service-host',
+    'shares',
     'access',
     'definitions',
     'expressions',

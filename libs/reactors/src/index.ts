@@ -20,3 +20,6 @@ export {
   type NewRun,
 } from './accept-run';
 export type { RunLog, RunLogEntry, RunRecord } from './run-record';
+export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
+export { BatchedRunLog } from './run-log';
+export { receiverOf, webhookPlace } from './webhook-places';
