@@ -6,7 +6,13 @@ export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
 export { checkArguments } from './check-arguments';
-export { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+export {
+  creatorOf,
+  invokeReactor,
+  runReactor,
+  type Decided,
+  type Invocation,
+} from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,
@@ -16,3 +22,6 @@ export {
   type NewRun,
 } from './accept-run';
 export type { RunLog, RunLogEntry, RunRecord } from './run-record';
+export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
+export { BatchedRunLog } from './run-log';
+export { receiverOf, webhookPlace } from './webhook-places';

@@ -248,7 +248,7 @@ describe('a line of a run', () => {
 
 describe('redacting lines', () => {
   const linesOf = (text: string, count = 200) =>
-    Array.from({ length: count }, () => ({ at: 1, level: 'info' as const, text }));
+    Array.from({ length: count }, () => ({ at: 1, level: 'info', text }));
   const redacting = (tenantId: string, more: object = {}) =>
     new Promise<readonly { text: string }[]>((resolve) =>
       redactLater(

@@ -1,4 +1,4 @@
-import { isPlace } from './run';
+import { isPlace } from './thrown-error';
 
 /** The name of customers' code in the stacks of its errors. */
 export const codeName = 'reactor.js';
