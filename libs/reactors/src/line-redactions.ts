@@ -4,7 +4,7 @@ import { Shares } from '@glovebox/shares';
 import { redacted, redactorOf } from './redact';
 
 /** An ended run with lines that may show what it knew. */
-export interface Written {
+interface Written {
   readonly tenantId: string;
   readonly lines: readonly LogLine[];
   /** Arguments, configuration, data of tokens. */

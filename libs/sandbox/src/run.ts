@@ -1,5 +1,5 @@
 import type { JsonObject } from './frames';
-import { logLevels } from './log-limits';
+import { logLevels, type LogLevel } from './log-limits';
 import { oneOf, positiveOf, textOf } from './members';
 import { writeValue } from './values';
 
