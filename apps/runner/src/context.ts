@@ -7,7 +7,7 @@ import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
 import type { WayOut } from './sandbox/egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './sandbox/launcher';
-import { findLevel, type LevelFinding } from './sandbox/isolation-levels';
+import { chooseLevel, type LevelFinding } from './sandbox/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './sandbox/pool';
 import { SandboxProcess } from './sandbox/sandbox-process';
@@ -29,6 +29,7 @@ export interface RunnerContext {
 interface RunnerParts {
   readonly logger?: Logger;
   readonly dial?: WayOut['dial'];
+  readonly platform?: NodeJS.Platform;
 }
 
 export async function createContext(
@@ -39,19 +40,11 @@ export async function createContext(
   const registry = createRegistry('runner');
   const work = prepareWorkDir(config.workDir);
   try {
-    const files = locateFiles({ ...config, workDir: work.path });
+    const platform = parts.platform ?? process.platform;
+    const files = locateFiles({ ...config, workDir: work.path, platform });
     const limits = config.launchLimits;
-    const { level, rejected } = await findLevel(
-      { files, limits, workDir: work.path },
-      config.level,
-    );
-    logger.info({ level, rejected }, `sandboxes run at level ${level}`);
-    if (level < 2 && !config.allowWeak) {
-      throw new Error(
-        'no isolation holds on this machine, and SANDBOX_ALLOW_WEAK=i-accept is not set: ' +
-          JSON.stringify(rejected),
-      );
-    }
+    const setup = { files, limits, workDir: work.path, platform };
+    const { level, rejected } = await chooseLevel(setup, config, logger);
 
     const lookups = new Shares({ places: config.lookupsMax });
     observeShares(registry, { lookups });

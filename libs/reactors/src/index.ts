@@ -4,7 +4,13 @@ export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
 export { checkArguments } from './check-arguments';
-export { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+export {
+  creatorOf,
+  invokeReactor,
+  runReactor,
+  type Decided,
+  type Invocation,
+} from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,

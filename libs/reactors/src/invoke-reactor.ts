@@ -4,7 +4,7 @@ import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Urgency } from '@glovebox/sandbox';
-import { OpeningBudget, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Sight, type Use, type Vault } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
@@ -38,6 +38,8 @@ export interface Invocation extends Decided {
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
+  /** Called when the code has not been started after all. */
+  readonly codeNotStarted?: () => void;
   /** Called once after the answer, whether the run returned or threw. */
   readonly record?: (record: RunRecord) => void;
 }
@@ -63,16 +65,40 @@ export async function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
 ): Promise<ReactorResponse> {
+  return (await runReactor(context, invocation)).response;
+}
+
+/** What a run answers, and what may be kept of it for a call that is repeated. */
+interface RunResult {
+  readonly response: ReactorResponse;
+  /** The same without the data of tokens that were there before. */
+  readonly lasting: ReactorResponse;
+  /** What the creator of the tokens needs so that the lasting answer may be shown again. */
+  readonly sights: readonly Sight[];
+}
+
+export async function runReactor(
+  context: ReactorContext,
+  invocation: Invocation,
+): Promise<RunResult> {
   const { args, secrets } = await readyArguments(context, invocation);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
   const outcome = await runCode(context, invocation, args, opened);
+  if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
+    invocation.codeNotStarted?.();
+  }
   const redact = redactorOf([...secrets, invocation.reactor.configuration], opened.values);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
-  const tokens =
-    tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
-  return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
+  const output = raw === undefined ? {} : { raw };
+  if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
+  const { document, lasting, sights } = await storeTokens(context, invocation, tokenize);
+  return {
+    response: { tokens: document, ...output },
+    lasting: { tokens: lasting, ...output },
+    sights,
+  };
 }
 
 /** Values were opened for the code of that moment. Other code must not get them. */
@@ -113,16 +139,21 @@ async function storeTokens(
   { database, vault }: ReactorContext,
   invocation: Invocation,
   document: unknown,
-): Promise<unknown> {
-  const { reactor, application, caller } = await authorityOf(invocation);
-  const principal = reactor.applicationId === null ? caller : application;
-  if (!principal) throw new Problem('invalid_api_key');
+): ReturnType<Vault['tokenize']> {
+  const decided = await authorityOf(invocation);
+  const principal = creatorOf(decided);
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId: invocation.traceId };
-  const tokenized = await database
-    .of(reactor.tenantId)
+  return database
+    .of(decided.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
-  return tokenized.document;
+}
+
+/** The application that tokens which code returns are stored as. */
+export function creatorOf({ reactor, application, caller }: Decided): Principal {
+  const principal = reactor.applicationId === null ? caller : application;
+  if (!principal) throw new Problem('invalid_api_key');
+  return principal;
 }
 
 /** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
