@@ -155,7 +155,7 @@ describe('request steps', () => {
       { request: `return { headers: {}, body: { raw: args.raw_body } };` },
       { request_transforms: steps },
     );
-    const text = '{ "amount": 10.00, "spared": "{{x}}" }';
+    const text = '{ "amount": 10.00, "spared": "x" }';
     await proxy.call({ headers: asJson, body: text });
     expect(JSON.parse(shop.forwarded.body)).toEqual({ raw: text });
   });
