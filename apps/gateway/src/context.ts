@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
+import { runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -51,6 +51,7 @@ export interface GatewayContext {
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
+  readonly runLog?: RunLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -153,6 +154,7 @@ export async function createGatewayContext(
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
     large_openings: vault.largeOpenings,
+    run_lines: waitingLines,
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
