@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requirePermission } from '@glovebox/access';
+import { timeOrderedId } from '@glovebox/database';
 import { Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import {
@@ -10,6 +11,7 @@ import {
   remindOfRuns,
   type Decided,
   type Invocation,
+  type RunRecord,
 } from '@glovebox/reactors';
 import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from '../call/answers';
@@ -90,8 +92,27 @@ async function runNow(
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
     signal: callerLeft.signal,
+    record: (record) => logRun(ctx, invocation, record),
   });
   sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
+}
+
+function logRun(
+  { runLog }: GatewayContext,
+  { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
+  record: RunRecord,
+): void {
+  runLog.add({
+    runId: timeOrderedId(record.startedAt),
+    tenantId: reactor.tenantId,
+    kind: 'reactor',
+    resourceId: reactor.id,
+    traceId,
+    applicationId: caller.applicationId,
+    mode: 'sync',
+    attempt: 1,
+    record,
+  });
 }
 
 /** Commits the row before the 202. The job only reminds a worker of it. */
