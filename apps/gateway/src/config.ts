@@ -5,6 +5,7 @@ import {
   integer,
   loadConfig,
   optionalUrl,
+  pendingSettings,
   port,
   runnerSettings,
   servingSettings,
@@ -88,11 +89,7 @@ export const settings = {
     min: 100,
     max: 600_000,
   }),
-  RUNS_PENDING_MAX: integer(
-    'waiting async runs and webhooks of a tenant; above it 429 share_exhausted',
-    10_000,
-    { min: 1, max: 1_000_000 },
-  ),
+  ...pendingSettings,
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,
