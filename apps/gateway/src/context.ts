@@ -19,6 +19,7 @@ import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/known-keys';
+import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
 import { KeptOutcomes } from './react/kept-outcomes';
@@ -55,6 +56,7 @@ export interface GatewayContext {
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
   readonly keptOutcomes: KeptOutcomes;
+  readonly rates: CallRates;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -152,6 +154,7 @@ export async function createGatewayContext(
     turns: shares.turns,
     large_openings: vault.largeOpenings,
   });
+  const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -184,9 +187,11 @@ export async function createGatewayContext(
     shares,
     tunnels: new Tunnels(),
     keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
+    rates,
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      rates.close();
       accessLog?.flush();
       await tracer?.stop();
       await runner.close();

@@ -74,7 +74,7 @@ async function identify(
   call: Call,
 ): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-  const caller = authenticate(ctx, req, definitions);
+  const caller = authenticate(ctx, req, definitions, call);
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');
   requireJson(req);
