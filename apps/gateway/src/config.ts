@@ -93,6 +93,11 @@ export const settings = {
     10_000,
     { min: 1, max: 1_000_000 },
   ),
+  OUTCOME_BYTES_PER_TENANT: integer(
+    'bytes of outcomes of runs kept for a tenant for 24 hours; above it 429 share_exhausted',
+    1_073_741_824,
+    { min: 1_048_576, max: 1_099_511_627_776 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

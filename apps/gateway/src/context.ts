@@ -21,6 +21,7 @@ import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/known-keys';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
+import { KeptOutcomes } from './react/kept-outcomes';
 import { Destinations } from './destinations/destinations';
 import { AccessLog } from './observing/access-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
@@ -53,6 +54,7 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  readonly keptOutcomes: KeptOutcomes;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -181,6 +183,7 @@ export async function createGatewayContext(
     destinations,
     shares,
     tunnels: new Tunnels(),
+    keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

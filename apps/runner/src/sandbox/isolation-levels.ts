@@ -139,7 +139,7 @@ async function probeRuntime(
   let answer: JsonObject | undefined;
   let complaint = '';
   const decoder = new FrameDecoder((frame) => {
-    if (frame.type !== 'DATA') answer = frame.body;
+    if (frame.type !== 'DATA') answer = frame.head;
   });
   channelOf(child).on('data', (chunk: Buffer) => decoder.push(chunk));
   channelOf(child).on('error', () => undefined);
