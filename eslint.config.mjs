@@ -22,6 +22,7 @@ const libraries = {
     'problems',
     'wire',
     'service-host',
+    'shares',
     'access',
     'definitions',
     'expressions',
@@ -29,6 +30,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
+    'shares',
   ],
   testing: [],
 };

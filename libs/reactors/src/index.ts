@@ -19,4 +19,7 @@ export {
   workerAliveKey,
   type NewRun,
 } from './accept-run';
-export type { CodePosition, RunLog, RunLogEntry, RunRecord } from './run-record';
+export type { RunLog, RunLogEntry, RunRecord } from './run-record';
+export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
+export { BatchedRunLog } from './run-log';
+export { receiverOf, webhookPlace } from './webhook-places';

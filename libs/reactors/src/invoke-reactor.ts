@@ -6,12 +6,14 @@ import { invalid, Problem } from '@glovebox/problems';
 import type { Urgency } from '@glovebox/sandbox';
 import { OpeningBudget, type Sight, type Use, type Vault } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
+import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import type { RunRecord } from './run-record';
+import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
@@ -40,7 +42,10 @@ export interface Invocation extends Decided {
   readonly beforeCode?: () => Promise<void>;
   /** Called when the code has not been started after all. */
   readonly codeNotStarted?: () => void;
-  /** Called once after the answer, whether the run returned or threw. */
+  /**
+   * Called once, whether the run returned or threw: after the answer of a sync run, and before that
+   * of an async one.
+   */
   readonly record?: (record: RunRecord) => void;
 }
 
@@ -68,28 +73,46 @@ export async function invokeReactor(
   return (await runReactor(context, invocation)).response;
 }
 
-/** What a run answers, and what may be kept of it for a call that is repeated. */
+/** A run's answer, and the part of it that may be kept for a call that is repeated. */
 interface RunResult {
   readonly response: ReactorResponse;
   /** The same without the data of tokens that were there before. */
   readonly lasting: ReactorResponse;
-  /** What the creator of the tokens needs so that the lasting answer may be shown again. */
+  /** The rights that the creator of the tokens needs so that the lasting answer is shown again. */
   readonly sights: readonly Sight[];
 }
 
-export async function runReactor(
+export function runReactor(context: ReactorContext, invocation: Invocation): Promise<RunResult> {
+  const { reactor, formula, args, urgency, signal, record } = invocation;
+  const recording = new RunRecording({
+    tenantId: reactor.tenantId,
+    logger: context.logger,
+    urgency,
+    signal,
+    argumentNames: () => argumentNames(formula.requestParameters, args),
+    record,
+  });
+  return recording.of(() => runRecorded(context, invocation, recording));
+}
+
+async function runRecorded(
   context: ReactorContext,
   invocation: Invocation,
+  recording: RunRecording,
 ): Promise<RunResult> {
-  const { args, secrets } = await readyArguments(context, invocation);
+  const { args, secrets, tokenIds } = await readyArguments(context, invocation);
+  recording.uses(tokenIds);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
-  const outcome = await runCode(context, invocation, args, opened);
+  const known = [...secrets, invocation.reactor.configuration];
+  recording.knows(known, opened);
+  const outcome = await runCode(context, invocation, args, { opened, recording });
+  recording.ended(outcome);
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
     invocation.codeNotStarted?.();
   }
-  const redact = redactorOf([...secrets, invocation.reactor.configuration], opened.values);
+  const redact = redactorOf(known, opened.values);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
@@ -163,6 +186,7 @@ async function readyArguments(
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
+  readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
   const use = useOfTokens('reactor.invoke', { reactor, caller, traceId });
@@ -171,7 +195,11 @@ async function readyArguments(
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
-  return { args: cast, secrets: [...values.values(), detokenized] };
+  return {
+    args: cast,
+    secrets: [...values.values(), detokenized],
+    tokenIds: [...template.tokenIds],
+  };
 }
 
 /** The line of the audit log about the tokens in the arguments. */
@@ -193,7 +221,7 @@ function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  opened: OpenedValues,
+  { opened, recording }: { readonly opened: OpenedValues; readonly recording: RunRecording },
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
@@ -217,6 +245,7 @@ function runCode(
     },
     {
       onCall: serviceCalls(context, application, traceId, opened),
+      onLog: recording.onLog,
       ...(signal ? { signal } : {}),
     },
   );

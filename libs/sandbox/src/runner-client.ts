@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseRunnerAddress } from './address';
 import { socketOpener } from './open-socket';
-import { processKey, type RunHooks, type RunOutcome, type RunRequest } from './run';
+import type { RunOutcome } from './outcome';
+import { processKey, type RunHooks, type RunRequest } from './run';
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
 import { parseRunnerSecret } from './runner-secret';
 
@@ -42,8 +43,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   return {
     async run(request, hooks) {
-      const { code, ...order } = request;
-      const key = processKey(order);
+      const key = processKey(request);
       const ranked = runners
         .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
         .sort((a, b) => (a.weight < b.weight ? 1 : -1));
@@ -52,7 +52,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
         if (hooks.signal?.aborted) return cancelled;
         // Without a connection nothing has started: the next runner may have the run.
         if (!isOpen) continue;
-        const outcome = await runner.connection.run(order, code, hooks);
+        const outcome = await runner.connection.run(request, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
       }
       return { kind: 'no_capacity' };

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { processKey, type RunOrder, type RunOutcome, type Runtime } from '@glovebox/sandbox';
+import { processKey, type RunOrder, type Runtime, type UnreadOutcome } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares, type Release } from '@glovebox/shares';
-import type { RunHooks, SandboxProcess } from './sandbox-process';
+import type { RunHooks } from './active-run';
+import type { SandboxProcess } from './sandbox-process';
 import { SandboxStock, type StockLimits } from './sandbox-stock';
 
 export interface PoolLimits extends StockLimits {
@@ -20,7 +21,7 @@ export interface PoolLimits extends StockLimits {
 interface PoolRun {
   readonly order: RunOrder;
   /** Called only when a process has to load the code. */
-  readonly fetchCode: () => Promise<string>;
+  readonly fetchCode: () => Promise<Buffer>;
   readonly hooks: RunHooks;
   readonly signal: AbortSignal;
 }
@@ -102,7 +103,7 @@ export class SandboxPool {
     };
   }
 
-  async run({ order, fetchCode, hooks, signal }: PoolRun): Promise<RunOutcome> {
+  async run({ order, fetchCode, hooks, signal }: PoolRun): Promise<UnreadOutcome> {
     const group = this.groupOf(order);
     const askedAt = performance.now();
     const process = await this.obtain(
@@ -361,4 +362,4 @@ export class SandboxPool {
   }
 }
 
-const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
+const cancelled: UnreadOutcome = { kind: 'died', reason: 'cancelled' };
