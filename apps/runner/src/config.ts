@@ -11,6 +11,7 @@ import {
 import {
   ConfigError,
   egressSettings,
+  flag,
   integer,
   loadConfig,
   optionalText,
@@ -51,9 +52,9 @@ export const settings = {
     'auto, 2 or 3: the isolation that must hold; auto takes the higher one that does',
     'auto',
   ),
-  SANDBOX_ALLOW_WEAK: text(
-    'i-accept: start although no isolation holds; customer code is then not contained',
-    '',
+  SANDBOX_ALLOW_WEAK: flag(
+    'start although no isolation holds, to try things out: customer code is then not contained',
+    false,
   ),
   SANDBOX_MEMORY_MB: integer('megabytes of memory of one sandbox', 384, { min: 192, max: 4096 }),
   SANDBOX_THREADS: integer(
@@ -146,7 +147,7 @@ export function readConfig(
     scriptsDir,
     bwrap: values.BWRAP ?? findOnPath('bwrap', values.PATH),
     level: parsed('SANDBOX_LEVEL', () => parseLevel(values.SANDBOX_LEVEL)),
-    allowWeak: values.SANDBOX_ALLOW_WEAK === 'i-accept',
+    allowWeak: values.SANDBOX_ALLOW_WEAK,
     launchLimits: {
       memoryMb: values.SANDBOX_MEMORY_MB,
       openFilesMax: 64,

@@ -64,11 +64,12 @@ export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
   dial?: WayOut['dial'],
   logger: Logger = silent,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
   const config = specConfig(folder, env);
   const ctx = await createContext(config, {
-    logger,
+    ...{ logger, platform },
     ...(dial === undefined ? {} : { dial }),
   });
   const server = await startServer(ctx);

@@ -40,7 +40,6 @@ export {
   cutThrownLists,
   cutThrownText,
   isHttpStatus,
-  isPlace,
   type ThrownError,
 } from './thrown-error';
 export {
@@ -58,5 +57,6 @@ export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';
+export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';
 export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { describeCallError, parseCallError } from './call-error';

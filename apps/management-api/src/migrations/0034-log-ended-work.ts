@@ -17,7 +17,6 @@ export class LogEndedWork0000000000034 implements MigrationInterface {
         mode text NOT NULL,
         status text NOT NULL,
         outcome text NOT NULL,
-        code text,
         http_status smallint NOT NULL,
         argument_names text[] NOT NULL,
         token_ids text[] NOT NULL,

@@ -1,4 +1,5 @@
 import { applicationTypes, permissions } from '@glovebox/access';
+import { runAnswers } from './run-answers';
 import {
   flag,
   instant,
@@ -276,6 +277,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...runAnswers,
   Permission: {
     ...object({
       type: oneOf(permissions),
@@ -304,9 +306,15 @@ export const answers: Schemas = {
   Problem: {
     ...object(
       { title: text, status: whole, code: text },
-      { detail: text, errors: mapOf(listOf(text)) },
+      {
+        detail: text,
+        errors: mapOf(listOf(text)),
+        position: object({ line: whole, column: whole }),
+      },
     ),
-    description: 'The body of every error. `code` is stable; `errors` lists messages by member.',
+    description:
+      'The body of every error. `code` is stable; `errors` lists messages by member; `position` is ' +
+      'the place in code of yours where an error was made.',
     example: {
       title: 'One or more validation errors occurred.',
       status: 400,

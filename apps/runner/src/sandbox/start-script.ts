@@ -18,5 +18,5 @@ export const startScript = `((require, file) => {
   const names = ['exports', 'require', 'module', '__filename', '__dirname'];
   const code = require('fs').readFileSync(file, 'utf8');
   const run = require('vm').compileFunction(code, names, { filename: file });
-  run(module.exports, require, module, file, require('path').dirname(file));
+  run.call(module.exports, module.exports, require, module, file, require('path').dirname(file));
 })(require, process.argv[1]);`;
