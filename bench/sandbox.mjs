@@ -5,7 +5,7 @@ import { measureCalls, measureWire } from './sandbox/calls.mjs';
 import { measureConnections } from './sandbox/connections.mjs';
 import { measureIdleMemory } from './sandbox/idle-memory.mjs';
 import { measureKills } from './sandbox/kills.mjs';
-import { starterOf, withParts, withPool } from './sandbox/sandboxes.mjs';
+import { withParts, withSandboxes } from './sandbox/sandboxes.mjs';
 import { measureStarts } from './sandbox/starts.mjs';
 
 export const about = 'sandboxes against bare forks (S1 to S10) [--only S1,S2] [--quick] [--write]';
@@ -49,7 +49,7 @@ export const run = (args) =>
         if (isLevel3) await measureLevel(3, ['node20'], { ...options, row: unbound });
         else checks.push(notRun('S1', 'level 3', 'bubblewrap does not work here'));
       }
-      if (wants('S10')) await measureWire({ ...options, row, starter: starterOf(parts, 2) });
+      if (wants('S10')) await measureWire({ ...options, row });
     });
     return { checks, details };
   });
@@ -57,14 +57,13 @@ export const run = (args) =>
 /**
  * @param {2 | 3} level
  * @param {readonly import('./types.js').Runtime[]} ofRuntimes
- * @param {Omit<import('./types.js').SandboxSetting, 'pool' | 'starter' | 'runtime'>} options
+ * @param {Omit<import('./types.js').SandboxSetting, 'sandboxes' | 'runtime'>} options
  */
 function measureLevel(level, ofRuntimes, options) {
   const { parts, wants } = options;
-  const starter = starterOf(parts, level);
-  return withPool(parts, level, async (pool) => {
+  return withSandboxes(parts, level, async (sandboxes) => {
     for (const runtime of ofRuntimes) {
-      const setting = { ...options, pool, starter, runtime };
+      const setting = { ...options, sandboxes, runtime };
       // First, while no process has served anything yet.
       if (wants('S6')) await measureIdleMemory(setting);
       await measureCalls(setting);

@@ -139,22 +139,10 @@ export type AddRow = (
   unit?: string,
 ) => void;
 
-/** Starts sandboxes alone. */
-export interface SandboxStarter {
-  nodeOf(runtime: Runtime): string;
-  start(runtime: Runtime): {
-    readonly ready: Promise<void>;
-    readonly exited: Promise<void>;
-    kill(): void;
-    run(order: Partial<BenchOrder>): Promise<{ readonly kind: string }>;
-  };
-}
-
 /** One level and runtime to be measured. */
 export interface SandboxSetting {
   readonly parts: SandboxParts;
-  readonly pool: BenchPool;
-  readonly starter: SandboxStarter;
+  readonly sandboxes: Sandboxes;
   readonly runtime: Runtime;
   readonly timing: Timing;
   readonly details: Record<string, unknown>;
@@ -162,10 +150,18 @@ export interface SandboxSetting {
   wants(goal: string): boolean;
 }
 
-/** The pool of a runner in the process of the bench. */
-export interface BenchPool {
+/** A runner in the process of the bench. */
+export interface Sandboxes {
   readonly level: 2 | 3;
+  nodeOf(runtime: Runtime): string;
   counts(): { readonly generic: number };
-  /** Resolves with the returned value; any other outcome rejects. */
+  /** Runs in the pool. Resolves with the returned value; any other outcome rejects. */
   run(order: Partial<BenchOrder>): Promise<any>;
+  /** Starts a sandbox beside the pool. */
+  start(runtime: Runtime): {
+    readonly ready: Promise<void>;
+    readonly exited: Promise<void>;
+    kill(): void;
+    run(order: Partial<BenchOrder>): Promise<{ readonly kind: string; readonly value?: any }>;
+  };
 }

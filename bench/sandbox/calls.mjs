@@ -1,6 +1,6 @@
 import { freePort } from '../../tools/lib/ports.mjs';
 import { startEcho } from './forks.mjs';
-import { echo, startRunner } from './sandboxes.mjs';
+import { echo, nodeOf, returned, startRunner } from './sandboxes.mjs';
 import { callAtOnce, callSerially, compare } from './timing.mjs';
 
 const inFlight = 16;
@@ -13,13 +13,14 @@ const tenKilobytes = { text: 'x'.repeat(10 * 1024) };
  *
  * @param {import('../types.js').SandboxSetting} setting
  */
-export async function measureCalls({ pool, starter, runtime, wants, row, ...options }) {
-  const peer = await startEcho(starter.nodeOf(runtime));
-  const alone = starter.start(runtime);
+export async function measureCalls({ sandboxes, runtime, wants, row, ...options }) {
+  const peer = await startEcho(sandboxes.nodeOf(runtime));
+  const alone = sandboxes.start(runtime);
   await alone.ready;
-  const at = `${runtime}, level ${pool.level}`;
-  const call = (/** @type {unknown} */ args) => () => pool.run({ runtime, args });
-  const callAlone = (/** @type {unknown} */ args) => () => alone.run({ args });
+  const at = `${runtime}, level ${sandboxes.level}`;
+  const call = (/** @type {unknown} */ args) => () => sandboxes.run({ runtime, args });
+  const callAlone = (/** @type {unknown} */ args) => async () =>
+    returned(await alone.run({ args }));
   const bare = (/** @type {unknown} */ args) => () => peer.call(args);
   try {
     for (const { goal, what, args, bound } of [
@@ -66,13 +67,13 @@ export async function measureCalls({ pool, starter, runtime, wants, row, ...opti
  * The wire of a whole runner: client and runner over a Unix socket, against TLS and against the fork
  * (S10).
  *
- * @param {Pick<import('../types.js').SandboxSetting, 'parts' | 'starter' | 'row' | 'timing' | 'details'>} setting
+ * @param {Pick<import('../types.js').SandboxSetting, 'parts' | 'row' | 'timing' | 'details'>} setting
  */
-export async function measureWire({ parts, starter, row, ...options }) {
+export async function measureWire({ parts, row, ...options }) {
   const runtime = 'node20';
   const unix = await startRunner(parts, parts.env['RUNNER_LISTEN'] ?? '');
   const tls = await startRunner(parts, `tcp://127.0.0.1:${await freePort()}`);
-  const peer = await startEcho(starter.nodeOf(runtime));
+  const peer = await startEcho(nodeOf(runtime));
   try {
     for (const [what, args] of /** @type {const} */ ([
       ['warm, p50', small],

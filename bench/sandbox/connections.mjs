@@ -30,30 +30,22 @@ const code = `
  *
  * @param {import('../types.js').SandboxSetting} setting
  */
-export async function measureConnections({
-  parts,
-  pool,
-  starter,
-  runtime,
-  wants,
-  row,
-  ...options
-}) {
+export async function measureConnections({ parts, sandboxes, runtime, wants, row, ...options }) {
   const authority = parts.libraries.createAuthority();
   const site = forkOf('tls-site.cjs', process.execPath);
   site.send(authority.issue('IP:127.0.0.1'));
   const [{ port }] = await once(site, 'message');
-  const peer = forkOf('open-code.cjs', starter.nodeOf(runtime));
+  const peer = forkOf('open-code.cjs', sandboxes.nodeOf(runtime));
   try {
     for (const { goal, what, keepAlive, bound } of [
       { goal: 'S8', what: 'a request on a new TLS connection', keepAlive: false, bound: 2 },
       { goal: 'S9', what: 'a request on a kept TLS connection', keepAlive: true, bound: 1.2 },
     ]) {
       if (!wants(goal)) continue;
-      const title = `${what}, ${runtime}, level ${pool.level}: pool / direct`;
+      const title = `${what}, ${runtime}, level ${sandboxes.level}: pool / direct`;
       const args = { port, ca: authority.ca, count: perRun, keepAlive };
       const sides = {
-        target: () => pool.run({ runtime, code, args }),
+        target: () => sandboxes.run({ runtime, code, args }),
         peer: () => runDirect(peer, args),
       };
       row(goal, title, await compare(title, sides, options), ['≤', bound]);

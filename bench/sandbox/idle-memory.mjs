@@ -15,8 +15,8 @@ const kibibytesPerMebibyte = 1024;
  *
  * @param {import('../types.js').SandboxSetting} setting
  */
-export async function measureIdleMemory({ pool, starter, runtime, row, details }) {
-  const at = `${runtime}, level ${pool.level}`;
+export async function measureIdleMemory({ sandboxes, runtime, row, details }) {
+  const at = `${runtime}, level ${sandboxes.level}`;
   /** @type {(what: string, pids: readonly number[], bound?: import('../types.js').Bound) => void} */
   const add = (what, pids, bound) => {
     const sizes = pids.map(privateMebibytes);
@@ -26,12 +26,12 @@ export async function measureIdleMemory({ pool, starter, runtime, row, details }
   };
   await sleep(restMs);
   add(`private, of a generic process, ${at}`, sandboxesOf(runtime), ['≤', 15]);
-  for (let run = 0; run < runs; run += 1) await pool.run({ runtime });
+  for (let run = 0; run < runs; run += 1) await sandboxes.run({ runtime });
   // The pool stops an idle process, and nothing else does.
   const stopped = () => sandboxesOf(runtime).filter(isStopped);
   await until(() => stopped().length > 0, { what: 'the process that served' });
   add(`private, of one that has served ${runs} runs, ${at}`, stopped());
-  const node = starter.nodeOf(runtime);
+  const node = sandboxes.nodeOf(runtime);
   const bare = await Promise.all([startEcho(node), startEcho(node)]);
   await sleep(restMs);
   add(

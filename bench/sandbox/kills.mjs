@@ -13,11 +13,11 @@ const endless = {
  *
  * @param {import('../types.js').SandboxSetting} setting
  */
-export async function measureKills({ pool, starter, runtime, row, details }) {
+export async function measureKills({ sandboxes, runtime, row, details }) {
   for (const [what, code] of Object.entries(endless)) {
-    const title = `gone after its time-out, ${what}, ${runtime}, level ${pool.level}: sandbox alone`;
+    const title = `gone after its time-out, ${what}, ${runtime}, level ${sandboxes.level}: sandbox alone`;
     const late = [];
-    for (let i = 0; i < kills; i += 1) late.push(await lateness(starter.start(runtime), code));
+    for (let i = 0; i < kills; i += 1) late.push(await lateness(sandboxes.start(runtime), code));
     details[title] = late;
     console.log(`${title}: ${Math.max(...late).toFixed(1)} ms at most`);
     row('S7', title, bandOf(late), ['≤', 100], ' ms');
@@ -25,7 +25,7 @@ export async function measureKills({ pool, starter, runtime, row, details }) {
 }
 
 /**
- * @param {ReturnType<import('../types.js').SandboxStarter['start']>} sandbox
+ * @param {ReturnType<import('../types.js').Sandboxes['start']>} sandbox
  * @param {string} code
  */
 async function lateness(sandbox, code) {

@@ -24,10 +24,8 @@ export async function withParts(work) {
   const libraries = await loadLibraries('sandbox', {
     './apps/runner/src/config.ts': 'readConfig',
     './apps/runner/src/context.ts': 'createContext',
-    './apps/runner/src/sandbox/launcher.ts': 'launch, locateFiles',
-    './apps/runner/src/sandbox/sandbox-process.ts': 'SandboxProcess',
     './libs/testing/src/authority.ts': 'createAuthority',
-    '@glovebox/sandbox': 'createRunnerClient',
+    '@glovebox/sandbox': 'createRunnerClient, readValue, writeValue',
   });
   const bubblewrap = await findBubblewrap();
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-bench-'));
@@ -52,30 +50,46 @@ export async function withParts(work) {
 }
 
 /**
- * The pool of a runner in this process, as the product makes it.
+ * A runner in this process, as the product makes it: its pool, and sandboxes beside the pool.
  *
  * @template Result
  * @param {import('../types.js').SandboxParts} parts
  * @param {2 | 3} level
- * @param {(pool: import('../types.js').BenchPool) => Promise<Result>} work
+ * @param {(sandboxes: import('../types.js').Sandboxes) => Promise<Result>} work
  */
-export async function withPool({ libraries, env }, level, work) {
+export async function withSandboxes({ libraries, env }, level, work) {
   const config = libraries.readConfig({ ...env, SANDBOX_LEVEL: String(level) }, scriptsDir);
   const ctx = await libraries.createContext(config);
+  /** What a runner gets, and what it keeps: the ends write and read the values, as the peer does. */
+  const orderOf = (/** @type {Partial<import('../types.js').BenchOrder>} */ some) => {
+    const { code, args, configuration, ...rest } = { ...plainRun, ...some };
+    const input = Buffer.from(libraries.writeValue({ args, configuration }));
+    return { code: Buffer.from(code), order: { ...rest, codeHash: code, input } };
+  };
+  const read = (/** @type {any} */ { value, ...outcome }) =>
+    value === undefined ? outcome : { ...outcome, value: libraries.readValue(value) };
   try {
     return await work({
       level,
+      nodeOf,
       counts: () => ctx.pool.counts,
-      async run(order) {
-        const { code, ...rest } = { ...plainRun, ...order };
-        return returned(
-          await ctx.pool.run({
-            order: { ...rest, codeHash: code },
-            fetchCode: () => Promise.resolve(code),
-            hooks,
-            signal: new AbortController().signal,
-          }),
-        );
+      async run(some) {
+        const { code, order } = orderOf(some);
+        const fetchCode = () => Promise.resolve(code);
+        const { signal } = new AbortController();
+        return returned(read(await ctx.pool.run({ order, fetchCode, hooks, signal })));
+      },
+      start(runtime) {
+        const sandbox = ctx.startSandbox(runtime);
+        return {
+          ready: sandbox.ready,
+          exited: sandbox.exited,
+          kill: () => sandbox.kill('the bench is done with it'),
+          async run(some) {
+            const { code, order } = orderOf({ runtime, ...some });
+            return read(await sandbox.execute(order, sandbox.isLoaded ? undefined : code, hooks));
+          },
+        };
       },
     });
   } finally {
@@ -83,38 +97,9 @@ export async function withPool({ libraries, env }, level, work) {
   }
 }
 
-/**
- * Starts sandboxes alone, without pool and stock.
- *
- * @param {import('../types.js').SandboxParts} parts
- * @param {2 | 3} level
- * @returns {import('../types.js').SandboxStarter}
- */
-export function starterOf({ libraries, env, folder }, level) {
-  const config = libraries.readConfig(env, scriptsDir);
-  const files = libraries.locateFiles({ ...config, workDir: folder });
-  const dial = () => Promise.reject(new Error('nothing connects here'));
-  return {
-    nodeOf: (runtime) => files.runtimes[runtime].node,
-    start(runtime) {
-      const options = { files, level, limits: config.launchLimits, runtime, script: 'bootstrap' };
-      const sandbox = new libraries.SandboxProcess(libraries.launch(options), {
-        dial,
-        errorsModules: [],
-      });
-      return {
-        ready: sandbox.ready,
-        exited: sandbox.exited,
-        kill: () => sandbox.kill('the bench is done with it'),
-        run: (order) => {
-          const { code, ...rest } = { ...plainRun, ...order, runtime };
-          const toLoad = sandbox.isLoaded ? undefined : code;
-          return sandbox.execute({ ...rest, codeHash: code }, toLoad, hooks);
-        },
-      };
-    },
-  };
-}
+/** @param {import('../types.js').Runtime} runtime */
+export const nodeOf = (runtime) =>
+  join(repoRoot, `apps/runner/runtimes/node_modules/${runtime}-${process.arch}/bin/node`);
 
 /**
  * A whole runner in a process of its own, and the client that gateway and worker have.
@@ -162,8 +147,12 @@ const plainRun = {
 
 const hooks = { onCall: () => Promise.reject(new Error('no svc here')), onLog: () => undefined };
 
-/** @param {{ kind: string, value?: any }} outcome */
-function returned(outcome) {
+/**
+ * One answer of another kind makes the row void.
+ *
+ * @param {{ kind: string, value?: any }} outcome
+ */
+export function returned(outcome) {
   if (outcome.kind !== 'returned') throw new Error(`A run ended with ${JSON.stringify(outcome)}`);
   return outcome.value;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../lib/waiting.mjs';
 import { timeOfFirstWord } from './forks.mjs';
+import { returned } from './sandboxes.mjs';
 import { compare, medianOf } from './timing.mjs';
 
 const startsPerTurn = 3;
@@ -15,47 +16,46 @@ const calmMs = 20;
  *
  * @param {import('../types.js').SandboxSetting} setting
  */
-export async function measureStarts({ pool, starter, runtime, wants, row, ...options }) {
-  const at = `${runtime}, level ${pool.level}`;
-  const node = starter.nodeOf(runtime);
+export async function measureStarts({ sandboxes, runtime, wants, row, ...options }) {
+  const at = `${runtime}, level ${sandboxes.level}`;
+  const node = sandboxes.nodeOf(runtime);
   const peer = () => medianOf(startsPerTurn, () => timeOfFirstWord(node));
   if (wants('S4')) {
     const title = `cold, ${at}: sandbox alone / first word of a fork`;
-    const target = () => medianOf(startsPerTurn, () => coldRun(starter, runtime));
+    const target = () => medianOf(startsPerTurn, () => coldRun(sandboxes, runtime));
     row('S4', title, await compare(title, { target, peer }, options), ['≤', 2]);
   }
   if (wants('S5')) {
     const title = `on a generic process that stands ready, ${at}: pool / first word of a fork`;
-    const target = () => medianOf(startsPerTurn, () => hit(pool, runtime));
+    const target = () => medianOf(startsPerTurn, () => hit(sandboxes, runtime));
     row('S5', title, await compare(title, { target, peer }, options), ['≤', 0.2]);
   }
 }
 
 /**
- * @param {import('../types.js').SandboxStarter} starter
+ * @param {import('../types.js').Sandboxes} sandboxes
  * @param {import('../types.js').Runtime} runtime
  */
-async function coldRun(starter, runtime) {
+async function coldRun(sandboxes, runtime) {
   const begunAt = performance.now();
-  const sandbox = starter.start(runtime);
+  const sandbox = sandboxes.start(runtime);
   await sandbox.ready;
-  const { kind } = await sandbox.run({});
+  returned(await sandbox.run({}));
   const took = performance.now() - begunAt;
-  if (kind !== 'returned') throw new Error(`A cold run ended with ${kind}`);
   sandbox.kill();
   await sandbox.exited;
   return took;
 }
 
 /**
- * @param {import('../types.js').BenchPool} pool
+ * @param {import('../types.js').Sandboxes} sandboxes
  * @param {import('../types.js').Runtime} runtime
  */
-async function hit(pool, runtime) {
-  await until(() => pool.counts().generic >= genericCount, { what: 'sandboxes in stock' });
+async function hit(sandboxes, runtime) {
+  await until(() => sandboxes.counts().generic >= genericCount, { what: 'sandboxes in stock' });
   await sleep(calmMs);
   const begunAt = performance.now();
   // Such a run has a process of its own, which ends with it.
-  await pool.run({ runtime, isolation: 'run' });
+  await sandboxes.run({ runtime, isolation: 'run' });
   return performance.now() - begunAt;
 }

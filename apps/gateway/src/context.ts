@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
+import { BatchedRunLog, runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -19,6 +19,7 @@ import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/known-keys';
+import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
 import { KeptOutcomes } from './react/kept-outcomes';
@@ -50,11 +51,13 @@ export interface GatewayContext {
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
+  readonly runLog: RunLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
   readonly keptOutcomes: KeptOutcomes;
+  readonly rates: CallRates;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -151,7 +154,10 @@ export async function createGatewayContext(
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
     large_openings: vault.largeOpenings,
+    run_lines: waitingLines,
   });
+  const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
+  const runLog = new BatchedRunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -179,18 +185,22 @@ export async function createGatewayContext(
     keyUses: stores.keyUses,
     runner,
     runs,
+    runLog,
     egress,
     destinations,
     shares,
     tunnels: new Tunnels(),
     keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
+    rates,
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      rates.close();
       accessLog?.flush();
       await tracer?.stop();
       await runner.close();
       await destinations.close();
+      await runLog.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '@glovebox/egress';
+import type { Runtime } from '@glovebox/sandbox';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
@@ -17,6 +18,8 @@ export interface RunnerContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly metrics: RunnerMetrics;
+  /** One beside the pool, which nobody hands out or ends. */
+  startSandbox(runtime: Runtime): SandboxProcess;
   readonly pool: SandboxPool;
   readonly level: IsolationLevel;
   /** The reason why a higher level does not hold here, by level. */
@@ -64,16 +67,13 @@ export async function createContext(
         'this runner lacks CAP_SYS_NICE: busy sandboxes run with the priority of the product',
       );
     };
-    const pool = new SandboxPool(
-      (runtime) =>
-        new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
-          wayOut,
-          modules: { errors: config.offered.errors, bundles: files.bundles },
-          onCannotStepBack,
-        }),
-      config.poolLimits,
-      logger,
-    );
+    const startSandbox = (runtime: Runtime): SandboxProcess =>
+      new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
+        wayOut,
+        modules: { errors: config.offered.errors, bundles: files.bundles },
+        onCannotStepBack,
+      });
+    const pool = new SandboxPool(startSandbox, config.poolLimits, logger);
     await pool.warmUp();
     let isStopping = false;
     return {
@@ -81,6 +81,7 @@ export async function createContext(
       logger,
       registry,
       metrics: createMetrics(registry, pool, level),
+      startSandbox,
       pool,
       level,
       rejected,

@@ -8,12 +8,13 @@ import {
   type RunHooks,
   type RunOutcome,
 } from '@glovebox/sandbox';
-import { waitFor } from '@glovebox/testing';
+import { startDnsServer, waitFor, type DnsServer } from '@glovebox/testing';
 import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /** One tenant's code attacks, while another tenant's runs go on over the same connection. */
 let runner: SpecRunner;
 let destination: Server;
+let names: DnsServer;
 const arrived = { bytes: 0, sockets: new Set<Socket>() };
 
 const dial = async ({ host }: { host: string }): Promise<Socket> => {
@@ -30,10 +31,14 @@ beforeAll(async () => {
     socket.on('error', () => undefined).on('close', () => arrived.sockets.delete(socket));
   }).listen(0, '127.0.0.1');
   await once(destination, 'listening');
-  runner = await startSpecRunner({}, dial);
+  names = await startDnsServer(({ name }) =>
+    name.endsWith('.silent') ? 'silence' : 'no such name',
+  );
+  runner = await startSpecRunner({ EGRESS_DNS: names.address }, dial);
 });
 afterAll(async () => {
   await runner.stop();
+  await names.close();
   destination.close();
 });
 
@@ -193,6 +198,8 @@ it('a sandbox that never reads its answers fails only its own run', async () => 
 
 describe.each([
   ['dns.lookup', `require('dns').lookup('x.example', () => {})`],
+  ['look-ups of many names', `require('dns').resolve4(Math.random() + '.example', () => {})`],
+  ['look-ups without answers', `require('dns').lookup(Math.random() + '.silent', () => {})`],
   ['net.connect', `require('net').connect(1, 'x.example').on('error', () => {})`],
   ['lines of the log', `channel().write(raw(9, { run: 1, level: 'info' }, 'x'))`],
   ['unrequested answers', `channel().write(raw(12, { id: 99 }))`],

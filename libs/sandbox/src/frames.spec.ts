@@ -112,13 +112,16 @@ describe('the decoder of frames', () => {
     const decoder = new FrameDecoder((frame) => {
       seen.push(frame.type);
       if (frame.type === 'LOG') decoder.pause();
-      if (frame.type === 'RESULT') (decoder.pause(), decoder.resume());
+      if (frame.type !== 'RESULT') return;
+      decoder.pause();
+      decoder.resume();
+      seen.push('handled');
     });
     decoder.push(Buffer.concat([encodeFrame('LOG', {}), encodeFrame('RESULT', {})]));
     decoder.push(encodeFrame('PING', {}));
     expect(seen).toEqual(['LOG']);
     decoder.resume();
-    expect(seen).toEqual(['LOG', 'RESULT', 'PING']);
+    expect(seen).toEqual(['LOG', 'RESULT', 'handled', 'PING']);
   });
 });
 

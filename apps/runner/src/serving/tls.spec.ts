@@ -286,22 +286,28 @@ describe('a stranger on the network', () => {
   it('is not let in by a handshake that ends after the runner began to stop', async () => {
     const runner = await startSpecRunner({ RUNNER_LISTEN: 'tcp://127.0.0.1:0' });
     const { port } = new URL(runner.url);
-    let hold: (() => void) | undefined;
+    const held: Buffer[] = [];
+    let release: (() => void) | undefined;
     const relay = createServer((near) => {
       const far = connect(Number(port), '127.0.0.1').on('error', () => undefined);
       near.on('error', () => undefined).on('close', () => far.destroy());
       far.on('close', () => near.destroy()).on('data', (chunk: Buffer) => near.write(chunk));
       near.once('data', (chunk: Buffer) => {
         far.write(chunk);
-        near.on('data', (last: Buffer) => (hold = () => far.write(last)));
+        near.on('data', (last: Buffer) => held.push(last));
+        release = () => {
+          far.write(Buffer.concat(held));
+          near.pipe(far);
+        };
       });
     }).listen(0, '127.0.0.1');
     await once(relay, 'listening');
     const client = caller(`tcp://127.0.0.1:${(relay.address() as AddressInfo).port}`);
     const isReady = client.ready();
-    await waitFor(() => hold !== undefined);
+    // The end of the handshake and HELLO.
+    await waitFor(() => Buffer.concat(held).length > 100);
     const stopped = runner.stop();
-    hold?.();
+    release?.();
     expect(await isReady).toBe(false);
     await stopped;
     relay.close();
