@@ -22,6 +22,7 @@ import {
 import { createConsole, logBytesMax, logLinesMax } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
+import { hasLeftovers } from './inside/leftovers';
 import { loadHandler, UnusableCode, warmUp, type Handler } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -206,7 +207,7 @@ function onFrame(frame: Frame): void {
       return onStreamEvent(frame.body);
     case 'PING':
       // One whole turn later: behind the effects of earlier frames and behind every due timer.
-      later(() => later(() => send('PONG', { id: frame.body['id'] })));
+      later(() => later(() => send('PONG', { id: frame.body['id'], leftovers: hasLeftovers() })));
       return;
     default:
       return leave();

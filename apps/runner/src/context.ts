@@ -54,7 +54,6 @@ export async function createContext(
     }
 
     const lookups = new Shares({ places: config.lookupsMax });
-    observeShares(registry, { lookups });
     const egress = createEgress(config.egress, { lookups });
     // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
     const dial: Dial = parts.dial ?? ((target) => egress.dial({ ...target, tls: false }));
@@ -77,6 +76,9 @@ export async function createContext(
       config.poolLimits,
       logger,
     );
+    observeShares(registry, { lookups, ...pool.shares });
+    const { capMb, sandboxMb } = config.poolLimits.memory;
+    logger.info({ capMb, sandboxMb }, `sandboxes have ${capMb} MB of memory together`);
     await pool.warmUp();
     let isStopping = false;
     return {

@@ -78,7 +78,9 @@ export class SandboxProcess {
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
   /** The pid of the process inside, not of the program that started it. */
-  private pid: number | undefined;
+  pid: number | undefined;
+  /** The process itself said so with its last PONG. It may lie. */
+  hasLeftovers = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -220,7 +222,6 @@ export class SandboxProcess {
 
   /** Undoes `freeze`. False if leftovers of the code keep the process from answering. */
   async wakesWithin(limitMs: number): Promise<boolean> {
-    if (!this.costs.isPausedFor('idle')) return !this.isDead;
     this.costs.resume('idle');
     return this.answersWithin(limitMs);
   }
@@ -304,6 +305,7 @@ export class SandboxProcess {
         this.onReady?.();
         return;
       case 'PONG':
+        this.hasLeftovers = body['leftovers'] === true;
         if (body['id'] === this.lastPing) this.onPong?.(true);
         return;
       case 'STREAM':

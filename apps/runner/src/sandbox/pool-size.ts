@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+
+/**
+ * The memory that a running sandbox may take beyond its limit. RLIMIT_DATA counts neither tables of
+ * pages nor stacks in the kernel, buffers of the channel, or code that V8 has compiled and locked.
+ * Programs that tried to take all they can stayed below the limit itself: a limit of 384 MB let
+ * them have 365 MB, with 8 MB of tables.
+ */
+const besidesDataMb = 32;
+/** A generic sandbox waits for code. It takes about 15 MB, and somewhat more while it starts. */
+const genericMb = 32;
+/**
+ * The runner's own memory: about 120 MB of Node.js, the orders that wait or run, and the answers
+ * that sandboxes have not read yet.
+ */
+export const runnerOwnMb = 1_024;
+/** The share of a machine's memory, where no limit of a container is set. */
+const machineShare = 3 / 4;
+/** A small machine gives the pool this many running sandboxes nevertheless. */
+const sandboxesLeast = 4;
+
+export interface PoolMemory {
+  readonly capMb: number;
+  /** Counted for a sandbox that may run, because it can grow to that at any moment. */
+  readonly sandboxMb: number;
+  /** Counted for all generic sandboxes together. */
+  readonly genericMb: number;
+}
+
+/** `poolMb` 0: derived from the memory that this machine or container allows. */
+export function poolMemoryOf(settings: {
+  poolMb: number;
+  sandboxMemoryMb: number;
+  genericProcesses: number;
+}): PoolMemory {
+  const sandboxMb = settings.sandboxMemoryMb + besidesDataMb;
+  const generic = settings.genericProcesses * genericMb;
+  const capMb = settings.poolMb > 0 ? settings.poolMb : derivedMb(generic + sandboxesLeast * sandboxMb);
+  const leastMb = generic + sandboxMb;
+  if (capMb < leastMb) throw new Error(`must be at least ${leastMb}: one sandbox and the generic ones`);
+  return { capMb, sandboxMb, genericMb: generic };
+}
+
+function derivedMb(leastMb: number): number {
+  const machineMb = totalmem() / 1024 ** 2;
+  const limitMb = containerLimitMb();
+  const share = limitMb < machineMb ? limitMb - runnerOwnMb : machineMb * machineShare;
+  return Math.max(Math.floor(share), leastMb);
+}
+
+/** The limit of the control group of this process, in either version. Infinity: there is none. */
+function containerLimitMb(): number {
+  const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'].map(
+    (file) => {
+      try {
+        return Number(readFileSync(file, 'utf8').trim()) / 1024 ** 2;
+      } catch {
+        return NaN;
+      }
+    },
+  );
+  return Math.min(Infinity, ...limits.filter((limit) => limit > 0));
+}
