@@ -1,7 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
-import { parseRunnerAddress, reactorErrorsModule, runtimes, type RunnerAddress } from '@glovebox/sandbox';
+import {
+  parseRunnerAddress,
+  reactorErrorsModule,
+  runtimes,
+  type RunnerAddress,
+} from '@glovebox/sandbox';
 import {
   ConfigError,
   egressSettings,
@@ -44,7 +49,7 @@ export const settings = {
     '',
   ),
   SANDBOX_POOL_MB: integer(
-    'megabytes of memory of all sandboxes. 0: the limit of the container less 1,024, or three quarters of the machine',
+    'megabytes of memory of all sandboxes. 0: most of what the container may have, or else three quarters of the machine',
     0,
     { min: 0, max: 16_777_216 },
   ),

@@ -5,6 +5,7 @@ import type { EndReason } from './pool-ends';
 import type { PoolLines } from './pool-lines';
 import { asyncPartOf, type PoolRoom } from './pool-room';
 import type { SandboxStock } from './sandbox-stock';
+import { watchForSilence } from './silence';
 
 export interface DispatchLimits {
   readonly processesPerKeyMax: number;
@@ -28,8 +29,6 @@ interface Parts {
 
 /** An idle process that has not answered by then is ended. */
 const answerLimitMs = 500;
-/** After this silence of an idle process its run also looks for another one. */
-const patienceMs = 20;
 
 /** Hands out processes to the waiting runs: idle ones, and new ones where there is room. */
 export class PoolDispatch {
@@ -133,8 +132,7 @@ export class PoolDispatch {
     group.growth = setTimeout(() => {
       group.growth = undefined;
       if (this.isStopped) return;
-      const justNow = performance.now() - patienceMs;
-      const expected = [...group.resting].filter((member) => member.restingSince > justNow).length;
+      const expected = [...group.resting].filter((member) => !member.isSilent).length;
       if (this.parts.lines.called(group).size > expected) this.serveGroup(group, true);
       this.growLater(group);
     }, this.limits.growAfterMs);
@@ -178,16 +176,16 @@ export class PoolDispatch {
 
   /** What an earlier run left behind may keep an idle process from answering. */
   private async ask(waiter: Waiter, member: Member): Promise<void> {
-    const patience = setTimeout(() => {
+    const lookElsewhere = (): void => {
       waiter.isImpatient = true;
       if (waiter.asked === member) this.breakPromise(waiter);
-    }, patienceMs);
+    };
+    const endWatch = watchForSilence(member.process.pid, lookElsewhere);
     const isFit = await member.process.wakesWithin(answerLimitMs);
-    clearTimeout(patience);
+    endWatch();
     if (!isFit) {
       this.parts.end(member, 'silent');
-      waiter.isImpatient = true;
-      if (waiter.asked === member) this.breakPromise(waiter);
+      lookElsewhere();
     } else if (waiter.isWaiting) this.settle(waiter, member);
     else this.parts.rest(member);
   }
@@ -223,8 +221,8 @@ export class PoolDispatch {
       owner.start = undefined;
       const startedAt = performance.now();
       const member: Member = {
-        ...{ process, group, seat, startedAt, runs: 0, measuredAt: 0, restingSince: 0 },
-        ...{ idle: undefined, hasEnded: false },
+        ...{ process, group, seat, startedAt, runs: 0, measuredAt: 0 },
+        ...{ idle: undefined, isSilent: false, hasEnded: false },
       };
       void process.exited.then(() => {
         this.parts.end(member, 'died');

@@ -11,7 +11,8 @@ export interface Member {
   readonly startedAt: number;
   runs: number;
   measuredAt: number;
-  restingSince: number;
+  /** It was asked after its run, and should have answered by now. */
+  isSilent: boolean;
   idle: Idle | undefined;
   hasEnded: boolean;
 }

@@ -10,6 +10,8 @@ type Line = Map<Group, Set<Waiter>>;
  */
 export class PoolLines {
   readonly places: Shares;
+  /** The orders of all runs, those that have a process included. */
+  readonly orderBytes = new Shares({ places: orderBytesMax });
   /** The first tenant has the next turn. */
   private readonly lines = new Map<string, Line>();
   private readonly members = new Map<Waiter, Release>();
@@ -102,4 +104,6 @@ export class PoolLines {
   }
 }
 
+/** Bytes of the orders, most of which are arguments, that the runner keeps at the same time. */
+const orderBytesMax = 256 * 1024 * 1024;
 const noWaiters: ReadonlySet<Waiter> = new Set();

@@ -2,6 +2,7 @@ import type { Member } from './pool-groups';
 import { reasonToRecycle, type EndReason, type RecyclingLimits } from './pool-ends';
 import type { PoolRoom } from './pool-room';
 import { memoryOf } from './process-memory';
+import { watchForSilence } from './silence';
 
 export interface RestLimits extends RecyclingLimits {
   readonly idleTtlMs: number;
@@ -35,9 +36,11 @@ export class PoolRest {
   /** A process is used again only when it has shown that its last run left nothing running. */
   async take(member: Member): Promise<void> {
     const { process, group } = member;
-    member.restingSince = performance.now();
     group.resting.add(member);
+    const endWatch = watchForSilence(process.pid, () => (member.isSilent = true));
     const isAtRest = await process.answersWithin(restLimitMs);
+    endWatch();
+    member.isSilent = false;
     group.resting.delete(member);
     if (member.hasEnded) return;
     const reason = isAtRest ? this.reasonToRecycle(member) : 'silent';

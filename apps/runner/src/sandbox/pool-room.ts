@@ -1,6 +1,6 @@
 import { Shares, type Release } from '@glovebox/shares';
 import type { Member } from './pool-groups';
-import type { PoolMemory } from './pool-size';
+import { runningMax, type PoolMemory } from './pool-size';
 
 export interface RoomLimits {
   /** Processes with a customer's code. */
@@ -43,8 +43,7 @@ export class PoolRoom {
     private readonly limits: RoomLimits,
     private readonly evict: (member: Member) => void,
   ) {
-    const { capMb, sandboxMb, genericMb } = limits.memory;
-    const running = Math.floor((capMb - genericMb) / sandboxMb);
+    const running = runningMax(limits.memory);
     this.places = new Shares({ places: limits.processesMax });
     this.running = new Shares({ places: running });
     this.asyncRuns = new Shares({ places: asyncPartOf(Math.min(running, limits.processesMax)) });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { unreadBytesMax } from './sandbox-process';
 
 /**
  * The memory that a running sandbox may take beyond its limit. RLIMIT_DATA counts neither tables of
@@ -9,12 +10,14 @@ import { totalmem } from 'node:os';
  */
 const besidesDataMb = 32;
 /** A generic sandbox waits for code. It takes about 15 MB, and somewhat more while it starts. */
-const genericMb = 32;
+const genericProcessMb = 32;
 /**
- * The runner's own memory: about 120 MB of Node.js, the orders that wait or run, and the answers
- * that sandboxes have not read yet.
+ * The runner's own memory: 120 MB of Node.js, the orders of all runs, and frames that are being read
+ * and written.
  */
-export const runnerOwnMb = 1_024;
+const runnerBaseMb = 512;
+/** The answers that one running sandbox leaves unread. The runner keeps them. */
+const unreadMb = unreadBytesMax / 1024 ** 2;
 /** The share of a machine's memory, where no limit of a container is set. */
 const machineShare = 3 / 4;
 /** A small machine gives the pool this many running sandboxes nevertheless. */
@@ -35,18 +38,35 @@ export function poolMemoryOf(settings: {
   genericProcesses: number;
 }): PoolMemory {
   const sandboxMb = settings.sandboxMemoryMb + besidesDataMb;
-  const generic = settings.genericProcesses * genericMb;
-  const capMb = settings.poolMb > 0 ? settings.poolMb : derivedMb(generic + sandboxesLeast * sandboxMb);
+  const generic = settings.genericProcesses * genericProcessMb;
+  const capMb = settings.poolMb > 0 ? settings.poolMb : derivedMb(sandboxMb, generic);
   const leastMb = generic + sandboxMb;
-  if (capMb < leastMb) throw new Error(`must be at least ${leastMb}: one sandbox and the generic ones`);
+  if (capMb < leastMb) {
+    throw new Error(`must be at least ${leastMb}: one sandbox and the generic ones`);
+  }
   return { capMb, sandboxMb, genericMb: generic };
 }
 
-function derivedMb(leastMb: number): number {
+/** The sandboxes that may run at the same time. */
+export function runningMax({ capMb, sandboxMb, genericMb }: PoolMemory): number {
+  return Math.floor((capMb - genericMb) / sandboxMb);
+}
+
+/** The memory that the runner itself needs beside the pool. */
+export function runnerMb(memory: PoolMemory): number {
+  return runnerBaseMb + runningMax(memory) * unreadMb;
+}
+
+function derivedMb(sandboxMb: number, genericMb: number): number {
   const machineMb = totalmem() / 1024 ** 2;
   const limitMb = containerLimitMb();
-  const share = limitMb < machineMb ? limitMb - runnerOwnMb : machineMb * machineShare;
-  return Math.max(Math.floor(share), leastMb);
+  const leastMb = genericMb + sandboxesLeast * sandboxMb;
+  if (limitMb >= machineMb) return Math.max(Math.floor(machineMb * machineShare), leastMb);
+  const left = Math.floor(limitMb) - runnerBaseMb - genericMb;
+  const running = Math.max(0, Math.floor(left / (sandboxMb + unreadMb)));
+  // The rest is for idle sandboxes. It must not be enough for one more that runs.
+  const idleMb = Math.min(left - running * (sandboxMb + unreadMb), sandboxMb - 1);
+  return Math.max(genericMb + running * sandboxMb + idleMb, leastMb);
 }
 
 /** The limit of the control group of this process, in either version. Infinity: there is none. */

@@ -3,7 +3,7 @@ import type { Logger } from '@glovebox/service-host';
 import type { Shares } from '@glovebox/shares';
 import { PoolDispatch, type DispatchLimits } from './pool-dispatch';
 import { endReasons, reasonAfterRun, type EndReason } from './pool-ends';
-import { Groups, type Member } from './pool-groups';
+import { Groups, type Grant, type Member } from './pool-groups';
 import { PoolLines } from './pool-lines';
 import { PoolRest, type RestLimits } from './pool-rest';
 import { PoolRoom, type RoomLimits } from './pool-room';
@@ -16,6 +16,8 @@ export interface PoolLimits extends StockLimits, RoomLimits, DispatchLimits, Res
 
 interface PoolRun {
   readonly order: RunOrder;
+  /** The size of the frame that brought the order. */
+  readonly orderBytes: number;
   /** Called only when a process has to load the code. */
   readonly fetchCode: () => Promise<string>;
   readonly hooks: RunHooks;
@@ -52,7 +54,14 @@ export class SandboxPool {
       onFrozen: () => this.dispatch.serveSoon(),
     });
     this.dispatch = new PoolDispatch(limits, {
-      ...{ groups: this.groups, lines: this.lines, room: this.room, stock: this.stock, logger, end },
+      ...{
+        groups: this.groups,
+        lines: this.lines,
+        room: this.room,
+        stock: this.stock,
+        logger,
+        end,
+      },
       rest: (member) => this.resting.keep(member),
       leaveIdle: (member) => this.resting.leaveIdle(member),
     });
@@ -91,39 +100,24 @@ export class SandboxPool {
   get shares(): Readonly<Record<string, Shares>> {
     const { places, running, asyncRuns } = this.room;
     const names = { sandboxes: places, running_sandboxes: running, async_runs: asyncRuns };
-    return { ...names, waiting_runs: this.lines.places };
+    const { places: waiting, orderBytes } = this.lines;
+    return { ...names, waiting_runs: waiting, order_bytes: orderBytes };
   }
 
-  async run({ order, fetchCode, hooks, signal }: PoolRun): Promise<RunOutcome> {
+  async run(run: PoolRun): Promise<RunOutcome> {
+    const { order, orderBytes, signal } = run;
+    const { tenantId } = order;
+    if (!this.lines.orderBytes.hasRoom(tenantId, orderBytes)) return { kind: 'no_capacity' };
+    const keptOrder = this.lines.orderBytes.takeNow(tenantId, orderBytes);
     const askedAt = performance.now();
-    const grant = await this.dispatch.obtain(this.groups.of(order), order, signal);
-    if (grant === undefined) return signal.aborted ? cancelled : { kind: 'no_capacity' };
-    const queuedMs = Math.round(performance.now() - askedAt);
-    const { member, permit } = grant;
-    const { process } = member;
-    member.runs += 1;
-    let outcome: RunOutcome = cancelled;
-    let leave: (() => void) | undefined;
-    const left = new Promise<undefined>((resolve) => {
-      leave = () => {
-        process.kill('cancelled');
-        resolve(undefined);
-      };
-      if (signal.aborted) leave();
-      else signal.addEventListener('abort', leave, { once: true });
-    });
     try {
-      const code = process.isLoaded ? undefined : await Promise.race([fetchCode(), left]);
-      if (!signal.aborted) outcome = await process.execute(order, code, hooks);
-    } catch {
-      outcome = { kind: 'died', reason: 'the code did not arrive' };
+      const grant = await this.dispatch.obtain(this.groups.of(order), order, signal);
+      if (grant === undefined) return signal.aborted ? cancelled : { kind: 'no_capacity' };
+      const queuedMs = Math.round(performance.now() - askedAt);
+      return { ...(await this.use(grant, run)), queuedMs };
     } finally {
-      if (leave !== undefined) signal.removeEventListener('abort', leave);
-      this.takeBack(member, outcome);
-      permit?.();
-      this.dispatch.serveSoon();
+      keptOrder();
     }
-    return { ...outcome, queuedMs };
   }
 
   /** Kills every process. The caller has waited for the runs that should finish. */
@@ -133,6 +127,32 @@ export class SandboxPool {
     this.dispatch.stop();
     for (const member of this.room.idle) this.resting.leaveIdle(member);
     await this.stock.end();
+  }
+
+  private async use({ member, permit }: Grant, run: PoolRun): Promise<RunOutcome> {
+    const { order, fetchCode, hooks, signal } = run;
+    const { process } = member;
+    const abandoned = new AbortController();
+    const cancel = (): void => {
+      process.kill('cancelled');
+      abandoned.abort();
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    let outcome: RunOutcome = cancelled;
+    member.runs += 1;
+    try {
+      if (signal.aborted) cancel();
+      const code = process.isLoaded ? undefined : await unlessAborted(fetchCode, abandoned.signal);
+      if (!signal.aborted) outcome = await process.execute(order, code, hooks);
+    } catch {
+      if (!signal.aborted) outcome = { kind: 'died', reason: 'the code did not arrive' };
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.takeBack(member, outcome);
+      permit?.();
+      this.dispatch.serveSoon();
+    }
+    return outcome;
   }
 
   private takeBack(member: Member, outcome: RunOutcome): void {
@@ -152,6 +172,16 @@ export class SandboxPool {
     this.groups.forgetIfEmpty(member.group);
     this.dispatch.serveSoon();
   }
+}
+
+/** Rejects at the abort, however long the work takes. */
+function unlessAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work().then(resolve, reject);
+  });
 }
 
 const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };

@@ -50,7 +50,7 @@ interface ActiveRun {
 const logLinesMax = 200;
 const logBytesMax = 64 * 1024;
 /** Answers and data that a sandbox may leave unread before it is ended. */
-const unreadBytesMax = 96 * 1024 * 1024;
+export const unreadBytesMax = 96 * 1024 * 1024;
 const frameOverheadBytes = 256;
 const controlBytesMax = 4 * 1024;
 

@@ -97,6 +97,7 @@ export class ClientConnection {
         return this.onInvoke(
           positiveOf(body, 'run'),
           parseRunOrder(objectOf(body['order'], 'order')),
+          frame.bytes,
         );
       case 'CANCEL':
         this.runs.get(positiveOf(body, 'run'))?.abort.abort();
@@ -123,13 +124,13 @@ export class ClientConnection {
     this.send(ownLane, 'READY', { version: protocolVersion });
   }
 
-  private onInvoke(run: number, order: RunOrder): void {
+  private onInvoke(run: number, order: RunOrder, orderBytes: number): void {
     if (this.runs.has(run)) throw new FrameError('a run is in flight already');
     const { tenantId } = order;
     if (this.isDraining) return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
     const abort = new AbortController();
     this.runs.set(run, { tenantId, abort });
-    void this.execute(run, order, abort.signal)
+    void this.execute(run, { order, orderBytes, signal: abort.signal })
       .catch((error: unknown): RunOutcome => {
         this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
         return { kind: 'died', reason: 'the runner failed' };
@@ -137,11 +138,14 @@ export class ClientConnection {
       .then((outcome) => this.finish(run, tenantId, outcome));
   }
 
-  private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<RunOutcome> {
+  private async execute(
+    run: number,
+    asked: { order: RunOrder; orderBytes: number; signal: AbortSignal },
+  ): Promise<RunOutcome> {
+    const { order } = asked;
     const startedAt = performance.now();
     const outcome = await this.ctx.pool.run({
-      order,
-      signal,
+      ...asked,
       fetchCode: () => this.fetchCode(run, order.tenantId),
       hooks: {
         onCall: (method, params) => this.call(run, order.tenantId, method, params),
