@@ -114,13 +114,21 @@ export class PoolRoom {
     return seat.awake === undefined ? seat.frozenBytes : this.limits.memory.sandboxMb * mebibyte;
   }
 
+  /** The memory that idle processes give back as soon as they are frozen, which is about to happen. */
+  private get settlingBytes(): number {
+    const awake = [...this.idle].filter(({ seat }) => seat.awake !== undefined).length;
+    return (awake * this.limits.memory.sandboxMb * mebibyte) / 2;
+  }
+
   /** True if one more process may run now. Otherwise idle ones are ended, if that helps. */
   private makeMemory(tenantId: string, waitedMs: number, waking?: Member): boolean {
     const { capMb, sandboxMb } = this.limits.memory;
     const freed = waking?.seat.frozenBytes ?? 0;
     const missing = (): number => this.reservedBytes - freed + (sandboxMb - capMb) * mebibyte;
     if (missing() <= 0) return true;
-    while (missing() > this.leavingBytes && this.evictFor(tenantId, waitedMs, waking));
+    const soonFreed = (): number =>
+      this.leavingBytes + (waitedMs < settlingMs ? this.settlingBytes : 0);
+    while (missing() > soonFreed() && this.evictFor(tenantId, waitedMs, waking));
     return false;
   }
 
@@ -146,5 +154,7 @@ export class PoolRoom {
   }
 }
 
+/** Idle processes are frozen well within this time. Only then are others ended for their memory. */
+const settlingMs = 100;
 /** A busy process is given to a tenant that holds less only after this wait, as starts are dear. */
 const yieldAfterMs = 250;

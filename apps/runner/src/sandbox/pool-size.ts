@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { unreadBytesMax } from './sandbox-process';
 
+const mebibyte = 1024 ** 2;
 /**
  * The memory that a running sandbox may take beyond its limit. RLIMIT_DATA counts neither tables of
  * pages nor stacks in the kernel, buffers of the channel, or code that V8 has compiled and locked.
@@ -17,7 +18,7 @@ const genericProcessMb = 32;
  */
 const runnerBaseMb = 512;
 /** The answers that one running sandbox leaves unread. The runner keeps them. */
-const unreadMb = unreadBytesMax / 1024 ** 2;
+const unreadMb = unreadBytesMax / mebibyte;
 /** The share of a machine's memory, where no limit of a container is set. */
 const machineShare = 3 / 4;
 /** A small machine gives the pool this many running sandboxes nevertheless. */
@@ -32,14 +33,13 @@ export interface PoolMemory {
 }
 
 /** `poolMb` 0: derived from the memory that this machine or container allows. */
-export function poolMemoryOf(settings: {
-  poolMb: number;
-  sandboxMemoryMb: number;
-  genericProcesses: number;
-}): PoolMemory {
+export function poolMemoryOf(
+  settings: { poolMb: number; sandboxMemoryMb: number; genericProcesses: number },
+  machine = { machineMb: totalmem() / mebibyte, containerMb: containerLimitMb() },
+): PoolMemory {
   const sandboxMb = settings.sandboxMemoryMb + besidesDataMb;
   const generic = settings.genericProcesses * genericProcessMb;
-  const capMb = settings.poolMb > 0 ? settings.poolMb : derivedMb(sandboxMb, generic);
+  const capMb = settings.poolMb > 0 ? settings.poolMb : derivedMb(sandboxMb, generic, machine);
   const leastMb = generic + sandboxMb;
   if (capMb < leastMb) {
     throw new Error(`must be at least ${leastMb}: one sandbox and the generic ones`);
@@ -57,12 +57,14 @@ export function runnerMb(memory: PoolMemory): number {
   return runnerBaseMb + runningMax(memory) * unreadMb;
 }
 
-function derivedMb(sandboxMb: number, genericMb: number): number {
-  const machineMb = totalmem() / 1024 ** 2;
-  const limitMb = containerLimitMb();
+function derivedMb(
+  sandboxMb: number,
+  genericMb: number,
+  { machineMb, containerMb }: { machineMb: number; containerMb: number },
+): number {
   const leastMb = genericMb + sandboxesLeast * sandboxMb;
-  if (limitMb >= machineMb) return Math.max(Math.floor(machineMb * machineShare), leastMb);
-  const left = Math.floor(limitMb) - runnerBaseMb - genericMb;
+  if (containerMb >= machineMb) return Math.max(Math.floor(machineMb * machineShare), leastMb);
+  const left = Math.floor(containerMb) - runnerBaseMb - genericMb;
   const running = Math.max(0, Math.floor(left / (sandboxMb + unreadMb)));
   // The rest is for idle sandboxes. It must not be enough for one more that runs.
   const idleMb = Math.min(left - running * (sandboxMb + unreadMb), sandboxMb - 1);
@@ -74,7 +76,7 @@ function containerLimitMb(): number {
   const limits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'].map(
     (file) => {
       try {
-        return Number(readFileSync(file, 'utf8').trim()) / 1024 ** 2;
+        return Number(readFileSync(file, 'utf8').trim()) / mebibyte;
       } catch {
         return NaN;
       }
