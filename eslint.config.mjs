@@ -17,10 +17,12 @@ const libraries = {
   vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
   http1: [],
+  idempotency: ['problems', 'seal', 'database', 'access', 'vault'],
   reactors: [
     'problems',
     'wire',
     'service-host',
+    'shares',
     'access',
     'definitions',
     'expressions',
@@ -28,6 +30,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
+    'shares',
   ],
   testing: [],
 };
@@ -90,6 +93,7 @@ export default tseslint.config(
       '.glovebox/',
       'coverage/',
       'apps/runner/runtimes/',
+      'apps/runner/packages/',
     ],
   },
   {

@@ -11,6 +11,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackages } from './lib/bundle-packages.mjs';
 import { repoRoot } from './lib/repo.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { swcOptions } from './swc-options.js';
@@ -57,6 +58,7 @@ async function buildApp(root, build, transform) {
   }).catch(() => {
     throw new Trouble(`The build of ${root} failed: see above.`);
   });
+  if (root === 'apps/runner') await bundlePackages(join(repoRoot, 'dist', root, 'packages'));
   mkdirSync(join(repoRoot, 'dist', root), { recursive: true });
   writeFileSync(hashFile(root), hash);
 }
@@ -98,8 +100,10 @@ function sourceHash(root) {
     .sort();
   const builtBy = [
     'package-lock.json',
+    'apps/runner/packages/package-lock.json',
     'tsconfig.base.json',
     'tools/build.mjs',
+    'tools/lib/bundle-packages.mjs',
     'tools/swc-options.js',
   ];
   for (const file of [...files, ...builtBy]) {

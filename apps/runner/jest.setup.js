@@ -15,8 +15,13 @@ module.exports = async () => {
       );
     }
   }
+  const { bundlePackages } = await import('../../tools/lib/bundle-packages.mjs');
+  await bundlePackages(join(root, 'dist/apps/runner-specs/packages'));
   await build({
-    entryPoints: ['bootstrap', 'probe'].map((name) => join(__dirname, `src/${name}.main.ts`)),
+    entryPoints: ['bootstrap.main', 'probe.main', 'hostile/stand-in-runner'].map((name) =>
+      join(__dirname, `src/${name}.ts`),
+    ),
+    entryNames: '[name]',
     outdir: join(root, 'dist/apps/runner-specs'),
     bundle: true,
     platform: 'node',

@@ -6,10 +6,12 @@ import { repoRoot } from './repo.mjs';
 
 /**
  * The Node versions for reactors are installed apart: their `bin` in the root would shadow `node`.
+ * The packages for reactors are, too: nothing of the product uses them.
  */
 const folders = [
   { name: 'dependencies', path: repoRoot },
   { name: 'runtimes of the runner', path: join(repoRoot, 'apps', 'runner', 'runtimes') },
+  { name: 'packages of the runner', path: join(repoRoot, 'apps', 'runner', 'packages') },
 ];
 
 export async function installDependencies() {

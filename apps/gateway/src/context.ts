@@ -19,8 +19,10 @@ import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/known-keys';
+import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
+import { KeptOutcomes } from './react/kept-outcomes';
 import { Destinations } from './destinations/destinations';
 import { AccessLog } from './observing/access-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
@@ -53,6 +55,8 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  readonly keptOutcomes: KeptOutcomes;
+  readonly rates: CallRates;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -76,7 +80,16 @@ export async function createGatewayContext(
 
   const url = config.DATABASE_URL.reveal();
   const redisUrl = config.REDIS_URL.reveal();
-  // Fails on a wrong setting, before anything is open.
+  // Both fail on a wrong setting, before anything is open.
+  const runner = createRunnerClient({
+    urls: config.RUNNER_URLS,
+    secret: config.RUNNER_SECRET.reveal(),
+    onDistrust: (url, error) =>
+      logger.warn(
+        { runner: url, error: describeError(error) },
+        'this process and the runner did not prove to each other that they have RUNNER_SECRET',
+      ),
+  });
   const egressPolicy = egressPolicyOf(config, [
     url,
     redisUrl,
@@ -110,10 +123,6 @@ export async function createGatewayContext(
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(egressPolicy, { lookups });
-  const runner = createRunnerClient({
-    urls: config.RUNNER_URLS,
-    secret: config.RUNNER_SECRET.reveal(),
-  });
   const runs = new Queue(runQueue.name, {
     connection: queueRedis,
     prefix: runQueue.prefix,
@@ -145,6 +154,7 @@ export async function createGatewayContext(
     turns: shares.turns,
     large_openings: vault.largeOpenings,
   });
+  const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -176,9 +186,12 @@ export async function createGatewayContext(
     destinations,
     shares,
     tunnels: new Tunnels(),
+    keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
+    rates,
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      rates.close();
       accessLog?.flush();
       await tracer?.stop();
       await runner.close();

@@ -12,6 +12,7 @@ import {
   type ApplicationDefinition,
   type Definition,
   type ProxyDefinition,
+  type RequestParameter,
 } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer } from '@glovebox/seal';
 import { stopService } from '@glovebox/service-host';
@@ -170,13 +171,15 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       };
     },
 
-    /** Makes a reactor of the tenant that no runner runs, and returns its id. */
-    async reactor(): Promise<string> {
+    /** Makes a reactor of the tenant, and returns its id. */
+    async reactor(
+      requestParameters: readonly RequestParameter[] = [],
+      code = 'module.exports = () => ({})',
+    ): Promise<string> {
       const [id, formulaId] = [randomUUID(), randomUUID()];
-      const code = 'module.exports = () => ({})';
       await define({
         ...{ kind: 'formula', id: formulaId, tenantId, code, codeHash: code },
-        ...{ runtime: 'node20', requestParameters: [] },
+        ...{ runtime: 'node20', requestParameters },
       });
       await define({
         ...{ kind: 'reactor', id, tenantId, formulaId },

@@ -2,14 +2,17 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { egressPolicyOf, type EgressPolicy } from '@glovebox/egress';
 import {
+  offeredNames,
   parseRunnerAddress,
-  reactorErrorsModule,
+  parseRunnerSecret,
   runtimes,
+  type OfferedNames,
   type RunnerAddress,
 } from '@glovebox/sandbox';
 import {
   ConfigError,
   egressSettings,
+  flag,
   integer,
   loadConfig,
   optionalText,
@@ -18,7 +21,7 @@ import {
   requiredSecret,
   requiredText,
   text,
-  type Secret,
+  Secret,
 } from '@glovebox/service-host';
 import type { LevelChoice } from './sandbox/isolation-levels';
 import type { LaunchLimits } from './sandbox/launcher';
@@ -31,22 +34,29 @@ export const settings = {
     'the address that health and metrics are served on; the images set 0.0.0.0',
     '127.0.0.1',
   ),
-  RUNNER_LISTEN: requiredText('where gateways and workers come in: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what gateways and workers must know to get in'),
+  RUNNER_LISTEN: requiredText(
+    'where gateways and workers come in: unix:/path, or tcp://host:port for TLS',
+  ),
+  RUNNER_SECRET: requiredSecret(
+    'what gateways and workers must know to get in: a secret, or two with a comma between them while it is exchanged',
+  ),
   RUNNER_WORK_DIR: optionalText(
     'a folder for copies; by default a new one, removed at the end. A runner that is root copies the programs of the sandbox there, if others cannot reach them',
   ),
   RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
   RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
+  RUNNER_PACKAGES_DIR: optionalText(
+    'a folder with a file of each package of REACTOR_PACKAGES: NAME.js, with __ for each slash of the name. A file here replaces the shipped package of its name',
+  ),
   BWRAP: optionalText('the bubblewrap binary; by default the one on PATH'),
   PATH: text('where bubblewrap is looked for', ''),
   SANDBOX_LEVEL: text(
     'auto, 2 or 3: the isolation that must hold; auto takes the higher one that does',
     'auto',
   ),
-  SANDBOX_ALLOW_WEAK: text(
-    'i-accept: start although no isolation holds; customer code is then not contained',
-    '',
+  SANDBOX_ALLOW_WEAK: flag(
+    'start although no isolation holds, to try things out: customer code is then not contained',
+    false,
   ),
   SANDBOX_POOL_MB: integer(
     'megabytes of memory of all sandboxes. 0: most of what the container may have, or else three quarters of the machine',
@@ -117,7 +127,7 @@ export interface RunnerConfig {
   readonly host: string;
   readonly opsPort: number;
   readonly listen: RunnerAddress;
-  readonly secret: Secret;
+  readonly secrets: readonly Secret[];
   readonly workDir: string | undefined;
   readonly runtimesDir: string;
   readonly nativeDir: string;
@@ -127,7 +137,8 @@ export interface RunnerConfig {
   readonly allowWeak: boolean;
   readonly launchLimits: LaunchLimits;
   readonly poolLimits: PoolLimits;
-  readonly errorsModules: readonly string[];
+  readonly offered: OfferedNames;
+  readonly packageFolders: readonly string[];
   readonly egress: EgressPolicy;
   readonly lookupsMax: number;
 }
@@ -139,20 +150,23 @@ export function readConfig(
 ): RunnerConfig {
   const values = loadConfig(env, settings);
   const listen = parsed('RUNNER_LISTEN', () => parseRunnerAddress(values.RUNNER_LISTEN));
+  const secrets = parsed('RUNNER_SECRET', () =>
+    parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
+  );
   const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
   return {
     logLevel: values.LOG_LEVEL,
     host: values.HOST,
     opsPort: values.OPS_PORT,
     listen,
-    secret: values.RUNNER_SECRET,
+    secrets,
     workDir: values.RUNNER_WORK_DIR,
     runtimesDir: values.RUNNER_RUNTIMES_DIR,
     nativeDir: values.RUNNER_NATIVE_DIR,
     scriptsDir,
     bwrap: values.BWRAP ?? findOnPath('bwrap', values.PATH),
     level: parsed('SANDBOX_LEVEL', () => parseLevel(values.SANDBOX_LEVEL)),
-    allowWeak: values.SANDBOX_ALLOW_WEAK === 'i-accept',
+    allowWeak: values.SANDBOX_ALLOW_WEAK,
     launchLimits: {
       memoryMb: values.SANDBOX_MEMORY_MB,
       openFilesMax: 64,
@@ -179,7 +193,11 @@ export function readConfig(
         }),
       ),
     },
-    errorsModules: [reactorErrorsModule, ...values.REACTOR_ERRORS_ALIASES],
+    offered: offeredNames(values),
+    packageFolders: [
+      ...(values.RUNNER_PACKAGES_DIR === undefined ? [] : [values.RUNNER_PACKAGES_DIR]),
+      join(scriptsDir, 'packages'),
+    ],
     lookupsMax: values.EGRESS_LOOKUPS_MAX,
     egress: parsed('EGRESS_*', () =>
       egressPolicyOf(

@@ -238,11 +238,10 @@ describe.each(specLevels)('a runner at level %i', (level) => {
       'credit for nothing',
       `Buffer.concat([frame(7, { id: 1, method: 'x' }), frame(13, { stream: 'x' })])`,
     ],
-    ['a result that is no object', `frame(6, { run: 1, kind: 'returned', value: 5 })`],
   ])('ends the process, and only that one, when fd 3 carries %s', async (_, bytes) => {
     const other = 'let calls = 0; module.exports = () => ({ calls: ++calls })';
     await runner.run(other, { codeHash: `other ${bytes}` });
-    const code = `const frame = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const b = Buffer.alloc(5 + t.length); b.writeUInt32LE(t.length + 1); b[4] = type; t.copy(b, 5); return b };
+    const code = `const frame = (type, head) => { const t = Buffer.from(JSON.stringify(head)); const b = Buffer.alloc(9 + t.length); b.writeUInt32LE(t.length + 5); b[4] = type; b.writeUInt32LE(t.length, 5); t.copy(b, 9); return b };
       module.exports = () => { process._getActiveHandles()[0].write(${bytes}); return new Promise(() => {}) }`;
     expect(await runner.run(code)).toMatchObject({ kind: 'died' });
     expect(await runner.run(other, { codeHash: `other ${bytes}` })).toMatchObject({

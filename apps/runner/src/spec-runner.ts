@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import type { Logger } from '@glovebox/service-host';
 import { testBubblewrap } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
-import type { Dial } from './sandbox/egress-connections';
+import type { WayOut } from './sandbox/egress-connections';
 import type { IsolationLevel } from './sandbox/launcher';
 import { startServer } from './serving/server';
 
@@ -21,12 +22,14 @@ import { startServer } from './serving/server';
 export interface SpecRunner {
   readonly ctx: RunnerContext;
   readonly client: RunnerClient;
+  /** As in RUNNER_URLS. */
+  readonly url: string;
   readonly socketFile: string;
   run(code: string, more?: Partial<RunRequest>, hooks?: Partial<RunHooks>): Promise<RunOutcome>;
   stop(): Promise<void>;
 }
 
-export const specSecret = 'a secret of the specs';
+export const specSecret = 'a secret of the specs that is long enough for a network';
 export const silent: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -59,24 +62,29 @@ export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefi
 
 export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
-  dial?: Dial,
+  dial?: WayOut['dial'],
+  logger: Logger = silent,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
   const config = specConfig(folder, env);
   const ctx = await createContext(config, {
-    logger: silent,
+    ...{ logger, platform },
     ...(dial === undefined ? {} : { dial }),
   });
   const server = await startServer(ctx);
   const socketFile = join(folder, 'runner.sock');
-  const client = createRunnerClient({ urls: [`unix:${socketFile}`], secret: specSecret });
+  const { address } = server;
+  const url = 'path' in address ? `unix:${address.path}` : `tcp://${address.host}:${address.port}`;
+  const client = createRunnerClient({ urls: [url], secret: specSecret });
   return {
     ctx,
     client,
+    url,
     socketFile,
     run: async (code, more, hooks) => {
       const outcome = await client.run(
-        { ...plainRun, code, codeHash: code, ...more },
+        { ...plainRun, code, codeHash: hashOf(code), ...more },
         { onCall: () => Promise.reject(new Error('no svc in this spec')), ...hooks },
       );
       return withoutWait(outcome);
@@ -116,6 +124,8 @@ export const plainRun = {
   timeoutMs: 10_000,
   resultBytesMax: 1024 * 1024,
 } as const;
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');
 
 /** Specs compare outcomes. The time that a run waited differs each time. */
 function withoutWait({ queuedMs, ...outcome }: RunOutcome): RunOutcome {

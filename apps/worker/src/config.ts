@@ -18,6 +18,15 @@ export const settings = {
     min: 1,
     max: 1_000,
   }),
+  RUNS_KEPT_DAYS: integer('days that runs are kept in the log', 30, { min: 1, max: 100 }),
+  DELIVERIES_KEPT_DAYS: integer('days that webhooks are kept in the log', 30, {
+    min: 1,
+    max: 100,
+  }),
+  AUDIT_KEPT_DAYS: integer('days that lines of the audit log are kept', 400, {
+    min: 90,
+    max: 3_650,
+  }),
 } satisfies Record<string, Setting<unknown>>;
 
 export type WorkerConfig = ReturnType<typeof loadWorkerConfig>;

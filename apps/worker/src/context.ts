@@ -39,7 +39,16 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     logger.warn({ error: describeError(error) }, what);
 
   const databaseUrl = config.DATABASE_URL.reveal();
-  // Fails on a wrong setting, before anything is open.
+  // Both fail on a wrong setting, before anything is open.
+  const runner = createRunnerClient({
+    urls: config.RUNNER_URLS,
+    secret: config.RUNNER_SECRET.reveal(),
+    onDistrust: (url, error) =>
+      logger.warn(
+        { runner: url, error: describeError(error) },
+        'this process and the runner did not prove to each other that they have RUNNER_SECRET',
+      ),
+  });
   const egressPolicy = egressPolicyOf(config, [
     databaseUrl,
     config.REDIS_URL.reveal(),
@@ -52,10 +61,6 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     app: 'worker',
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
-  });
-  const runner = createRunnerClient({
-    urls: config.RUNNER_URLS,
-    secret: config.RUNNER_SECRET.reveal(),
   });
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });

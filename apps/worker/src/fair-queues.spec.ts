@@ -105,6 +105,7 @@ beforeEach(async () => {
   ctx = { ...spec.ctx, runner, registry: createRegistry('worker') };
   await ctx.database.query('DELETE FROM reactor_runs');
   await ctx.database.query('DELETE FROM webhook_deliveries');
+  await spec.admin.query('DELETE FROM ended_runs');
 });
 afterEach(() => {
   receiver.close();
@@ -198,9 +199,11 @@ function rowsRead(plan: Plan): number {
   return Plans.reduce((sum, part) => sum + rowsRead(part), own);
 }
 
-const statesOf = async (table: string): Promise<Record<string, number>> => {
-  const rows = await ctx.database.query<{ status: string; count: number }>(
-    `SELECT status, count(*)::int FROM ${table} GROUP BY status`,
+/** The runs that wait or have ended, counted by status. */
+const statesOfRuns = async (): Promise<Record<string, number>> => {
+  const rows = await spec.admin.query<{ status: string; count: number }>(
+    `SELECT status, count(*)::int FROM (
+       SELECT status FROM reactor_runs UNION ALL SELECT status FROM ended_runs) r GROUP BY status`,
   );
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
@@ -247,7 +250,7 @@ describe('a worker with two tenants', () => {
     const worker = await startWorker(ctx);
     const hanging = (): number => receiver.came.filter(({ path }) => path === '/a-hangs').length;
     await waitFor(() => hanging() === 2 * receiverDeliveriesMax);
-    await waitFor(async () => (await statesOf('reactor_runs')).completed === 100);
+    await waitFor(async () => (await statesOfRuns()).completed === 100);
 
     const acceptedAt = performance.now();
     await accept(b, '/b');
@@ -279,7 +282,7 @@ describe('a queue of runs', () => {
       await remindOfRuns(queue, a.id);
     };
     for (let nth = 0; nth < 20; nth += 1) await Promise.all(Array.from({ length: 5 }, acceptOne));
-    await waitFor(async () => (await statesOf('reactor_runs')).completed === 100, {
+    await waitFor(async () => (await statesOfRuns()).completed === 100, {
       timeoutMs: 10_000,
     });
     expect(await queue.count()).toBe(0);
@@ -316,7 +319,7 @@ describe('a queue of runs', () => {
     const stopped = runs.stop();
     hanging.end();
     await stopped;
-    expect(await statesOf('reactor_runs')).toEqual({ completed: 2, pending: 8 });
+    expect(await statesOfRuns()).toEqual({ completed: 2, pending: 8 });
   });
 
   it('leaves a tenant alone for a second when there is no capacity for its runs', async () => {
@@ -337,11 +340,11 @@ describe('a queue of runs', () => {
       await ctx.database.query('SELECT 1');
     }
     runs.wake(b.id);
-    await waitFor(async () => (await statesOf('reactor_runs')).completed === 1);
+    await waitFor(async () => (await statesOfRuns()).completed === 1);
     expect(refused).toBeLessThanOrEqual(2);
     await waitFor(() => refused > 2);
     await runs.stop();
-    expect((await statesOf('reactor_runs')).pending).toBe(100);
+    expect((await statesOfRuns()).pending).toBe(100);
   });
 
   it('gives up no run while it lacks the master key, and does not retry without a pause', async () => {
@@ -360,7 +363,7 @@ describe('a queue of runs', () => {
     await waitFor(async () => (await claims()) > 0 && lacking.shares.state.held === 0);
     await lacking.stop();
     expect(await claims()).toBeLessThan(10);
-    expect(await statesOf('reactor_runs')).toEqual({ pending: 20 });
+    expect(await statesOfRuns()).toEqual({ pending: 20 });
   });
 
   it('starts no run twice, however many workers look for it', async () => {
@@ -372,7 +375,7 @@ describe('a queue of runs', () => {
     };
     const queues = Array.from({ length: 4 }, () => queueOfRuns(ctx, { wake: () => undefined }));
     for (const one of queues) one.wake(a.id);
-    await waitFor(async () => (await statesOf('reactor_runs')).completed === 50);
+    await waitFor(async () => (await statesOfRuns()).completed === 50);
     await Promise.all(queues.map((one) => one.stop()));
     expect(started).toBe(50);
   });
@@ -401,7 +404,7 @@ it('more than ten webhooks to one receiver take no place, and go on when the ten
   const runs = queueOfRuns(ctx, deliveries);
   runs.wake(a.id);
   await waitFor(() => receiver.came.length === receiverDeliveriesMax);
-  await waitFor(async () => (await statesOf('reactor_runs')).completed === 30);
+  await waitFor(async () => (await statesOfRuns()).completed === 30);
   await runs.stop();
   await waitFor(() => deliveries.shares.state.held === receiverDeliveriesMax);
   expect(deliveries.shares.state.waiting).toBe(0);

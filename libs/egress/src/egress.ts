@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Shares } from '@glovebox/shares';
 import { dial, type DialTarget } from './dial';
+import { lookUp, type LookUpTarget } from './look-up';
 import { LookUps } from './look-ups';
 import { OwnServices } from './own-services';
 import type { EgressPolicy } from './policy';
@@ -23,6 +24,10 @@ export interface Egress {
    * allowed.
    */
   connect(target: DialTarget): Promise<Socket | TLSSocket>;
+  /**
+   * Returns the addresses of a name that may be reached, at least one. Rejects like `dial`.
+   */
+  lookUp(target: LookUpTarget): Promise<readonly string[]>;
   /** Sends one POST, such as a webhook. */
   post(url: string, message: Post): Promise<Posted>;
 }
@@ -48,6 +53,7 @@ export function createEgress(
     checkUrl: (text) => checkUrl(policy, rules.own, text),
     dial: (target) => dial(rules, target),
     connect: (target) => dial(rules, target, 'refused'),
+    lookUp: (target) => lookUp(rules, target),
     post: (url, message) => post(rules, url, message),
   };
 }

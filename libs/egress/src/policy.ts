@@ -96,3 +96,14 @@ export function judge(
   if (isNamed) return 'named';
   return isPublic(address) ? 'public' : 'address';
 }
+
+/** True if the address may be reached at some port. */
+export function mayReach(policy: EgressPolicy, own: OwnServices, address: string): boolean {
+  const namedPorts = policy.named.map(({ port }) => (port === '*' ? anyPort : port));
+  return [anyPort, ...namedPorts].some((port) =>
+    ['public', 'named'].includes(judge(policy, own, address, port)),
+  );
+}
+
+/** No service has it, so only an entry for all ports covers it. */
+const anyPort = 0;

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import type { Sql } from '@glovebox/database';
+import { timeOrderedId, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
@@ -36,7 +35,7 @@ export async function insertRun(
   run: NewRun,
   pendingMax: number,
 ): Promise<string> {
-  const id = randomUUID();
+  const id = timeOrderedId();
   const [args, callbackUrl] = await Promise.all([
     sealer.seal(runPlace(run.tenantId, id, 'arguments'), JSON.stringify(run.args)),
     sealer.seal(runPlace(run.tenantId, id, 'callback_url'), run.callbackUrl),

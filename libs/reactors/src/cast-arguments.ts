@@ -34,7 +34,8 @@ export function castArguments(
 /** Returns undefined for a value that cannot be cast: docs/reference/invocation.md, A6. */
 const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   number(value) {
-    if (typeof value === 'number') return value;
+    // JSON.parse reads a number beyond the range of a double as Infinity, which no JSON carries.
+    if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
     return typeof value === 'string' ? jsonNumberOf(value) : undefined;
   },
   boolean(value) {
@@ -44,12 +45,12 @@ const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   },
   string(value) {
     if (typeof value === 'string') return value;
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+    return Number.isFinite(value) || typeof value === 'boolean' ? String(value) : undefined;
   },
   object: (value) => (isJsonObject(value) ? copyOf(value) : undefined),
 };
 
-function valueAt(args: Readonly<JsonObject>, path: readonly string[]): unknown {
+export function valueAt(args: Readonly<JsonObject>, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const name of path) {
     if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;

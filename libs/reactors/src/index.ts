@@ -3,7 +3,14 @@ export { redactorOf } from './redact';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
-export { invokeReactor, readyArguments, type Decided, type Invocation } from './invoke-reactor';
+export { checkArguments } from './check-arguments';
+export {
+  creatorOf,
+  invokeReactor,
+  runReactor,
+  type Decided,
+  type Invocation,
+} from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,
@@ -12,3 +19,7 @@ export {
   workerAliveKey,
   type NewRun,
 } from './accept-run';
+export type { RunLog, RunLogEntry, RunRecord } from './run-record';
+export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
+export { BatchedRunLog } from './run-log';
+export { receiverOf, webhookPlace } from './webhook-places';

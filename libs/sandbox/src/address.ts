@@ -4,7 +4,7 @@ export type RunnerAddress =
 const unixForm = /^unix:(\/.+)$/;
 const tcpForm = /^tcp:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]+):(\d{1,5})$/i;
 
-/** `unix:/path/of/socket` or `tcp://host:port`. */
+/** `unix:/path/of/socket`, or `tcp://host:port` for TLS. */
 export function parseRunnerAddress(text: string): RunnerAddress {
   const path = unixForm.exec(text)?.[1];
   if (path !== undefined) return { path };

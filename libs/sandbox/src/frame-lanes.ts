@@ -6,17 +6,17 @@ import type { Writable } from 'node:stream';
  * all frames of another lane. The order within a lane stays.
  */
 export class FrameLanes {
-  private readonly lanes = new Map<string, Buffer[]>();
+  private readonly lanes = new Map<string, (readonly Buffer[])[]>();
   private isEnding = false;
 
   constructor(private readonly stream: Writable) {
     stream.on('drain', () => this.flush());
   }
 
-  write(lane: string, frame: Buffer): void {
+  /** A frame may come in pieces. Nothing is written between them. */
+  write(lane: string, ...frame: readonly Buffer[]): void {
     if (this.lanes.size === 0 && !this.stream.writableNeedDrain) {
-      this.stream.write(frame);
-      return;
+      return writePieces(this.stream, frame);
     }
     const waiting = this.lanes.get(lane);
     if (waiting === undefined) this.lanes.set(lane, [frame]);
@@ -36,8 +36,21 @@ export class FrameLanes {
       // A lane that is set again comes last, and this loop reaches it again.
       this.lanes.delete(lane);
       if (waiting.length > 0) this.lanes.set(lane, waiting);
-      if (frame !== undefined) this.stream.write(frame);
+      if (frame !== undefined) writePieces(this.stream, frame);
     }
     if (this.isEnding) this.stream.end();
   }
+}
+
+/** Hands all pieces to the kernel in one call. */
+export function writePieces(
+  stream: Writable,
+  pieces: readonly Buffer[],
+  written?: () => void,
+): void {
+  if (pieces.length > 1) stream.cork();
+  pieces.forEach((piece, nth) =>
+    stream.write(piece, nth === pieces.length - 1 ? written : undefined),
+  );
+  if (pieces.length > 1) stream.uncork();
 }

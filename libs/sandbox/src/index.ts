@@ -1,45 +1,63 @@
 export {
   encodeData,
   encodeFrame,
-  encodeFrameText,
+  encodePieces,
   FrameDecoder,
   FrameError,
-  frameBytesMax,
   protocolVersion,
+  sandboxHeadBytesMax,
   streamWindowBytes,
   UnsendableFrame,
+  valueBytesMax,
   type Frame,
   type JsonFrameType,
   type JsonObject,
 } from './frames';
+export { readValue, writeValue } from './values';
+export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {
-  cutThrownLists,
-  cutThrownBody,
-  cutThrownHeaders,
-  cutThrownText,
-  isHttpStatus,
-  objectOf,
-  parseLogLine,
-  parseOutcome,
+  levelOf,
   parseRunOrder,
-  positiveOf,
   processKey,
   runtimes,
-  textOf,
-  type InvalidResultReason,
   type Isolation,
   type LogLine,
   type RunHooks,
   type RunOrder,
-  type RunOutcome,
   type RunRequest,
   type Runtime,
-  type ThrownError,
   type Urgency,
 } from './run';
-export { builtinModules, builtinOf, reactorErrorsModule } from './modules';
+export {
+  parseOutcome,
+  type InvalidResultReason,
+  type RunOutcome,
+  type UnreadOutcome,
+} from './outcome';
+export {
+  cutThrownBody,
+  cutThrownHeaders,
+  cutThrownLists,
+  cutThrownText,
+  isHttpStatus,
+  isPlace,
+  type ThrownError,
+} from './thrown-error';
+export {
+  builtinModules,
+  bundleFileOf,
+  moduleOf,
+  offeredNames,
+  shippedPackages,
+  unavailable,
+  type OfferedNames,
+} from './modules';
 export { parseRunnerAddress, type RunnerAddress } from './address';
+export { parseRunnerSecret } from './runner-secret';
+export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
-export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
-export { FrameLanes } from './frame-lanes';
+export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { FrameLanes, writePieces } from './frame-lanes';
+export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';
+export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { describeCallError, parseCallError } from './call-error';

@@ -1,4 +1,6 @@
-/** The modules of Node that code may require by name. Packages are not among them. */
+import shipped from './packages.json';
+
+/** The modules of Node that code may require by name. */
 export const builtinModules: readonly string[] = (
   'assert assert/strict buffer crypto dns dns/promises events http https net os path path/posix ' +
   'perf_hooks querystring stream stream/promises string_decoder timers timers/promises tls url ' +
@@ -6,10 +8,41 @@ export const builtinModules: readonly string[] = (
 ).split(' ');
 const builtins: ReadonlySet<string> = new Set(builtinModules);
 
-export const reactorErrorsModule = '@svc/reactor-errors';
+/** The packages that every runner has. The build makes one file of each. */
+export const shippedPackages: readonly string[] = shipped;
 
-/** Returns Node's name of a module; undefined if sandboxes do not offer it. */
-export function builtinOf(name: string): string | undefined {
-  const bare = name.replace(/^node:/, '');
-  return builtins.has(bare) ? bare : undefined;
+/** Names by which code may require more than the modules of Node. */
+export interface OfferedNames {
+  /** The error classes. */
+  readonly errors: readonly string[];
+  readonly packages: readonly string[];
 }
+
+/** The check at write and the sandbox both use these names. */
+export function offeredNames(settings: {
+  readonly REACTOR_ERRORS_ALIASES: readonly string[];
+  readonly REACTOR_PACKAGES: readonly string[];
+}): OfferedNames {
+  return {
+    errors: ['@svc/reactor-errors', ...settings.REACTOR_ERRORS_ALIASES],
+    packages: [...new Set([...shippedPackages, ...settings.REACTOR_PACKAGES])],
+  };
+}
+
+export type OfferedModule =
+  { readonly kind: 'errors' } | { readonly kind: 'builtin' | 'package'; readonly name: string };
+
+/** Returns the module that the name stands for; undefined if sandboxes do not offer it. */
+export function moduleOf(name: string, offered: OfferedNames): OfferedModule | undefined {
+  if (offered.errors.includes(name)) return { kind: 'errors' };
+  const bare = name.replace(/^node:/, '');
+  if (builtins.has(bare)) return { kind: 'builtin', name: bare };
+  return offered.packages.includes(name) ? { kind: 'package', name } : undefined;
+}
+
+/** The text of the error, at write and at run. */
+export const unavailable = (name: string): string =>
+  `Module '${name.slice(0, 100)}' is not available`;
+
+/** The file of a package's bundle. A name never holds two underscores in a row. */
+export const bundleFileOf = (name: string): string => `${name.replaceAll('/', '__')}.js`;

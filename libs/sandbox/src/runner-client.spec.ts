@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseRunnerAddress } from './address';
-import { encodeFrame, FrameDecoder, type JsonObject } from './frames';
+import { encodeFrame, FrameDecoder, protocolVersion, type JsonObject } from './frames';
 import type { RunRequest } from './run';
 import { createRunnerClient, type RunnerClient } from './runner-client';
 
@@ -24,12 +24,12 @@ async function listen(name: string, answer: Answer): Promise<{ url: string; runs
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     const decoder = new FrameDecoder((frame) => {
-      if (frame.type === 'HELLO') socket.write(encodeFrame('READY', { version: 1 }));
+      if (frame.type === 'HELLO') socket.write(encodeFrame('READY', { version: protocolVersion }));
       else if (frame.type === 'INVOKE') {
         runs += 1;
-        answer(socket, frame.body['run'] as number, frame.body['order'] as JsonObject);
+        answer(socket, frame.head['run'] as number, frame.head['order'] as JsonObject);
       } else if (frame.type === 'PING') {
-        socket.write(encodeFrame('PONG', { id: frame.body['id'], ready: true }));
+        socket.write(encodeFrame('PONG', { id: frame.head['id'], ready: true }));
       }
     });
     socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
@@ -46,11 +46,11 @@ async function listen(name: string, answer: Answer): Promise<{ url: string; runs
 async function startIdleRunner(name: string): Promise<{ url: string; pid: number }> {
   const path = join(folder, name);
   const script = `
-    const frame = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const b = Buffer.alloc(5); b.writeUInt32LE(t.length + 1); b[4] = type; return Buffer.concat([b, t]) };
+    const frame = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const b = Buffer.alloc(9); b.writeUInt32LE(t.length + 5); b[4] = type; b.writeUInt32LE(t.length, 5); return Buffer.concat([b, t]) };
     require('net').createServer((socket) => socket.on('error', () => {}).on('data', (data) => {
       for (let at = 0; at < data.length; at += 4 + data.readUInt32LE(at)) {
-        const type = data[at + 4], body = JSON.parse(data.subarray(at + 5, at + 4 + data.readUInt32LE(at)));
-        if (type === 1) socket.write(frame(2, { version: 1 }));
+        const type = data[at + 4], body = JSON.parse(data.subarray(at + 9, at + 9 + data.readUInt32LE(at + 5)));
+        if (type === 1) socket.write(frame(2, { version: ${protocolVersion} }));
         if (type === 5) process.stdout.write('invoked\\n');
         if (type === 10) process.stdout.write('cancelled\\n');
         if (type === 11) socket.write(frame(12, { id: body.id, ready: true }));
@@ -91,7 +91,7 @@ const hooks = { onCall: () => Promise.reject(new Error('none')) };
 const full: Answer = (socket, run) =>
   void socket.write(encodeFrame('RESULT', { run, kind: 'no_capacity' }));
 const fine: Answer = (socket, run) =>
-  void socket.write(encodeFrame('RESULT', { run, kind: 'returned', value: {} }));
+  void socket.write(encodeFrame('RESULT', { run, kind: 'returned' }, '{}'));
 
 describe('a client of several runners', () => {
   it('always sends a key to the same runner, and uses all of them for many keys', async () => {

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { parseRunnerAddress } from './address';
-import { processKey, type RunHooks, type RunOutcome, type RunRequest } from './run';
+import { socketOpener } from './open-socket';
+import type { RunOutcome } from './outcome';
+import { processKey, type RunHooks, type RunRequest } from './run';
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
+import { parseRunnerSecret } from './runner-secret';
 
 export interface RunnerClient {
   /** Runs once. Every failure is an outcome. A run that has started is never started again. */
@@ -12,9 +15,12 @@ export interface RunnerClient {
 }
 
 interface RunnerClientOptions extends Partial<ConnectionTimes> {
-  /** One address per runner: `unix:/path` or `tcp://host:port`. */
+  /** One address per runner: `unix:/path`, or `tcp://host:port` for TLS. */
   readonly urls: readonly string[];
+  /** As in RUNNER_SECRET. */
   readonly secret: string;
+  /** A runner did not prove itself, or refused this side. Told once, until it works again. */
+  readonly onDistrust?: (url: string, error: Error) => void;
 }
 
 const usualTimes: ConnectionTimes = {
@@ -27,15 +33,17 @@ const choicesMax = 2;
 
 export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
   const times = { ...usualTimes, ...options };
-  const runners = options.urls.map((url) => ({
-    url,
-    connection: new RunnerConnection(parseRunnerAddress(url), options.secret, times),
-  }));
+  const addresses = setting('RUNNER_URLS', () => options.urls.map(parseRunnerAddress));
+  const [secret] = setting('RUNNER_SECRET', () => parseRunnerSecret(options.secret, addresses));
+  const runners = options.urls.map((url) => {
+    const distrust = (error: Error): void => options.onDistrust?.(url, error);
+    const open = socketOpener(parseRunnerAddress(url), secret, distrust);
+    return { url, connection: new RunnerConnection(open, times) };
+  });
 
   return {
     async run(request, hooks) {
-      const { code, ...order } = request;
-      const key = processKey(order);
+      const key = processKey(request);
       const ranked = runners
         .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
         .sort((a, b) => (a.weight < b.weight ? 1 : -1));
@@ -44,7 +52,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
         if (hooks.signal?.aborted) return cancelled;
         // Without a connection nothing has started: the next runner may have the run.
         if (!isOpen) continue;
-        const outcome = await runner.connection.run(order, code, hooks);
+        const outcome = await runner.connection.run(request, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
       }
       return { kind: 'no_capacity' };
@@ -59,6 +67,14 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
       await Promise.all(runners.map(({ connection }) => connection.close()));
     },
   };
+}
+
+function setting<Value>(name: string, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (error) {
+    throw new Error(`${name} ${error instanceof Error ? error.message : 'is wrong'}`);
+  }
 }
 
 /** Resolves to false as soon as nobody waits for the connection. */

@@ -40,8 +40,10 @@ export const storeSettings = (role: string) => ({
 
 /** Settings of a process that has code run. */
 export const runnerSettings = {
-  RUNNER_URLS: requiredList('runners: unix:/path or tcp://host:port'),
-  RUNNER_SECRET: requiredSecret('what this process proves itself to a runner with'),
+  RUNNER_URLS: requiredList('runners: unix:/path, or tcp://host:port for TLS'),
+  RUNNER_SECRET: requiredSecret(
+    'what this process and a runner prove themselves to each other with; 32 random characters or more for tcp://',
+  ),
 };
 
 const allowed = {
@@ -80,10 +82,25 @@ export const headerSettings = {
   ),
 };
 
+const packageNames = list(
+  'more packages that code may require, beside those shipped; each runner needs a file of each in RUNNER_PACKAGES_DIR',
+  [],
+);
+
 /** Settings of a process that says which modules code may require. */
 export const moduleSettings = {
   REACTOR_ERRORS_ALIASES: list(
     'more names that code may require the error classes by, beside @svc/reactor-errors',
     ['@basis-theory/basis-theory-reactor-formulas-sdk-js'],
   ),
+  REACTOR_PACKAGES: {
+    ...packageNames,
+    parse: (value: string) => packageNames.parse(value).map(packageName),
+  },
 };
+
+/** A file is named for its package, with `__` for each slash. */
+function packageName(name: string): string {
+  if (/^(?:@[\w.-]+\/)?\w[\w.-]*(?:\/[\w.-]+)*$/.test(name) && !name.includes('__')) return name;
+  throw new Error(`"${name}" is not the name of a package`);
+}

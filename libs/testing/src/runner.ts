@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port';
 import { waitFor } from './wait-for';
@@ -25,9 +23,8 @@ export async function startRunner({
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 } = {}): Promise<TestRunner> {
-  const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
-  const url = `unix:${join(folder, 'runner.sock')}`;
-  const secret = 'a secret of the specs';
+  const url = `tcp://127.0.0.1:${await freePort()}`;
+  const secret = 'a secret of the specs that is long enough for a network';
   const main = join(root, 'dist/apps/runner/main.js');
   const parameters = first === process.execPath ? rest : [...rest, process.execPath];
   const child = spawn(first, [...parameters, main], {
@@ -48,7 +45,6 @@ export async function startRunner({
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
     await exited;
-    rmSync(folder, { recursive: true, force: true });
   };
   try {
     await waitFor(

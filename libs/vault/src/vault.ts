@@ -11,6 +11,7 @@ import {
   largeOpeningsMax,
   largeOpeningWaitMs,
   openedAtOnceMax,
+  openedBytesMax,
   OpeningBudget,
   tooManyBytes,
   waitingOpeningsMax,
@@ -151,6 +152,21 @@ export class Vault {
     opening = new OpeningBudget(),
   ): Promise<ReadonlyMap<string, unknown>> {
     return this.#open({ principal, permission: 'token:use' }, use, tokenIds, opening);
+  }
+
+  /**
+   * Refuses and records what `detokenize` would refuse by now, and opens nothing. The operation of
+   * the use says in the audit log that no data was used yet.
+   */
+  async foresee(principal: Principal, use: Use, tokenIds: readonly string[]): Promise<void> {
+    if (tokenIds.length === 0) return;
+    const permission = 'token:use';
+    const grants = grantsFor(principal, permission);
+    const limits = { bytesMax: openedBytesMax, atOnceMax: openedBytesMax };
+    const found = await this.uses.foresee({ use, grants, tokenIds, limits });
+    refuseUnknown(tokenIds, found);
+    const bytes = found.reduce((sum, token) => sum + (token.bytes ?? Infinity), 0);
+    if (bytes > openedBytesMax) throw refusalOf(permission, found);
   }
 
   /** Hot path of every call with expressions: no work per token but opening it. */

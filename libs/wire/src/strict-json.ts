@@ -22,7 +22,10 @@ type Slices<Result> = Generator<undefined, Result, undefined>;
 export class StrictJson {
   readonly #tally: JsonTally;
 
-  constructor(private readonly free: FreeMembers = []) {
+  constructor(
+    private readonly free: FreeMembers = [],
+    private readonly rules: Pick<JsonRules, 'rounds'> = {},
+  ) {
     this.#tally = new JsonTally(free);
   }
 
@@ -34,7 +37,7 @@ export class StrictJson {
    */
   *parse(bytes: Buffer): Slices<unknown> {
     if (this.#tally.bytes !== bytes.length) throw new Error('Parses only what was counted');
-    return yield* parseCounted(yield* decodeUtf8(bytes), { free: this.free });
+    return yield* parseCounted(yield* decodeUtf8(bytes), { ...this.rules, free: this.free });
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ParameterType } from '@glovebox/definitions';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 
 const callbackUrl = 'http://127.0.0.1:9/hook';
@@ -39,6 +40,12 @@ async function react({ id = reactorId, headers, body = '{}' }: Sent = {}) {
 }
 
 const invoke = (body: Readonly<Record<string, unknown>>) => react({ body: JSON.stringify(body) });
+
+const invokeWith = (apiKey: string, tokenId: string) =>
+  react({
+    headers: { 'SVC-API-KEY': apiKey },
+    body: JSON.stringify({ args: { a: `{{ ${tokenId} }}` }, callback_url: callbackUrl }),
+  });
 
 const runs = () =>
   gateway.ctx.database.query<{ readonly args: Buffer }>(
@@ -221,15 +228,88 @@ describe('an invocation with a callback_url', () => {
     expect(JSON.parse(String(opened))).toEqual({ secret: 'of the args' });
   });
 
-  it('keeps the expressions of its arguments for the run, and checks their tokens at once', async () => {
+  it('is accepted without opening a token, and recorded as an acceptance', async () => {
     const tokenId = await gateway.token('4242');
+    await gateway.asAdmin(`UPDATE tokens SET data = 'cannot be opened' WHERE id = '${tokenId}'`);
     const args = { card: `{{ ${tokenId} }}` };
-    const accepted = await invoke({ args, callback_url: callbackUrl });
-    expect(accepted.status).toBe(202);
+    expect(await invoke({ args, callback_url: callbackUrl })).toMatchObject({ status: 202 });
+    expect(await gateway.uses(tokenId)).toMatchObject([
+      {
+        operation: 'reactor.accept',
+        outcome: 'success',
+        actor_id: callerId,
+        entity_type: 'reactor',
+        entity_id: reactorId,
+        trace_id: traceId,
+        token_ids: [tokenId],
+      },
+    ]);
+  });
+
+  it('is answered at once for a token that is unknown, expired or not its own to use', async () => {
+    const expired = await gateway.token('x');
+    await gateway.asAdmin(`UPDATE tokens SET expires_at = now() WHERE id = '${expired}'`);
+    const elsewhere = await gateway.token('x', { containers: ['/pci/high/'] });
+    const bounded = await gateway.application([], gateway.tenantId, [
+      {
+        description: '',
+        priority: 1,
+        container: '/general/',
+        transform: 'reveal',
+        permissions: ['token:use'],
+      },
+    ]);
     const before = (await runs()).length;
-    const unknown = { args: { card: `{{ ${randomUUID()} }}` }, callback_url: callbackUrl };
-    expect(await invoke(unknown)).toMatchObject({ status: 400, json: { code: 'unknown_token' } });
+    for (const tokenId of [randomUUID(), expired]) {
+      expect(await invokeWith(key, tokenId)).toMatchObject({
+        status: 400,
+        json: { code: 'unknown_token' },
+      });
+    }
+    expect(await invokeWith(bounded, elsewhere)).toMatchObject({
+      status: 403,
+      json: { code: 'permission_denied' },
+    });
     expect(await runs()).toHaveLength(before);
+    expect(await gateway.uses(elsewhere)).toMatchObject([
+      { operation: 'reactor.accept', outcome: 'refused' },
+    ]);
+  });
+
+  describe('for a formula with parameters', () => {
+    const card = `{{ ${randomUUID()} }}`;
+    const send = async (parameters: Readonly<Record<string, ParameterType>>, args: object) => {
+      const all = Object.entries(parameters);
+      const id = await gateway.reactor(
+        all.map(([name, type]) => ({ name, type, optional: false })),
+      );
+      return react({ id, body: JSON.stringify({ args, callback_url: callbackUrl }) });
+    };
+
+    it('is answered at once for arguments that no token decides on', async () => {
+      expect(
+        await send(
+          { amount: 'number', 'user.name': 'string', card: 'object' },
+          { amount: 'much', user: { card }, card },
+        ),
+      ).toMatchObject({
+        status: 400,
+        json: {
+          code: 'validation_failed',
+          errors: { 'args.amount': ['must be a number'], 'args.user.name': ['is required'] },
+        },
+      });
+    });
+
+    it.each<[string, Readonly<Record<string, ParameterType>>, (token: string) => object]>([
+      ['is an expression', { amount: 'number' }, (amount) => ({ amount })],
+      ['holds an expression', { note: 'number' }, (token) => ({ note: `1${token}` })],
+      ['is below an expression', { 'card.number': 'string' }, (token) => ({ card: token })],
+      ['holds expressions further down', { order: 'object' }, (token) => ({ order: { token } })],
+    ])('leaves an argument to the run that %s', async (_, parameters, argsOf) => {
+      const token = `{{ ${await gateway.token({ number: '4242' })} }}`;
+      expect(await send(parameters, argsOf(token))).toMatchObject({ status: 202 });
+    });
   });
 
   it.each([10_000, 10_001, 209_999, 210_000])(

@@ -21,6 +21,11 @@ import { ShareOutQueues0000000000026 } from '../migrations/0026-share-out-queues
 import { AddStepsToProxies0000000000028 } from '../migrations/0028-add-steps-to-proxies';
 import { CountWhatWasSent0000000000031 } from '../migrations/0031-count-what-was-sent';
 import { ClearAwayInWorkers0000000000032 } from '../migrations/0032-clear-away-in-workers';
+import { ListWaitingWork0000000000033 } from '../migrations/0033-list-waiting-work';
+import { LogEndedWork0000000000034 } from '../migrations/0034-log-ended-work';
+import { BoundAuditLog0000000000035 } from '../migrations/0035-bound-audit-log';
+import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-audit-log';
+import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -47,6 +52,11 @@ const migrations = [
   AddStepsToProxies0000000000028,
   CountWhatWasSent0000000000031,
   ClearAwayInWorkers0000000000032,
+  ListWaitingWork0000000000033,
+  LogEndedWork0000000000034,
+  BoundAuditLog0000000000035,
+  PartitionAuditLog0000000000036,
+  KeepOutcomesOfRuns0000000000037,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

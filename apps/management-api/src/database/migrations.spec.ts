@@ -35,9 +35,7 @@ it('migrations go down to nothing and up again as the owner role', async () => {
 
 it('runs are accepted while their indexes are built, and a failed build is repeated', async () => {
   const named = 'ShareOutQueues0000000000026';
-  const isDone = async (): Promise<boolean> =>
-    new RegExp(`done +${named}`).test(await migrate(source, 'status'));
-  while (await isDone()) await migrate(source, 'down');
+  await revert(named);
   const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
   const ended = async (): Promise<unknown> => (await reader.query('COMMIT')) && reader.end();
   // Holds a snapshot that the build of the index must wait for.
@@ -55,7 +53,7 @@ it('runs are accepted while their indexes are built, and a failed build is repea
   const cancelled = migrate(source, 'up').catch((error: unknown) => String(error));
   await reader.query('SELECT pg_cancel_backend($1)', [await waitFor(building)]);
   expect(await cancelled).toMatch('cancel');
-  expect(await isDone()).toBe(false);
+  expect(await migrate(source, 'status')).toMatch(new RegExp(`pending +${named}`));
 
   const built = migrate(source, 'up');
   await waitFor(building);
@@ -70,6 +68,84 @@ it('runs are accepted while their indexes are built, and a failed build is repea
   await writer.end();
   const invalid = await source.query<unknown[]>('SELECT 1 FROM pg_index WHERE NOT indisvalid');
   expect(invalid).toEqual([]);
+  expect(await migrate(source, 'up')).toBe('The schema is up to date.');
+});
+
+/** Goes back to the schema before this migration. */
+async function revert(named: string): Promise<void> {
+  const isDone = async (): Promise<boolean> =>
+    new RegExp(`done +${named}`).test(await migrate(source, 'status'));
+  while (await isDone()) await migrate(source, 'down');
+}
+
+it('rows of the release before stay where they are found, and lines of the audit log keep order', async () => {
+  await revert('ListWaitingWork0000000000033');
+  const writer = await connected(database.dataUrl);
+  const addLine = (entity: string) =>
+    writer.query(
+      `INSERT INTO audit_log (tenant_id, operation, entity_type, entity_id, outcome, trace_id)
+       SELECT id, 'token.read', 'token', $1, 'success', '' FROM gen_random_uuid() id`,
+      [entity],
+    );
+  for (let line = 1; line <= 3; line += 1) await addLine(`before ${line}`);
+  await writer.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, result)
+     SELECT id, id, id, id, 'completed', '', '', 1, '', now(), 'r' FROM gen_random_uuid() id`,
+  );
+  await writer.query(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+       next_attempt_at, created_at)
+     SELECT id, tenant_id, id, 'msg', '', 'b', 'pending', now(), now() FROM reactor_runs`,
+  );
+
+  await migrate(source, 'up');
+  await addLine('after');
+  const lines = await source.query<{ id: string; entity: string }[]>(
+    'SELECT id, entity_id AS entity FROM audit_log ORDER BY at, id',
+  );
+  expect(lines.map(({ entity }) => entity)).toEqual(['before 1', 'before 2', 'before 3', 'after']);
+  expect(lines.map(({ id }) => Number(id))).toEqual([1, 2, 3, 4]);
+  expect(await source.query('SELECT status, attempt_log FROM webhook_deliveries')).toEqual([
+    { status: 'pending', attempt_log: [] },
+  ]);
+  expect(await source.query('SELECT status, result::text FROM reactor_runs')).toEqual([
+    { status: 'completed', result: '\\x72' },
+  ]);
+  const [{ partition }] = await source.query<[{ partition: string }]>(
+    'SELECT DISTINCT tableoid::regclass::text AS partition FROM audit_log',
+  );
+  const unprotected = [database.managementUrl, database.dataUrl].map((url) =>
+    expect(runAs(url, `SELECT 1 FROM ${partition}`)).rejects.toMatchObject({ code: '42501' }),
+  );
+  await Promise.all(unprotected);
+
+  // Back again, nothing is lost.
+  await revert('BoundAuditLog0000000000035');
+  expect(await source.query('SELECT count(*)::int AS lines FROM audit_log')).toEqual([
+    { lines: 4 },
+  ]);
+  await migrate(source, 'up');
+  await writer.query('DELETE FROM webhook_deliveries; DELETE FROM reactor_runs');
+  await writer.end();
+});
+
+it('the audit log is written while it is bounded, and a log in use is not waited for', async () => {
+  await revert('BoundAuditLog0000000000035');
+  const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
+  await writer.query(`SET statement_timeout = '4s'`);
+  await reader.query('BEGIN');
+  await reader.query('SELECT 1 FROM audit_log');
+  const refused = migrate(source, 'up').catch((error: unknown) => String(error));
+  const written = writer.query(
+    `INSERT INTO audit_log (tenant_id, operation, entity_type, entity_id, outcome, trace_id)
+     SELECT id, 'token.read', 'token', 't', 'success', '' FROM gen_random_uuid() id`,
+  );
+  expect(await refused).toMatch('lock timeout');
+  await written;
+  await reader.query('COMMIT');
+  await migrate(source, 'up');
+  await Promise.all([reader.end(), writer.end()]);
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
@@ -157,6 +233,7 @@ it.each([
   'delete_expired_tokens(1)',
   'delete_remains_of_tenants(1)',
   'delete_old_idempotency_keys(1)',
+  'erase_ended_bodies(1)',
 ])('the data plane may clear away what nobody needs any more: %s', (deletion) =>
   runAs(database.dataUrl, `SELECT ${deletion}`),
 );

@@ -5,7 +5,7 @@ import { asSql, inTenant } from '../database/in-tenant';
 import { toPage, type Page } from '../lists/listing';
 import { toLogLine, type LogLine, type LogQuery, type LogRow } from './logs.dto';
 
-const columns = `l.id, actor_id AS "actorId", operation, entity_type AS "entityType",
+const columns = `id, actor_id AS "actorId", operation, entity_type AS "entityType",
   entity_id AS "entityId", outcome, trace_id AS "traceId", token_ids AS "tokenIds",
   destination_host AS "destinationHost", at`;
 
@@ -57,10 +57,10 @@ export function logStatements(
     count: { text: `SELECT count(*)::int AS total FROM audit_log WHERE ${where}`, values },
     page: {
       text: `SELECT ${columns} FROM (
-          SELECT id FROM audit_log WHERE ${where}
+          SELECT tenant_id, at, id FROM audit_log WHERE ${where}
           ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}
-        ) shown JOIN audit_log l ON l.id = shown.id
-        ORDER BY at DESC, l.id DESC`,
+        ) shown JOIN audit_log l USING (tenant_id, at, id)
+        ORDER BY at DESC, id DESC`,
       values: [...values, query.size, (query.page - 1) * query.size],
     },
   };

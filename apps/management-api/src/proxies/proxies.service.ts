@@ -4,6 +4,7 @@ import { type Actor, generateProxyKey } from '@glovebox/access';
 import type { ProxyDefinition, TransformDefinition } from '@glovebox/definitions';
 import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
+import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
 import { usableApplication } from '../applications/usable-application';
 import { change, type Author, type Changed } from '../changes/change';
@@ -186,7 +187,7 @@ export class ProxiesService {
 
   #checkCode(member: string, transform: TransformInput | undefined): void {
     if (!transform) return;
-    checkCode(transform.code, `${member}.code`, this.ctx.config.REACTOR_ERRORS_ALIASES);
+    checkCode(transform.code, `${member}.code`, offeredNames(this.ctx.config));
   }
 }
 

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
+import { offeredNames } from '@glovebox/sandbox';
 import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
@@ -94,7 +95,7 @@ export class ReactorFormulasService {
       ...nameErrors('request_parameters', request_parameters),
     };
     if (Object.keys(errors).length > 0) throw invalid(errors);
-    checkCode(code, 'code', this.ctx.config.REACTOR_ERRORS_ALIASES);
+    checkCode(code, 'code', offeredNames(this.ctx.config));
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { shippedPackages } from '@glovebox/sandbox';
 import { useTestApi } from '../spec-api';
 const api = useTestApi();
 
@@ -90,9 +91,9 @@ describe('POST /reactor-formulas', () => {
 
   it.each([
     ['module.exports = async (req) => {', /^line 1: Unexpected/],
-    ["module.exports = () => require('fs')", /^requires "fs", which is not available$/],
-    ["module.exports = () => require('axios')", /^requires "axios", which is not available$/],
-    ["const f = require('node-fetch/lib'); module.exports = f", /^requires "node-fetch\/lib"/],
+    ["module.exports = () => require('fs')", /^Module 'fs' is not available$/],
+    ["module.exports = () => require('left-pad')", /^Module 'left-pad' is not available$/],
+    ["const f = require('node-fetch/lib'); module.exports = f", /^Module 'node-fetch\/lib' is not/],
   ])('refuses the code %s with 422', async (code, message) => {
     const refused = await api.post('/reactor-formulas', { ...input, code });
     expect(refused.status).toBe(422);
@@ -100,6 +101,15 @@ describe('POST /reactor-formulas', () => {
       code: 'invalid_code',
       errors: { code: [expect.stringMatching(message)] },
     });
+  });
+
+  it('accepts code that requires packages that the runner has', async () => {
+    const code = shippedPackages.map((name) => `require('${name}');`).join('');
+    const created = await api.post('/reactor-formulas', {
+      ...input,
+      code: `${code} module.exports = () => ({})`,
+    });
+    expect(created.status).toBe(201);
   });
 
   it('compiles the code and never runs it', async () => {

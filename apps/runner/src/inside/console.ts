@@ -1,32 +1,77 @@
-import { format, inspect } from 'node:util';
+import { Console } from 'node:console';
+import { format } from 'node:util';
+import { linesDropped, logBytesMax, logLinesMax, type LogLevel } from '@glovebox/sandbox';
 
-export const logLinesMax = 200;
-export const logBytesMax = 64 * 1024;
+type Write = (level: LogLevel, text: string) => void;
+type Methods = Record<string, (...values: unknown[]) => void>;
 
-const levels: Readonly<Record<string, string>> = {
-  log: 'info',
-  info: 'info',
-  warn: 'warn',
-  error: 'error',
-  debug: 'debug',
-  trace: 'debug',
+const levels: Readonly<Record<string, LogLevel>> = {
+  ...{ log: 'info', info: 'info', dir: 'info', dirxml: 'info', table: 'info' },
+  ...{ group: 'info', groupCollapsed: 'info', groupEnd: 'info' },
+  ...{ count: 'info', countReset: 'info', time: 'info', timeLog: 'info', timeEnd: 'info' },
+  ...{ debug: 'debug', trace: 'debug', warn: 'warn', error: 'error', assert: 'error' },
 };
 
-/** Lines belong to the run that wrote them. `write` drops lines above its share. */
-export function createConsole(write: (level: string, text: string) => void): Console {
-  const nothing = (): void => undefined;
-  const methods: Record<string, (...values: unknown[]) => void> = {
-    dir: (value) => write('info', inspect(value)),
-    table: (value) => write('info', inspect(value)),
-    assert: (condition, ...values) => {
-      if (!condition) write('error', format('Assertion failed', ...values));
-    },
-  };
-  for (const [method, level] of Object.entries(levels)) {
-    methods[method] = (...values) => write(level, format(...values));
+/** The console of all code in this process. A line belongs to the run that writes it. */
+export function createConsole(ofRun: () => Methods | undefined): object {
+  const methods: Methods = {};
+  for (const name of Object.keys(levels))
+    methods[name] = (...values) => ofRun()?.[name]?.(...values);
+  return methods;
+}
+
+/** Node's own console for one run, with counters, timers and indents that no other run sees. */
+export function consoleOfRun(write: Write): Methods {
+  let level: LogLevel | undefined;
+  const lines = { write: (text: string) => write(level ?? 'info', text.slice(0, -1)) };
+  const real = new Console({
+    stdout: lines as unknown as NodeJS.WritableStream,
+    ignoreErrors: false,
+    colorMode: false,
+  }) as unknown as Methods;
+  for (const [name, ofMethod] of Object.entries(levels)) {
+    const method = real[name];
+    real[name] = (...values) => {
+      // Some methods write by calling another one.
+      const outer = level;
+      level ??= ofMethod;
+      try {
+        method?.(...values);
+      } finally {
+        level = outer;
+      }
+    };
   }
-  // Every other method of the real console does nothing.
-  return new Proxy(methods, {
-    get: (known, name) => known[String(name)] ?? nothing,
-  }) as unknown as Console;
+  // The real one adds a stack, which shows the sandbox below the code.
+  real['trace'] = (...values) => real['debug']?.(`Trace: ${format(...values)}`);
+  return real;
+}
+
+/**
+ * Passes on the lines of one run up to its share, and then one that says that there were more. The
+ * runner counts again.
+ */
+export function withinShare(write: Write): Write {
+  let linesLeft = logLinesMax;
+  let bytesLeft = logBytesMax - Buffer.byteLength(linesDropped);
+  let isFull = false;
+  return (level, text) => {
+    if (isFull) return;
+    const kept = linesLeft === 0 ? '' : beginningOf(text, bytesLeft);
+    isFull = linesLeft === 0 || kept.length < text.length;
+    if (kept !== '' || !isFull) write(level, kept);
+    if (isFull) return write('warn', linesDropped);
+    linesLeft -= 1;
+    bytesLeft -= Buffer.byteLength(kept);
+  };
+}
+
+/** As many whole characters as fit. */
+function beginningOf(text: string, bytesMax: number): string {
+  const cut = text.slice(0, bytesMax);
+  const bytes = Buffer.from(cut);
+  if (bytes.length <= bytesMax) return cut;
+  let end = bytesMax;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
 }

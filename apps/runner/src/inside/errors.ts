@@ -6,6 +6,7 @@ import {
   isHttpStatus,
   type ThrownError,
 } from '@glovebox/sandbox';
+import { placeInCode } from './place-in-code';
 
 class ReactorError extends Error {
   constructor(readonly errors?: unknown) {
@@ -63,6 +64,7 @@ export function describeThrown(thrown: unknown): ThrownError {
       message: cutThrownText(textOf(error['message'])),
       ...(typeof error['code'] === 'string' ? { code: cutThrownText(error['code']) } : {}),
       ...(isHttpStatus(error['status']) ? { status: error['status'] } : {}),
+      ...placeInCode(error),
     };
     if (name === 'CustomHttpResponseError') return { ...common, ...describeResponse(error) };
     if (name in reactorErrors)

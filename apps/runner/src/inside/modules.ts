@@ -1,7 +1,8 @@
-import { createRequire } from 'node:module';
+import { builtinModules, createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
-import { builtinOf } from '@glovebox/sandbox';
+import { codeName, moduleOf, unavailable } from '@glovebox/sandbox';
 import { reactorErrors } from './errors';
+import { loadPackage } from './packages';
 
 const nodeRequire = createRequire('/');
 
@@ -18,26 +19,37 @@ export class UnusableCode extends Error {
   override name = 'UnusableCode';
 }
 
+/** The modules that code may require besides those of Node. */
+export interface Modules {
+  /** The names of the error classes. */
+  readonly errors: readonly string[];
+  /** The file of each package. */
+  readonly bundles: Readonly<Record<string, string>>;
+}
+
 /**
  * `loading`: a module that is missing at load fails every run, one that is missing later does not.
  */
-export function loadHandler(code: string, errorsModules: readonly string[]): Handler {
+export function loadHandler(code: string, { errors, bundles }: Modules): Handler {
   let loading = true;
   const refuse = (message: string): never => {
-    throw loading
-      ? new UnusableCode(message)
-      : Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+    throw loading ? new UnusableCode(message) : missing(message);
   };
+  const offered = { errors, packages: Object.keys(bundles) };
+  // A help for the author, no protection: the operating system protects.
   const require = (name: unknown): unknown => {
     if (typeof name !== 'string') return refuse('require() takes the name of a module');
-    if (errorsModules.includes(name)) return reactorErrors;
-    // A help for the author, no protection: the operating system protects.
-    const builtin = builtinOf(name);
-    if (builtin !== undefined) return nodeRequire(builtin);
-    if (nodeRequire('module').builtinModules.includes(name) || name.startsWith('node:')) {
-      return refuse(`Module '${name}' is not available`);
+    const found = moduleOf(name, offered);
+    switch (found?.kind) {
+      case 'errors':
+        return reactorErrors;
+      case 'builtin':
+        return nodeRequire(found.name);
+      case 'package':
+        return loadPackage(name, bundles[name] ?? '', builtin);
+      case undefined:
+        return refuse(unavailable(name));
     }
-    return refuse(`Package '${name}' is not available`);
   };
 
   const module = { exports: {} as unknown };
@@ -50,15 +62,27 @@ export function loadHandler(code: string, errorsModules: readonly string[]): Han
   return handler as Handler;
 }
 
+/** A bundle may use all of Node, as its author expects. */
+function builtin(name: string): unknown {
+  if (isBuiltin(name)) return nodeRequire(name);
+  throw missing(unavailable(name));
+}
+
+const isBuiltin = (name: string): boolean =>
+  name.startsWith('node:') || builtinModules.includes(name);
+
+const missing = (message: string): Error =>
+  Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
+
 function compile(code: string): (...parameters: unknown[]) => void {
   const names = ['exports', 'require', 'module', '__filename', '__dirname'];
   try {
-    return compileFunction(code, names, { filename: 'reactor.js' }) as () => void;
+    return compileFunction(code, names, { filename: codeName }) as () => void;
   } catch (error) {
     const syntax = error as SyntaxError;
     const line = /^reactor\.js:(\d+)/.exec(syntax.stack ?? '')?.[1];
-    throw new UnusableCode(
-      `${syntax.name}: ${syntax.message}${line === undefined ? '' : ` (line ${line})`}`,
-    );
+    const message = `${syntax.name}: ${syntax.message}`;
+    const unusable = new UnusableCode(line === undefined ? message : `${message} (line ${line})`);
+    throw Object.assign(unusable, { stack: syntax.stack });
   }
 }

@@ -1,13 +1,14 @@
-import dns from 'node:dns';
 import { isIP, Socket, type SocketConstructorOpts } from 'node:net';
 import tls from 'node:tls';
 import { objectOf, positiveOf, streamWindowBytes, type JsonObject } from '@glovebox/sandbox';
-import { call, callThen, send, sendData } from './channel';
+import { callThen, send, sendData } from './channel';
+import { lookup, routeNamesThroughChannel } from './names';
+import { systemError } from './system-error';
 
 /**
- * A sandbox has no network: the kernel refuses every socket. Node's modules for it (net, tls,
- * dns.lookup, and all that is built on them) use the channel to the runner instead, which dials if
- * policy allows and carries the bytes. TLS stays end to end: its handshake happens in the sandbox.
+ * A sandbox has no network: the kernel refuses every socket. Node's modules for it (net, tls, dns,
+ * and all that is built on them) use the channel to the runner instead, which dials if policy allows
+ * and carries the bytes. TLS stays end to end: its handshake happens in the sandbox.
  */
 interface Stream {
   readonly socket: Socket;
@@ -17,12 +18,18 @@ interface Stream {
   owed: number;
   /** A write that waits for credit. */
   blocked: (() => void) | undefined;
+  hasEnded: boolean;
+  /** The other side takes and sends no more. The code may still read what has arrived. */
+  isClosed: boolean;
 }
 
 interface Target {
   readonly host: string;
   readonly port: number;
   readonly path: string | undefined;
+  /** The code's own way to the address of a name. By default the runner looks the name up itself. */
+  readonly lookUp: typeof lookup | undefined;
+  readonly options: Options;
 }
 
 const streams = new Map<number, Stream>();
@@ -44,16 +51,14 @@ export function routeNetworkThroughChannel(): void {
     const name = isIP(target.host) === 0 ? { servername: target.host } : {};
     const secure = connectTls({ ...name, ...options, socket: transport }, callback);
     transport.on('error', (error) => secure.destroy(error));
+    // Node does not notice it. After an orderly end there may be data that the code has yet to read.
+    transport.on('close', () => {
+      if (!transport.readableEnded) secure.destroy();
+    });
     return secure;
   };
   Object.defineProperty(tls, 'connect', { configurable: true, writable: true, value: connect });
-
-  Object.defineProperty(dns, 'lookup', { configurable: true, writable: true, value: lookup });
-  Object.defineProperty(dns.promises, 'lookup', {
-    configurable: true,
-    writable: true,
-    value: lookupPromise,
-  });
+  routeNamesThroughChannel();
 }
 
 export function onStreamData(id: number, data: Buffer): void {
@@ -69,16 +74,25 @@ export function onStreamEvent(body: JsonObject): void {
   if (stream === undefined) return;
   if (body['event'] === 'credit') {
     stream.credit += positiveOf(body, 'bytes');
-    const resume = stream.blocked;
-    stream.blocked = undefined;
-    resume?.();
+    unblock(stream);
   } else if (body['event'] === 'end') {
+    stream.hasEnded = true;
     stream.socket.push(null);
+  } else if (stream.hasEnded && body['code'] === undefined) {
+    streams.delete(positiveOf(body, 'stream'));
+    stream.isClosed = true;
+    unblock(stream);
   } else {
     stream.socket.destroy(
       typeof body['code'] === 'string' ? systemError(body['code'], 'read') : undefined,
     );
   }
+}
+
+function unblock(stream: Stream): void {
+  const resume = stream.blocked;
+  stream.blocked = undefined;
+  resume?.();
 }
 
 // ---- a net.Socket whose bytes travel as frames ----
@@ -97,6 +111,7 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
   const writeAll = (data: Buffer, done: () => void): void => {
     if (stream === undefined || socket.destroyed) return;
     touch(socket);
+    if (stream.isClosed) return done();
     if (data.length > stream.credit) {
       const rest = data.subarray(stream.credit);
       stream.blocked = () => writeAll(rest, done);
@@ -116,13 +131,13 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
       whenConnected(() => writeAll(data, done));
     },
     _read: () => {
-      if (stream === undefined || stream.owed < streamWindowBytes / 4) return;
+      if (stream === undefined || stream.isClosed || stream.owed < streamWindowBytes / 4) return;
       send('STREAM', { stream: id, event: 'credit', bytes: stream.owed });
       stream.owed = 0;
     },
     _final: (done: () => void) => {
       whenConnected(() => {
-        send('STREAM', { stream: id, event: 'end' });
+        if (stream?.isClosed === false) send('STREAM', { stream: id, event: 'end' });
         done();
       });
     },
@@ -137,81 +152,59 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
     unref: () => socket,
   });
 
-  callThen(
-    anyRun,
-    'egress.open',
-    { host: target.host, port: target.port },
-    {
-      resolve: (answer) => {
-        id = positiveOf(objectOf(answer, 'answer'), 'stream');
-        if (socket.destroyed) return send('STREAM', { stream: id, event: 'close' });
-        stream = { socket, credit: streamWindowBytes, owed: 0, blocked: undefined };
-        streams.set(id, stream);
-        Object.assign(socket, { connecting: false });
-        socket.emit('connect');
-        socket.emit('ready');
-        socket.read(0);
+  const open = (host: string): void =>
+    callThen(
+      anyRun,
+      'egress.open',
+      { host, port: target.port },
+      {
+        resolve: (answer) => {
+          id = positiveOf(objectOf(answer, 'answer'), 'stream');
+          if (socket.destroyed) return send('STREAM', { stream: id, event: 'close' });
+          stream = streamOf(socket);
+          streams.set(id, stream);
+          Object.assign(socket, { connecting: false });
+          socket.emit('connect');
+          socket.emit('ready');
+          socket.read(0);
+        },
+        reject: (refused) => {
+          const code = (refused as { code?: unknown }).code;
+          const error = systemError(typeof code === 'string' ? code : 'ECONNREFUSED', 'connect');
+          socket.destroy(Object.assign(error, { address: target.host, port: target.port }));
+        },
       },
-      reject: (refused) => {
-        const code = (refused as { code?: unknown }).code;
-        const error = systemError(typeof code === 'string' ? code : 'ECONNREFUSED', 'connect');
-        socket.destroy(Object.assign(error, { address: target.host, port: target.port }));
-      },
-    },
-  );
+    );
+  if (target.lookUp === undefined) open(target.host);
+  else lookUpFirst(socket, target, target.lookUp, open);
   return socket;
 }
+
+function lookUpFirst(
+  socket: Socket,
+  { host, options }: Target,
+  lookUp: typeof lookup,
+  open: (address: string) => void,
+): void {
+  const { family, hints } = options;
+  lookUp(host, { family, hints, all: false }, (error: Error | null, found: unknown, of: number) => {
+    const [first] = Array.isArray(found) ? (found as { address: string }[]) : [{ address: found }];
+    socket.emit('lookup', error, first?.address, of, host);
+    if (socket.destroyed) return;
+    if (error) socket.destroy(error);
+    else open(String(first?.address));
+  });
+}
+
+const streamOf = (socket: Socket): Stream => ({
+  ...{ socket, credit: streamWindowBytes, owed: 0, blocked: undefined },
+  ...{ hasEnded: false, isClosed: false },
+});
 
 /** Bytes moved, so the time of setTimeout() starts again. */
 function touch(socket: Socket): void {
   (socket as unknown as { _unrefTimer?: () => void })._unrefTimer?.();
 }
-
-function systemError(code: string, syscall: string): Error {
-  return Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
-}
-
-// ---- dns.lookup ----
-
-type LookupAddress = { address: string; family: number };
-type LookupCallback = (error: Error | null, address?: unknown, family?: number) => void;
-
-function lookup(hostname: string, ...rest: unknown[]): void {
-  const callback = rest[rest.length - 1] as LookupCallback;
-  const options = rest.length > 1 ? rest[0] : {};
-  lookupAddresses(hostname, options).then(
-    (addresses) => {
-      if (wantsAll(options)) callback(null, addresses);
-      else callback(null, addresses[0]?.address, addresses[0]?.family);
-    },
-    (error: Error) => callback(error),
-  );
-}
-
-async function lookupPromise(hostname: string, options: unknown = {}): Promise<unknown> {
-  const addresses = await lookupAddresses(hostname, options);
-  return wantsAll(options) ? addresses : addresses[0];
-}
-
-async function lookupAddresses(hostname: string, options: unknown): Promise<LookupAddress[]> {
-  const family =
-    typeof options === 'number' ? options : (options as { family?: number } | null)?.family;
-  const own = isIP(hostname);
-  if (own !== 0) return [{ address: hostname, family: own }];
-  try {
-    const answer = objectOf(await call(anyRun, 'egress.lookup', { host: hostname }), 'answer');
-    const addresses = (answer['addresses'] as LookupAddress[]).filter(
-      (entry) => !family || entry.family === family,
-    );
-    if (addresses.length > 0) return addresses;
-  } catch {
-    // Refused and unknown names get the same answer.
-  }
-  throw Object.assign(systemError('ENOTFOUND', 'getaddrinfo'), { hostname });
-}
-
-const wantsAll = (options: unknown): boolean =>
-  typeof options === 'object' && (options as { all?: boolean } | null)?.all === true;
 
 // ---- the forms of arguments of connect() ----
 
@@ -236,12 +229,29 @@ function readParameters(parameters: unknown[]): {
 }
 
 function targetOf(options: Options): Target {
-  const { host, port, path } = options;
+  const { port, path, family } = options;
   // https passes the path of the URL beside host and port. Only a path alone is a socket file.
-  const isFile = typeof path === 'string' && port === undefined && host === undefined;
+  const isFile = typeof path === 'string' && port === undefined && options['host'] === undefined;
+  if (!isFile) checkPort(port);
+  const host = typeof options['host'] === 'string' ? options['host'] : '';
+  const ownLookUp = options['lookup'] as typeof lookup | undefined;
+  const lookUp = ownLookUp ?? (family === 4 || family === 6 ? lookup : undefined);
   return {
-    host: typeof host === 'string' && host !== '' ? host : 'localhost',
+    host: host === '' ? 'localhost' : host,
     port: Number(port),
     path: isFile ? path : undefined,
+    lookUp: isIP(host) === 0 ? lookUp : undefined,
+    options,
   };
+}
+
+function checkPort(port: unknown): void {
+  const number = port === '' ? NaN : Number(port);
+  if (Number.isInteger(number) && number >= 0 && number < 65_536) return;
+  throw Object.assign(
+    new RangeError(`Port should be >= 0 and < 65536. Received ${String(port)}.`),
+    {
+      code: 'ERR_SOCKET_BAD_PORT',
+    },
+  );
 }

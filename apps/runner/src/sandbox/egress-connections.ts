@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import {
   FrameError,
@@ -7,59 +8,81 @@ import {
   type JsonObject,
 } from '@glovebox/sandbox';
 import { CallRefused } from './call-refused';
+import {
+  overQuota,
+  TrafficOfRun,
+  type ConnectionTraffic,
+  type Note,
+  type RunOwner,
+} from './traffic-of-run';
 
-/**
- * The only way out of a sandbox: checks the target, and connects to the address that it checked.
- */
-export type Dial = (target: {
+/** The only way out of a sandbox. */
+export interface WayOut {
+  /** Checks the target, and connects to the address that it checked. */
+  dial(target: Target & { readonly port: number }): Promise<Socket>;
+  /** Returns the addresses of a name that code may reach, and rejects where there are none. */
+  lookUp(target: Target): Promise<readonly string[]>;
+  /** Notes a connection that has ended. */
+  readonly note: Note;
+}
+
+interface Target {
   /** The tenant of the code. */
   readonly owner: string;
   readonly host: string;
-  readonly port: number;
   readonly signal: AbortSignal;
-}) => Promise<Socket>;
+}
 
 interface Connection {
   readonly socket: Socket;
+  readonly traffic: ConnectionTraffic;
   /** Bytes that the sandbox still accepts. */
   credit: number;
   /** Bytes received from the sandbox since its last credit. */
   owed: number;
   /** Bytes that the sandbox may still send. */
   allowed: number;
+  /** The code of the error that ends it. */
+  fault: string | undefined;
 }
 
 const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
+const runIsOver = 'ECANCELED';
 
 /** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
   private readonly connections = new Map<number, Connection>();
-  private stopped = new AbortController();
+  private stopped = stopSignal();
+  private traffic: TrafficOfRun | undefined;
   private isPaused = false;
   private opening = 0;
   private lastStream = 0;
 
   constructor(
-    private readonly dial: Dial,
+    private readonly wayOut: WayOut,
     private readonly sandbox: {
       sendEvent(event: JsonObject): void;
       sendData(stream: number, data: Buffer): void;
     },
   ) {}
 
-  async open(owner: string, params: JsonObject): Promise<{ stream: number }> {
-    const target = { owner, host: textOf(params, 'host'), port: positiveOf(params, 'port') };
+  async open(run: RunOwner, params: JsonObject): Promise<{ stream: number }> {
+    const host = textOf(params, 'host');
+    const port = positiveOf(params, 'port');
     if (this.connections.size + this.opening >= connectionsMax) {
       throw new CallRefused('EMFILE', 'too many connections');
     }
+    this.traffic ??= new TrafficOfRun(run, this.wayOut.note);
+    const traffic = this.traffic.begin(host, port);
     this.opening += 1;
     try {
       const stopped = this.stopped.signal;
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(connectTimeoutMs)]);
-      const socket = await this.dial({ ...target, signal });
-      return { stream: this.adopt(socket, stopped) };
-    } catch {
+      const socket = await this.wayOut.dial({ owner: run.tenantId, host, port, signal });
+      return { stream: this.adopt(socket, traffic, stopped) };
+    } catch (error) {
+      traffic.end(codeOf(error));
       // Refused and unreachable get one answer, so that probing reveals nothing of our network.
       throw new CallRefused('ECONNREFUSED', 'connect ECONNREFUSED');
     } finally {
@@ -67,12 +90,16 @@ export class EgressConnections {
     }
   }
 
-  /**
-   * Names are resolved at open, where the address is checked. A look-up before it reveals nothing.
-   */
-  async lookup(params: JsonObject): Promise<never> {
+  /** A name that may not be reached gets the answer of a name that does not exist. */
+  async lookUp(run: RunOwner, params: JsonObject): Promise<{ addresses: readonly string[] }> {
     const host = textOf(params, 'host');
-    throw new CallRefused('ENOTFOUND', `getaddrinfo ENOTFOUND ${host}`);
+    const { signal } = this.stopped;
+    try {
+      return { addresses: await this.wayOut.lookUp({ owner: run.tenantId, host, signal }) };
+    } catch (error) {
+      const code = codeOf(error) === 'ENOTFOUND' ? 'ENOTFOUND' : 'EAI_AGAIN';
+      throw new CallRefused(code, `getaddrinfo ${code}`);
+    }
   }
 
   onData(stream: number, data: Buffer): void {
@@ -80,6 +107,7 @@ export class EgressConnections {
     if (connection === undefined) return;
     connection.allowed -= data.length;
     if (connection.allowed < 0) throw new FrameError('more data than its window');
+    if (!connection.traffic.send(data.length)) return reset(connection);
     connection.socket.write(data, () => {
       connection.owed += data.length;
       if (connection.owed < streamWindowBytes / 4 || !this.connections.has(stream)) return;
@@ -113,45 +141,70 @@ export class EgressConnections {
 
   /** Ends open and opening connections. The sandbox is told before it gets any other frame. */
   closeAll(): void {
-    this.stopped.abort();
-    this.stopped = new AbortController();
-    for (const [stream, { socket }] of this.connections) {
+    this.stopped.abort(new CallRefused(runIsOver, 'the run is over'));
+    this.stopped = stopSignal();
+    for (const [stream, { socket, traffic }] of this.connections) {
       this.connections.delete(stream);
       socket.destroy();
+      traffic.end(runIsOver);
       this.sandbox.sendEvent({ stream, event: 'close' });
     }
+    this.traffic?.end();
+    this.traffic = undefined;
   }
 
-  private adopt(socket: Socket, stopped: AbortSignal): number {
+  private adopt(socket: Socket, traffic: ConnectionTraffic, stopped: AbortSignal): number {
     if (stopped.aborted) {
       socket.destroy();
-      throw new CallRefused('ECANCELED', 'the run is over');
+      throw stopped.reason;
     }
     this.lastStream += 1;
     const stream = this.lastStream;
     const connection: Connection = {
       socket,
+      traffic,
       credit: streamWindowBytes,
       owed: 0,
       allowed: streamWindowBytes,
+      fault: undefined,
     };
     this.connections.set(stream, connection);
-    let code: string | undefined;
     socket.on('data', (data: Buffer) => {
+      if (!traffic.receive(data.length)) return reset(connection);
       connection.credit -= data.length;
       this.sandbox.sendData(stream, data);
       if (connection.credit <= 0) socket.pause();
     });
     if (this.isPaused) socket.pause();
     socket.on('end', () => this.sandbox.sendEvent({ stream, event: 'end' }));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      code = error.code ?? 'ECONNRESET';
-    });
+    socket.on('error', (error) => (connection.fault = codeOf(error)));
     socket.on('close', () => {
-      if (this.connections.delete(stream)) {
-        this.sandbox.sendEvent({ stream, event: 'close', ...(code === undefined ? {} : { code }) });
-      }
+      if (!this.connections.delete(stream)) return;
+      const { fault } = connection;
+      traffic.end(fault ?? 'closed');
+      this.sandbox.sendEvent({
+        stream,
+        event: 'close',
+        ...(fault === undefined ? {} : { code: fault }),
+      });
     });
     return stream;
   }
+}
+
+/** Look-ups and connections without number may wait for it. */
+function stopSignal(): AbortController {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  return stop;
+}
+
+function reset(connection: Connection): void {
+  connection.fault = overQuota;
+  connection.socket.destroy();
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : 'ECONNRESET';
 }

@@ -2,7 +2,9 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
+import { locateBundles, type Bundles } from './bundles';
 import { takeSandboxUid } from './sandbox-uids';
+import { startScript } from './start-script';
 
 /**
  * The levels of isolation.
@@ -19,6 +21,7 @@ export interface LaunchFiles {
   readonly helper: string;
   readonly bootstrap: string;
   readonly probe: string;
+  readonly bundles: Bundles;
   readonly bwrap: string | undefined;
   readonly runtimes: Readonly<Record<Runtime, RuntimeFiles>>;
 }
@@ -53,10 +56,16 @@ export function locateFiles(options: {
   scriptsDir: string;
   workDir: string;
   bwrap: string | undefined;
+  offered: { readonly packages: readonly string[] };
+  packageFolders: readonly string[];
+  platform?: NodeJS.Platform;
 }): LaunchFiles {
   const { nativeDir, scriptsDir, workDir } = options;
+  const isLinux = (options.platform ?? process.platform) === 'linux';
   const reachable = (file: string): string => makeReachable(existing(file), workDir);
   const located = runtimes.map((runtime): [Runtime, RuntimeFiles] => {
+    // The runtimes are programs of Linux. Elsewhere code can only be tried out, on this Node.
+    if (!isLinux) return [runtime, { node: process.execPath, loader: '', libraries: [] }];
     const folder = join(options.runtimesDir, 'node_modules', `${runtime}-${process.arch}`);
     const node = join(folder, 'bin', 'node');
     if (!existsSync(node)) {
@@ -67,9 +76,10 @@ export function locateFiles(options: {
     return [runtime, { node: reachable(node), ...librariesOf(node) }];
   });
   return {
-    helper: existing(join(nativeDir, `sandbox-exec-${process.arch}`)),
+    helper: isLinux ? existing(join(nativeDir, `sandbox-exec-${process.arch}`)) : '',
     bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
     probe: reachable(join(scriptsDir, 'probe.main.js')),
+    bundles: reachableBundles(options),
     bwrap: options.bwrap,
     runtimes: Object.fromEntries(located) as Record<Runtime, RuntimeFiles>,
   };
@@ -81,13 +91,28 @@ function existing(file: string): string {
 }
 
 /** Under root the sandbox is another user. A checkout in a closed home is copied out of it. */
-function makeReachable(file: string, workDir: string): string {
+function makeReachable(file: string, workDir: string, prefix = parentOf(file)): string {
   if (process.getuid?.() !== 0 || isOpenToOthers(file)) return file;
-  const parent = basename(dirname(dirname(file)));
-  const copy = join(workDir, `${parent}-${basename(file)}`);
+  const copy = join(workDir, `${prefix}-${basename(file)}`);
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
   chmodSync(copy, 0o755);
   return copy;
+}
+
+const parentOf = (file: string): string => basename(dirname(dirname(file)));
+
+function reachableBundles(options: {
+  offered: { readonly packages: readonly string[] };
+  packageFolders: readonly string[];
+  workDir: string;
+}): Bundles {
+  const located = locateBundles(options.offered.packages, options.packageFolders);
+  return Object.fromEntries(
+    Object.entries(located).map(([name, file]) => [
+      name,
+      makeReachable(existing(file), options.workDir, 'package'),
+    ]),
+  );
 }
 
 function isOpenToOthers(file: string): boolean {
@@ -122,8 +147,10 @@ export function launch(options: {
   runtime: Runtime;
   script: 'bootstrap' | 'probe';
   scriptArguments?: readonly string[];
-  /** The file for the helper's refusals; none by default. */
-  stderr?: 'ignore' | 'pipe';
+  /** The file for the helper's refusals; none by default. A number is an open file. */
+  stderr?: 'ignore' | 'pipe' | number;
+  /** Specs act like a kernel that has no newer Landlock. */
+  landlockAbi?: number;
 }): ChildProcess {
   const { files, level, limits } = options;
   const runtime = files.runtimes[options.runtime];
@@ -132,20 +159,22 @@ export function launch(options: {
     runtime.node,
     ...[`--max-old-space-size=${Math.floor(limits.memoryMb / 2)}`, '--max-semi-space-size=8'],
     ...['--no-addons', '--no-warnings', '--no-global-search-paths'],
-    script,
+    ...['-e', startScript, '--', script],
     ...(options.scriptArguments ?? []),
   ];
-  const user = process.getuid?.() === 0 ? takeSandboxUid(limits.uidFirst) : undefined;
+  const user = mayGiveUids() ? takeSandboxUid(limits.uidFirst) : undefined;
   const helper = [
     files.helper,
     ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
     ...['--data-mb', String(limits.memoryMb)],
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
+    ...(options.landlockAbi === undefined ? [] : ['--landlock-abi', String(options.landlockAbi)]),
     ...['--exec', runtime.node, '--exec', runtime.loader],
-    ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file)), script].flatMap(
-      (file) => ['--read', file],
-    ),
+    ...[
+      ...[...runtime.libraries, ...systemFiles.filter((file) => existsSync(file))],
+      ...[script, ...Object.values(files.bundles)],
+    ].flatMap((file) => ['--read', file]),
     '--',
     ...node,
   ];
@@ -169,6 +198,8 @@ export function launch(options: {
   }
   return child;
 }
+
+const mayGiveUids = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
 /** Made only for the launched level: a machine may lack what another level needs. */
 function commandOf(
@@ -201,7 +232,10 @@ function namespaces({
   script: string;
 }): string[] {
   if (files.bwrap === undefined) throw new Error('level 3 needs bubblewrap (bwrap on the PATH)');
-  const visible = [runtime.node, runtime.loader, ...runtime.libraries, files.helper, script];
+  const visible = [
+    ...[runtime.node, runtime.loader, ...runtime.libraries],
+    ...[files.helper, script, ...Object.values(files.bundles)],
+  ];
   const config = systemFiles.filter((file) => file.startsWith('/etc/') && existsSync(file));
   return [
     files.bwrap,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RunOrder, RunOutcome } from '@glovebox/sandbox';
+import type { RunOrder, UnreadOutcome } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
 import { plainRun, withRunner, type SpecRunner } from '../spec-runner';
 
@@ -99,14 +99,16 @@ function held({ ctx: { pool } }: SpecRunner): { loaded: number; waiting: number;
 function ask(
   { ctx }: SpecRunner,
   run: { code?: string; codeHash: string; codeArrives?: boolean; signal: AbortSignal },
-): Promise<RunOutcome> {
-  const order: RunOrder = { ...plainRun, codeHash: run.codeHash, timeoutMs: 60_000 };
+): Promise<UnreadOutcome> {
+  const { args, configuration, ...plain } = plainRun;
+  const input = Buffer.from(JSON.stringify({ args, configuration }));
+  const order: RunOrder = { ...plain, input, codeHash: run.codeHash, timeoutMs: 60_000 };
   return ctx.pool.run({
-    ...{ order, orderBytes: 100, signal: run.signal },
+    ...{ order, signal: run.signal },
     fetchCode: () =>
       run.codeArrives === false
         ? new Promise(() => undefined)
-        : Promise.resolve(run.code ?? hanging),
+        : Promise.resolve(Buffer.from(run.code ?? hanging)),
     hooks: { onCall: () => Promise.reject(new Error('none')), onLog: () => undefined },
   });
 }

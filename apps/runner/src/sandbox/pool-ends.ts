@@ -1,4 +1,4 @@
-import type { RunOutcome } from '@glovebox/sandbox';
+import type { UnreadOutcome } from '@glovebox/sandbox';
 import type { Member } from './pool-groups';
 
 /** The reasons for which a process is not used again. */
@@ -39,7 +39,7 @@ export function reasonToRecycle(
 }
 
 /** Tells why a process is ended after the outcome of its run, if so. */
-export function reasonAfterRun(member: Member, outcome: RunOutcome): EndReason | undefined {
+export function reasonAfterRun(member: Member, outcome: UnreadOutcome): EndReason | undefined {
   if (member.process.isDead) {
     if (outcome.kind === 'timed_out') return 'timed_out';
     return outcome.kind === 'died' && outcome.reason === 'cancelled' ? 'cancelled' : 'died';
@@ -50,8 +50,11 @@ export function reasonAfterRun(member: Member, outcome: RunOutcome): EndReason |
 }
 
 /** The code got no memory and went on. Nobody knows the state that it is in. */
-function isMemoryFault(outcome: RunOutcome): boolean {
-  if (outcome.kind !== 'threw' || outcome.error.name !== 'RangeError') return false;
-  const { code, message } = outcome.error;
-  return code === 'ERR_MEMORY_ALLOCATION_FAILED' || /allocation failed/i.test(message);
+function isMemoryFault(outcome: UnreadOutcome): boolean {
+  if (outcome.kind !== 'threw' || outcome.value.length > faultBytesMax) return false;
+  return memoryFaults.some((text) => outcome.value.includes(text));
 }
+
+const memoryFaults = ['Array buffer allocation failed', 'ERR_MEMORY_ALLOCATION_FAILED'];
+/** The thrown error itself is not read here. Those of Node.js for this are short. */
+const faultBytesMax = 4_096;

@@ -1,4 +1,4 @@
-import type { RunOrder, RunOutcome, Runtime } from '@glovebox/sandbox';
+import type { RunOrder, Runtime, UnreadOutcome } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import type { Shares } from '@glovebox/shares';
 import { PoolDispatch, type DispatchLimits } from './pool-dispatch';
@@ -7,7 +7,8 @@ import { Groups, type Grant, type Member } from './pool-groups';
 import { PoolLines } from './pool-lines';
 import { PoolRest, type RestLimits } from './pool-rest';
 import { PoolRoom, type RoomLimits } from './pool-room';
-import type { RunHooks, SandboxProcess } from './sandbox-process';
+import type { RunHooks } from './active-run';
+import type { SandboxProcess } from './sandbox-process';
 import { SandboxStock, type StockLimits } from './sandbox-stock';
 
 export interface PoolLimits extends StockLimits, RoomLimits, DispatchLimits, RestLimits {
@@ -16,15 +17,15 @@ export interface PoolLimits extends StockLimits, RoomLimits, DispatchLimits, Res
 
 interface PoolRun {
   readonly order: RunOrder;
-  /** The size of the frame that brought the order. */
-  readonly orderBytes: number;
   /** Called only when a process has to load the code. */
-  readonly fetchCode: () => Promise<string>;
+  readonly fetchCode: () => Promise<Buffer>;
   readonly hooks: RunHooks;
   readonly signal: AbortSignal;
 }
 
 const sweepIntervalMs = 2_000;
+/** Counted for an order besides its arguments. */
+const orderBaseBytes = 1_024;
 
 /** Hands each run a process of its key, and never a process of another. */
 export class SandboxPool {
@@ -104,9 +105,10 @@ export class SandboxPool {
     return { ...names, waiting_runs: waiting, order_bytes: orderBytes };
   }
 
-  async run(run: PoolRun): Promise<RunOutcome> {
-    const { order, orderBytes, signal } = run;
+  async run(run: PoolRun): Promise<UnreadOutcome> {
+    const { order, signal } = run;
     const { tenantId } = order;
+    const orderBytes = order.input.length + orderBaseBytes;
     if (!this.lines.orderBytes.hasRoom(tenantId, orderBytes)) return { kind: 'no_capacity' };
     const keptOrder = this.lines.orderBytes.takeNow(tenantId, orderBytes);
     const askedAt = performance.now();
@@ -129,7 +131,7 @@ export class SandboxPool {
     await this.stock.end();
   }
 
-  private async use({ member, permit }: Grant, run: PoolRun): Promise<RunOutcome> {
+  private async use({ member, permit }: Grant, run: PoolRun): Promise<UnreadOutcome> {
     const { order, fetchCode, hooks, signal } = run;
     const { process } = member;
     const abandoned = new AbortController();
@@ -138,7 +140,7 @@ export class SandboxPool {
       abandoned.abort();
     };
     signal.addEventListener('abort', cancel, { once: true });
-    let outcome: RunOutcome = cancelled;
+    let outcome: UnreadOutcome = cancelled;
     member.runs += 1;
     try {
       if (signal.aborted) cancel();
@@ -155,7 +157,7 @@ export class SandboxPool {
     return outcome;
   }
 
-  private takeBack(member: Member, outcome: RunOutcome): void {
+  private takeBack(member: Member, outcome: UnreadOutcome): void {
     const reason = this.stopping.signal.aborted ? 'stopped' : reasonAfterRun(member, outcome);
     if (reason === undefined) void this.resting.take(member);
     else this.end(member, reason);
@@ -184,4 +186,4 @@ function unlessAborted<Result>(work: () => Promise<Result>, signal: AbortSignal)
   });
 }
 
-const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
+const cancelled: UnreadOutcome = { kind: 'died', reason: 'cancelled' };

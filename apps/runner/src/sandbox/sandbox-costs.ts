@@ -1,4 +1,4 @@
-import type { Frame } from '@glovebox/sandbox';
+import type { Frame, JsonObject } from '@glovebox/sandbox';
 import { Allowance } from './allowance';
 
 /**
@@ -15,11 +15,15 @@ const framesPerSecond = 200;
 const framesBurstMax = 400;
 const frameBytesPerSecond = 8 * 1024 * 1024;
 const frameBytesBurstMax = 8 * 1024 * 1024;
-/** A frame of a stream costs less than one that is parsed and answered. A connection costs more. */
+/**
+ * A frame of a stream costs less than one that is parsed and answered. A connection costs more, and
+ * so does a look-up, which asks a name server.
+ */
 const dataFrameCost = 1 / 8;
 const dataByteCost = 1 / 8;
 const streamEventCost = 1 / 4;
-const openFrameCost = 2;
+const openFrameCost = 4;
+const lookUpFrameCost = 8;
 /** Added to each pause for costs, so that pauses are few. */
 const debtPauseMs = 100;
 
@@ -50,8 +54,7 @@ export class SandboxCosts {
     // Every run has one of each kind. A second one ends the process.
     if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
     if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
-    const isOpen = frame.type === 'RPC' && frame.body['method'] === 'egress.open';
-    this.charge(isOpen ? openFrameCost : 1, frame.bytes);
+    this.charge(frame.type === 'RPC' ? callCost(frame.head) : 1, frame.bytes);
   }
 
   /** Charges for data in either direction. */
@@ -107,4 +110,9 @@ export class SandboxCosts {
     this.isStopped = false;
     this.sandbox.signal('SIGCONT');
   }
+}
+
+function callCost(call: JsonObject): number {
+  if (call['method'] === 'egress.open') return openFrameCost;
+  return call['method'] === 'egress.lookup' ? lookUpFrameCost : 1;
 }

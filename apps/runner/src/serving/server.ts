@@ -2,8 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { RunnerAddress } from '@glovebox/sandbox';
+import { textOf, type JsonObject, type RunnerAddress } from '@glovebox/sandbox';
 import { ClientConnection } from './client-connection';
+import { createTlsServer } from './tls-server';
 import type { RunnerContext } from '../context';
 
 interface RunnerServer {
@@ -12,22 +13,33 @@ interface RunnerServer {
   close(): Promise<void>;
 }
 
-/** Serves gateways and workers. */
+/** Serves gateways and workers: on a Unix socket as it is, over TCP with TLS. */
 export async function startServer(ctx: RunnerContext): Promise<RunnerServer> {
   const connections = new Set<ClientConnection>();
-  const secretDigest = digestOf(ctx.config.secret.reveal());
-  const isSecret = (text: string): boolean => timingSafeEqual(digestOf(text), secretDigest);
-
-  const server = createServer((socket: Socket) => {
-    const connection = new ClientConnection(ctx, socket, isSecret);
+  const secrets = ctx.config.secrets.map((secret) => secret.reveal());
+  let isClosing = false;
+  const welcome = (isProven: (hello: JsonObject) => boolean) => (socket: Socket) => {
+    // A handshake may outlast the wish to close.
+    if (isClosing) return void socket.destroy();
+    const connection = new ClientConnection(ctx, socket, isProven);
     connections.add(connection);
     socket.once('close', () => connections.delete(connection));
-  });
+  };
+
+  const server =
+    'path' in ctx.config.listen
+      ? createServer(welcome(secretCheck(secrets)))
+      : createTlsServer(
+          secrets,
+          ctx.logger,
+          welcome(() => true),
+        );
   await listen(server, ctx.config.listen);
 
   return {
     address: addressOf(server, ctx.config.listen),
     async close() {
+      isClosing = true;
       const closed = once(server, 'close');
       server.close();
       await Promise.all([...connections].map((connection) => connection.drain()));
@@ -36,7 +48,15 @@ export async function startServer(ctx: RunnerContext): Promise<RunnerServer> {
   };
 }
 
-/** Compares digests of the secret: equal lengths, and the time does not reveal how much matched. */
+/** Compares digests: equal lengths, and the time does not reveal how much matched. */
+function secretCheck(secrets: readonly string[]): (hello: JsonObject) => boolean {
+  const digests = secrets.map(digestOf);
+  return (hello) => {
+    const digest = digestOf(textOf(hello, 'secret'));
+    return digests.some((known) => timingSafeEqual(digest, known));
+  };
+}
+
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

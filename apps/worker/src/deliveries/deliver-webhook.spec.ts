@@ -11,7 +11,7 @@ import {
 import type { WorkerContext } from '../context';
 import { tenantsWithDueRows } from '../due-tenants';
 import { deliverWebhook, unsentTriesMax } from './deliver-webhook';
-import { claimDelivery } from './delivery-rows';
+import { claimDelivery, recordVerdict, type Attempt } from './delivery-rows';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 
 let worker: SpecWorker;
@@ -81,15 +81,19 @@ async function attemptDue(): Promise<void> {
 interface Row {
   status: string;
   attempts: number;
-  outcome: string;
+  listed: Attempt[];
+  outcome: string | null;
   waits: number;
 }
 
 async function rowOf(id: string): Promise<Row | undefined> {
-  const [row] = await worker.ctx.database.query<Row>(
-    `SELECT status, attempts, last_outcome AS outcome,
+  const [row] = await worker.admin.query<Row>(
+    `SELECT status, attempts, attempt_log AS listed, NULL AS outcome,
        extract(epoch FROM next_attempt_at - now())::float8 AS waits
-     FROM webhook_deliveries WHERE id = $1`,
+     FROM webhook_deliveries WHERE id = $1
+     UNION ALL
+     SELECT status, jsonb_array_length(attempt_log), attempt_log, outcome, 0
+     FROM ended_deliveries WHERE id = $1`,
     [id],
   );
   return row;
@@ -128,7 +132,11 @@ describe('a webhook', () => {
   it('that was delivered is not sent again', async () => {
     const id = await delivery();
     await attemptDue();
-    expect(await rowOf(id)).toMatchObject({ status: 'delivered', outcome: 'status 200' });
+    expect(await rowOf(id)).toMatchObject({
+      status: 'delivered',
+      outcome: 'delivered',
+      listed: [{ at: expect.any(String) as string, ms: expect.any(Number) as number, status: 200 }],
+    });
     await makeDue(id);
     await attemptDue();
     expect(receiver.requests).toHaveLength(1);
@@ -245,7 +253,11 @@ describe('an attempt to deliver a webhook', () => {
       answer = { status, headers: { location: `${receiver.url}/elsewhere` } };
       await attemptDue();
       const row = await rowOf(id);
-      expect(row).toMatchObject({ status: 'pending', attempts: nth, outcome: `status ${status}` });
+      expect(row).toMatchObject({
+        status: 'pending',
+        attempts: nth,
+        listed: [{ status, outcome: 'rejected' }],
+      });
       expect(row?.waits).toBeGreaterThan(waits * 0.79);
       expect(row?.waits).toBeLessThan(waits * 1.21);
       expect(receiver.requests.map(({ url }) => url)).toEqual(['/hook']);
@@ -259,7 +271,7 @@ describe('an attempt to deliver a webhook', () => {
     ]);
     answer = { status: 500 };
     await attemptDue();
-    expect(await rowOf(id)).toMatchObject({ status: 'failed', attempts: 11 });
+    expect(await rowOf(id)).toMatchObject({ status: 'failed', outcome: 'rejected' });
   });
 
   it('is not repeated when it is answered with 410', async () => {
@@ -281,10 +293,28 @@ describe('an attempt to deliver a webhook', () => {
     async (url) => {
       const id = await delivery(url);
       await attemptDue();
-      expect(await rowOf(id)).toMatchObject({ status: 'pending', outcome: 'not reached' });
+      expect(await rowOf(id)).toMatchObject({
+        status: 'pending',
+        listed: [{ outcome: 'unreachable' }],
+      });
     },
   );
 });
+
+it('a webhook lists its last fifty attempts', async () => {
+  const id = await delivery();
+  for (let ms = 1; ms <= 60; ms += 1) {
+    await makeDue(id);
+    const taken = await claimDelivery(worker.ctx.database, worker.tenantId);
+    if (!taken) throw new Error('nothing was due');
+    const attempt: Attempt = { at: '2026-01-31T12:00:00.000Z', ms, outcome: 'timed_out' };
+    const verdict = ms === 60 ? ({ kind: 'failed', attempt } as const) : retryOf(attempt);
+    await recordVerdict(worker.ctx.database, taken, verdict);
+  }
+  const row = await rowOf(id);
+  expect(row?.listed.map(({ ms }) => ms)).toEqual(Array.from({ length: 50 }, (_, nth) => nth + 11));
+});
+const retryOf = (attempt: Attempt) => ({ kind: 'retry', attempt, afterMs: 0 }) as const;
 
 it('a tenant with a due delivery is found, and not one whose deliveries wait', async () => {
   const id = await delivery();

@@ -1,11 +1,12 @@
 import type { TenantDefinition } from '@glovebox/definitions';
-import { hopHeader } from '@glovebox/egress';
+import { EgressUnreachable, hopHeader } from '@glovebox/egress';
 import type { WorkerContext } from '../context';
 import {
   attemptMs,
   countAttempt,
   openDelivery,
   recordVerdict,
+  type Attempt,
   type ClaimedDelivery,
   type OpenedDelivery,
   type Verdict,
@@ -25,7 +26,7 @@ export const unsentTriesMax = 150;
 export async function deliverWebhook(ctx: WorkerContext, claimed: ClaimedDelivery): Promise<void> {
   const { delivery, tenant } = await prepare(ctx, claimed);
   if (!tenant) {
-    await recordVerdict(ctx.database, claimed, { kind: 'failed', outcome: 'the tenant is gone' });
+    await recordVerdict(ctx.database, claimed, { kind: 'given_up', reason: 'tenant_gone' });
     return;
   }
   const attempts = await countAttempt(ctx.database, claimed);
@@ -46,7 +47,7 @@ async function prepare(
     return { delivery, tenant: definitions.find('tenant', tenantId, tenantId) };
   } catch (error) {
     if (claimed.unsentTries > unsentTriesMax) {
-      await recordVerdict(ctx.database, claimed, { kind: 'failed', outcome: 'unreadable' });
+      await recordVerdict(ctx.database, claimed, { kind: 'given_up', reason: 'unreadable' });
     }
     throw error;
   }
@@ -64,8 +65,14 @@ async function attempt(
     .map(({ secret }) => secret);
   const timestamp = Math.floor(now / 1_000);
   const retriesLeft = retriesMax - (attempts - 1);
+  const made = (outcome: Attempt['outcome'], status?: number): Attempt => ({
+    at: new Date(now).toISOString(),
+    ms: Date.now() - now,
+    ...(status === undefined ? {} : { status }),
+    outcome,
+  });
   try {
-    const answer = await ctx.egress.post(callbackUrl, {
+    const { status, headers } = await ctx.egress.post(callbackUrl, {
       owner: tenantId,
       headers: {
         ...webhookHeaders({ id: webhookId, timestamp, body }, secrets),
@@ -74,15 +81,17 @@ async function attempt(
       body,
       timeoutMs: attemptMs,
     });
-    const outcome = `status ${answer.status}`;
-    if (answer.status >= 200 && answer.status < 300) return { kind: 'delivered', outcome };
-    if (answer.status === 410 || retriesLeft <= 0) return { kind: 'failed', outcome };
-    const afterMs = Math.max(backOffMs(attempts), retryAfterMs(answer.headers['retry-after'], now));
-    return { kind: 'retry', outcome, afterMs };
-  } catch {
-    const outcome = 'not reached';
-    if (retriesLeft <= 0) return { kind: 'failed', outcome };
-    return { kind: 'retry', outcome, afterMs: backOffMs(attempts) };
+    if (status >= 200 && status < 300)
+      return { kind: 'delivered', attempt: made('delivered', status) };
+    const attempt = made('rejected', status);
+    if (status === 410 || retriesLeft <= 0) return { kind: 'failed', attempt };
+    const afterMs = Math.max(backOffMs(attempts), retryAfterMs(headers['retry-after'], now));
+    return { kind: 'retry', attempt, afterMs };
+  } catch (error) {
+    const isLate = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
+    const attempt = made(isLate ? 'timed_out' : 'unreachable');
+    if (retriesLeft <= 0) return { kind: 'failed', attempt };
+    return { kind: 'retry', attempt, afterMs: backOffMs(attempts) };
   }
 }
 

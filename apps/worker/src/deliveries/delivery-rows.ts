@@ -1,6 +1,7 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Sql } from '@glovebox/database';
-import type { Place, Sealer } from '@glovebox/seal';
+import { receiverOf, webhookPlace } from '@glovebox/reactors';
+import type { Sealer } from '@glovebox/seal';
 
 /** One attempt may take this long. */
 export const attemptMs = 15_000;
@@ -8,11 +9,11 @@ export const attemptMs = 15_000;
 const claimMs = 2 * attemptMs;
 const unsentPauseMaxMs = 10 * 60 * 1_000;
 
-/** A webhook that was not inserted yet. */
-interface NewDelivery {
+/** A webhook that was not inserted yet. It has the id of its run. */
+export interface NewDelivery {
   readonly id: string;
   readonly tenantId: string;
-  readonly runId: string;
+  readonly reactorId: string;
   readonly callbackUrl: Buffer;
   readonly receiver: string;
   readonly body: Buffer;
@@ -38,51 +39,51 @@ export interface OpenedDelivery {
   readonly body: string;
 }
 
-/** The result of one attempt. */
+/** One attempt, as it is listed. No status: the receiver was not reached, or did not answer. */
+export interface Attempt {
+  readonly at: string;
+  readonly ms: number;
+  readonly status?: number;
+  readonly outcome: 'delivered' | 'rejected' | 'timed_out' | 'unreachable';
+}
+
+/** What becomes of a webhook. A webhook that failed without an attempt says why. */
 export type Verdict =
-  | { readonly kind: 'delivered'; readonly outcome: string }
-  | { readonly kind: 'failed'; readonly outcome: string }
-  | { readonly kind: 'retry'; readonly outcome: string; readonly afterMs: number };
+  | { readonly kind: 'delivered'; readonly attempt: Attempt }
+  | { readonly kind: 'failed'; readonly attempt: Attempt }
+  | { readonly kind: 'retry'; readonly attempt: Attempt; readonly afterMs: number }
+  | { readonly kind: 'given_up'; readonly reason: 'tenant_gone' | 'unreadable' };
 
 /** Seals the webhook of a run for `insertDelivery`. */
 export async function sealDelivery(
   sealer: Sealer,
-  run: { readonly id: string; readonly tenantId: string; readonly callbackUrl: string },
+  run: {
+    readonly id: string;
+    readonly tenantId: string;
+    readonly reactorId: string;
+    readonly callbackUrl: string;
+  },
   webhookBody: string,
 ): Promise<NewDelivery> {
-  const id = randomUUID();
-  const { tenantId } = run;
+  const { id, tenantId, reactorId } = run;
   const [receiver, body, callbackUrl] = await Promise.all([
-    receiverOf(sealer, run),
-    sealer.seal(placeOf(tenantId, id, 'body'), webhookBody),
-    sealer.seal(placeOf(tenantId, id, 'callback_url'), run.callbackUrl),
+    receiverOf(sealer, tenantId, new URL(run.callbackUrl).hostname),
+    sealer.seal(webhookPlace(tenantId, id, 'body'), webhookBody),
+    sealer.seal(webhookPlace(tenantId, id, 'callback_url'), run.callbackUrl),
   ]);
-  return { id, tenantId, runId: run.id, callbackUrl, receiver, body };
+  return { id, tenantId, reactorId, callbackUrl, receiver, body };
 }
 
-/** Inserts a delivery that is due at once. The webhook's id is made of the run's. */
+/** Inserts a delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
-  const { id, tenantId, runId, callbackUrl, receiver, body } = delivery;
+  const { id, tenantId, reactorId, callbackUrl, receiver, body } = delivery;
   await sql.query(
     `INSERT INTO webhook_deliveries
-       (id, tenant_id, run_id, webhook_id, callback_url, receiver, body, status, next_attempt_at,
-        created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'pending', now(), now())`,
-    [id, tenantId, runId, `msg_${runId}`, callbackUrl, receiver, body],
+       (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, status,
+        next_attempt_at, created_at)
+     VALUES ($1, $2, $1, $3, $4, $5, $6, $7, 'pending', now(), now())`,
+    [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, body],
   );
-}
-
-/**
- * Tells the receivers of a tenant apart, and tells nothing more: the keyed hash of the host. It is
- * text, so that a search for deliveries to other receivers opens none.
- */
-async function receiverOf(
-  sealer: Sealer,
-  { tenantId, callbackUrl }: { readonly tenantId: string; readonly callbackUrl: string },
-): Promise<string> {
-  const key = await sealer.lastingKey('receivers');
-  const { hostname } = new URL(callbackUrl);
-  return createHmac('sha256', key).update(`${tenantId} ${hostname}`).digest('base64url');
 }
 
 /**
@@ -185,8 +186,8 @@ export async function openDelivery(
   { id, tenantId, webhookId, callbackUrl, body }: ClaimedDelivery,
 ): Promise<OpenedDelivery> {
   const [openedUrl, openedBody] = await Promise.all([
-    sealer.open(placeOf(tenantId, id, 'callback_url'), callbackUrl),
-    sealer.open(placeOf(tenantId, id, 'body'), body),
+    sealer.open(webhookPlace(tenantId, id, 'callback_url'), callbackUrl),
+    sealer.open(webhookPlace(tenantId, id, 'body'), body),
   ]);
   return {
     tenantId,
@@ -211,23 +212,43 @@ export async function countAttempt(
   return row?.attempts;
 }
 
+/** Attempts that a webhook lists. With replays there may be more: the oldest go. */
+const attemptsListedMax = 50;
+const listed = `CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
+  THEN attempt_log - 0 ELSE attempt_log END || $3::jsonb`;
+
 export async function recordVerdict(
   sql: Sql,
-  { id, fence }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   verdict: Verdict,
 ): Promise<void> {
-  const status = verdict.kind === 'retry' ? 'pending' : verdict.kind;
-  const afterMs = verdict.kind === 'retry' ? verdict.afterMs : 0;
+  const attempts = verdict.kind === 'given_up' ? [] : [verdict.attempt];
+  if (verdict.kind !== 'retry') return endDelivery(sql, claimed, verdict, attempts);
   await sql.query(
     `UPDATE webhook_deliveries
-     SET status = $3, last_outcome = $4,
-       next_attempt_at = now() + $5::float8 * interval '1 millisecond',
-       delivered_at = CASE WHEN $3 = 'delivered' THEN now() END
+     SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond'
      WHERE id = $1 AND fence = $2 AND status = 'pending'`,
-    [id, fence, status, verdict.outcome, afterMs],
+    [claimed.id, claimed.fence, JSON.stringify(attempts), verdict.afterMs],
   );
 }
 
-function placeOf(tenantId: string, record: string, column: 'body' | 'callback_url'): Place {
-  return { table: 'webhook_deliveries', column, tenantId, record };
+/** The row moves to the log. Another claim keeps it. */
+async function endDelivery(
+  sql: Sql,
+  { id, fence }: ClaimedDelivery,
+  verdict: Verdict,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const status = verdict.kind === 'delivered' ? 'delivered' : 'failed';
+  const outcome = verdict.kind === 'given_up' ? verdict.reason : verdict.attempt.outcome;
+  await sql.query(
+    `WITH ended AS (
+       DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
+       RETURNING *)
+     INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
+       callback_url, receiver, body, attempt_log, outcome, created_at, ended_at)
+     SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, body,
+       ${listed}, $5, created_at, now() FROM ended`,
+    [id, fence, JSON.stringify(attempts), status, outcome],
+  );
 }

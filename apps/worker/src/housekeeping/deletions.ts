@@ -1,6 +1,6 @@
 import type { Sql } from '@glovebox/database';
 
-/** An ended run and its webhook are kept this long. */
+/** Workers of the release before leave ended rows in the queues. They are kept this long. */
 const endedKeptMs = 24 * 60 * 60 * 1_000;
 
 /** Expired tokens are out of use already. */
@@ -29,6 +29,26 @@ export const deleteEndedDeliveries = (sql: Sql, rowsMax: number): Promise<number
     endedAt: 'next_attempt_at',
     rowsMax,
   });
+
+/** The results of ended webhooks, a day later. The rest of the row stays in the log. */
+export const eraseEndedBodies = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'erase_ended_bodies', rowsMax);
+
+/** Makes the deletion of what a log keeps no longer. A whole partition counts as a part. */
+export const dropOldRows =
+  (log: 'ended_runs' | 'ended_deliveries' | 'audit_log', keptDays: number) =>
+  async (sql: Sql, rowsMax: number): Promise<number> => {
+    const [row] = await sql.query<{ dropped: string }>(
+      'SELECT drop_old_rows($1, $2, $3) AS dropped',
+      [log, keptDays, rowsMax],
+    );
+    return Number(row?.dropped ?? 0);
+  };
+
+/** Makes the partitions of the coming days. A row without one is stored in a slower place. */
+export async function makePartitions(sql: Sql): Promise<void> {
+  await sql.query('SELECT make_partitions()');
+}
 
 /** These functions run as the owner of the tables, for all tenants at once. */
 async function deleteBy(sql: Sql, deletion: string, rowsMax: number): Promise<number> {

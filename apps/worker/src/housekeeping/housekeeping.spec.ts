@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { timeOrderedId } from '@glovebox/database';
 import { createRegistry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
 import { createBackground } from '../background';
@@ -17,6 +18,8 @@ const tables = [
   'idempotency_keys',
   'reactor_runs',
   'webhook_deliveries',
+  'ended_runs',
+  'ended_deliveries',
 ];
 
 beforeAll(async () => {
@@ -100,7 +103,25 @@ async function stock(tenantId: string): Promise<void> {
      VALUES (gen_random_uuid(), $1, $1, '', '', '', 'pending', now(), now())`,
     [tenantId],
   );
+  await endedRun(tenantId, timeOrderedId());
+  await endedDelivery(tenantId, timeOrderedId(), '0');
 }
+
+const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO ended_runs (tenant_id, id, kind, resource_id, mode, status, outcome, http_status,
+       argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, created_at, ended_at)
+     VALUES ($1, $2, 'reactor', $2, 'sync', 'completed', 'completed', 200, '{}', '{}', '', 1, 0, 0,
+       now() - $3::interval, now())`,
+    [tenantId, id, ago],
+  );
+const endedDelivery = (tenantId: string, id: string, endedBefore: string): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO ended_deliveries (tenant_id, id, run_id, webhook_id, status, callback_url, body,
+       attempt_log, created_at, ended_at)
+     VALUES ($1, $2, $2, '', 'failed', '', 'b', '[]', now(), now() - $3::interval)`,
+    [tenantId, id, endedBefore],
+  );
 
 async function tenant(): Promise<string> {
   const id = randomUUID();
@@ -110,7 +131,7 @@ async function tenant(): Promise<string> {
 }
 
 const rowsOf = async (tenantId: string): Promise<number[]> => {
-  const held = ['tokens', 'data_keys', 'reactor_runs', 'webhook_deliveries'];
+  const held = tables.filter((name) => !['token_terms', 'idempotency_keys'].includes(name));
   const counts = held.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
   const [row] = await worker.admin.query<{ counts: number[] }>(
     `SELECT ARRAY[${counts.join()}]::int[] AS counts`,
@@ -123,7 +144,7 @@ it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', a
   const [gone, neighbour] = [await tenant(), await tenant()];
   await worker.deleteTenant(gone);
   await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
-  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1]);
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1]);
 });
 
 it('expired tokens are deleted with their search terms, and all others stay', async () => {
@@ -186,7 +207,7 @@ it('a work that fails is counted and logged, and the others go on', async () => 
   expect(await left('tokens', 'id')).toEqual(['expired']);
 });
 
-it('runs and webhooks that ended more than a day ago are deleted, all others stay', async () => {
+it('runs and webhooks that workers of the release before ended are deleted a day later, all others stay', async () => {
   const ended = (status: string, hoursAgo: number): Promise<unknown> =>
     ctx.database.query(
       `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
@@ -228,6 +249,51 @@ it('runs and webhooks that ended more than a day ago are deleted, all others sta
   };
   expect(await statesOf('reactor_runs')).toEqual({ failed: 1500, pending: 1 });
   expect(await statesOf('webhook_deliveries')).toEqual({ delivered: 1, failed: 1, pending: 2 });
+});
+
+it('results are erased a day after their webhook ended, and its line stays', async () => {
+  const [old, young] = [timeOrderedId(), timeOrderedId()];
+  await endedDelivery(worker.tenantId, old, '25 hours');
+  await endedDelivery(worker.tenantId, young, '23 hours');
+  const withBody = () => left('ended_deliveries WHERE body IS NOT NULL', 'id');
+  await keepHouse(async () => (await withBody()).length === 1, 2);
+  expect(await withBody()).toEqual([young]);
+  expect(await left('ended_deliveries', 'id')).toEqual([old, young].sort());
+});
+
+it('logs get partitions ahead, and lose what is older than the settings say', async () => {
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const today = Math.floor(Date.now() / dayMs);
+  const dayOf = (day: number): string => new Date(day * dayMs).toISOString();
+  const [name] = (await left('log_partitions', 'name'))
+    .filter((one) => /ended_runs/.test(one))
+    .slice(-1);
+  const [lines] = (await left('log_partitions', 'name')).filter((one) => /audit_log/.test(one));
+  if (!name || !lines) throw new Error('there are no partitions');
+  await worker.admin.query(`DROP TABLE ${name}`);
+  await worker.admin.query(`ALTER TABLE ${lines} RENAME TO audit_log_until_20200201`);
+  for (const ago of [8, 7]) {
+    await worker.admin.query('SELECT make_partition($1, $2, $3)', [
+      'ended_runs',
+      dayOf(today - ago),
+      dayOf(today - ago + 1),
+    ]);
+  }
+  const [older, old, random] = [
+    timeOrderedId((today - 8) * dayMs),
+    timeOrderedId((today - 7) * dayMs),
+    randomUUID(),
+  ];
+  await endedRun(worker.tenantId, older);
+  await endedRun(worker.tenantId, old);
+  await endedRun(worker.tenantId, random, '8 days');
+  ctx = { ...ctx, config: { ...ctx.config, RUNS_KEPT_DAYS: 7 } };
+  const partitions = () => left('log_partitions', 'name');
+  await keepHouse(async () => {
+    const [names, ids] = await Promise.all([partitions(), left('ended_runs', 'id')]);
+    return ids.length === 1 && names.includes(name) && !names.includes('audit_log_until_20200201');
+  });
+  expect(await left('ended_runs', 'id')).toEqual([old]);
 });
 
 it('housekeeping that is told to stop begins no further part', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '@glovebox/database';
 import type { Background } from '../background';
+import type { WorkerConfig } from '../config';
 import type { WorkerContext } from '../context';
 import {
   deleteEndedDeliveries,
@@ -8,6 +9,9 @@ import {
   deleteExpiredTokens,
   deleteOldIdempotencyKeys,
   deleteRemainsOfTenants,
+  dropOldRows,
+  eraseEndedBodies,
+  makePartitions,
 } from './deletions';
 
 /** Deletes at most `rowsMax` rows of a table, and returns how many. */
@@ -20,20 +24,41 @@ interface Work {
 }
 
 const minuteMs = 60_000;
-const works: readonly Work[] = [
+const works = (config: WorkerConfig): readonly Work[] => [
   { name: 'tenant_remains', everyMs: minuteMs, deletePart: deleteRemainsOfTenants },
   { name: 'expired_tokens', everyMs: 10 * minuteMs, deletePart: deleteExpiredTokens },
   { name: 'idempotency_keys', everyMs: 10 * minuteMs, deletePart: deleteOldIdempotencyKeys },
   { name: 'ended_runs', everyMs: 10 * minuteMs, deletePart: deleteEndedRuns },
   { name: 'ended_deliveries', everyMs: 10 * minuteMs, deletePart: deleteEndedDeliveries },
+  { name: 'ended_bodies', everyMs: 10 * minuteMs, deletePart: eraseEndedBodies },
+  {
+    name: 'old_runs',
+    everyMs: 10 * minuteMs,
+    deletePart: dropOldRows('ended_runs', config.RUNS_KEPT_DAYS),
+  },
+  {
+    name: 'old_deliveries',
+    everyMs: 10 * minuteMs,
+    deletePart: dropOldRows('ended_deliveries', config.DELIVERIES_KEPT_DAYS),
+  },
+  {
+    name: 'old_audit_lines',
+    everyMs: 10 * minuteMs,
+    deletePart: dropOldRows('audit_log', config.AUDIT_KEPT_DAYS),
+  },
 ];
 
 /**
- * Deletes the rows that nobody needs any more. Every worker does it: a statement passes over the
- * rows that another worker is deleting, and finds nothing where that one was first.
+ * Deletes the rows that nobody needs any more, and makes partitions ahead. Every worker does it: a
+ * statement passes over the rows that another worker is deleting, and finds nothing where that one
+ * was first.
  */
-export function startHousekeeping({ database }: WorkerContext, background: Background): void {
-  for (const { name, everyMs, deletePart } of works) {
+export function startHousekeeping(
+  { config, database }: Pick<WorkerContext, 'config' | 'database'>,
+  background: Background,
+): void {
+  background.repeat('partitions', 60 * minuteMs, () => makePartitions(database));
+  for (const { name, everyMs, deletePart } of works(config)) {
     background.repeat(name, everyMs, (stopped) => deleteInParts(database, deletePart, stopped));
   }
 }

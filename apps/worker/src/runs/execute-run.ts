@@ -1,7 +1,7 @@
 import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
-import { findReactor, invokeReactor, type Decided } from '@glovebox/reactors';
+import { findReactor, invokeReactor, type Decided, type RunRecord } from '@glovebox/reactors';
 import { describeError, every } from '@glovebox/service-host';
 import type { WorkerContext } from '../context';
 import type { Ending } from '../fair-queue';
@@ -11,6 +11,7 @@ import {
   leaseSeconds,
   markStarted,
   openRun,
+  recordOf,
   releaseRun,
   renewRun,
   type ClaimedRun,
@@ -61,13 +62,17 @@ export async function executeRun(
 }
 
 type Result =
-  | { readonly status: 'completed' | 'failed'; readonly body: string }
+  | { readonly status: 'ended'; readonly body: string; readonly record: RunRecord }
   | { readonly status: 'released'; readonly reason: ReleaseReason };
 
 async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal): Promise<Result> {
   if (run.startedBefore) return failed(new Problem('run_interrupted'));
   if (run.faults >= faultsMax) return failed(new Problem('internal_error'));
   let codeStarted = false;
+  let known: RunRecord | undefined;
+  const startedAt = Date.now();
+  const recorded = (record: RunRecord): RunRecord =>
+    known ?? { ...record, startedAt, durationMs: Date.now() - startedAt };
   try {
     const { args, timeoutMs, traceId } = run;
     const decide = async (): Promise<Decided> =>
@@ -84,19 +89,23 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
         if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
         codeStarted = true;
       },
+      record: (record) => {
+        known = record;
+      },
     });
-    return { status: 'completed', body: JSON.stringify(response) };
+    const record = recorded(completed);
+    return { status: 'ended', body: JSON.stringify(response), record };
   } catch (error) {
     if (signal.aborted) throw new Fenced();
     if (error instanceof Fenced) throw error;
     if (error instanceof Problem && error.code === 'no_capacity') {
       return { status: 'released', reason: 'later' };
     }
-    if (codeStarted) return failed(toProblem(error));
+    if (codeStarted) return failed(toProblem(error), recorded);
     if (error instanceof Problem && notYet.has(error.code)) {
       return { status: 'released', reason: 'later' };
     }
-    if (error instanceof Problem) return failed(error);
+    if (error instanceof Problem) return failed(error, recorded);
     ctx.logger.warn({ error: describeError(error), runId: run.id }, 'a run could not start');
     return { status: 'released', reason: 'fault' };
   }
@@ -109,8 +118,11 @@ const notYet = new Set<ProblemCode>([
   'changed_meanwhile',
 ]);
 
-function failed(problem: Problem): Result {
-  return { status: 'failed', body: JSON.stringify(problem.body()) };
+const completed: RunRecord = { ...recordOf('internal_error', 200), outcome: 'completed' };
+
+function failed(problem: Problem, recorded = (record: RunRecord): RunRecord => record): Result {
+  const record = recorded(recordOf(problem.code, problem.status));
+  return { status: 'ended', body: JSON.stringify(problem.body()), record };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { dataKeyTable } from '@glovebox/database';
-import { runPlace } from '@glovebox/reactors';
+import { linesPlace } from '@glovebox/reactors';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import {
@@ -10,6 +10,7 @@ import {
   leaseSeconds,
   markStarted,
   openRun,
+  recordOf,
   releaseRun,
   renewRun,
   takeBackSilentRuns,
@@ -28,8 +29,11 @@ afterAll(() => worker.close());
 beforeEach(async () => {
   await worker.ctx.database.query('DELETE FROM reactor_runs');
   await worker.ctx.database.query('DELETE FROM webhook_deliveries');
+  await worker.admin.query('DELETE FROM ended_runs');
 });
 
+/** The end of a run whose webhook has this body. */
+const ended = (body: string) => ({ body, record: recordOf('internal_error') });
 const claim = (tenantId = runs.tenantId): Promise<ClaimedRun | undefined> =>
   claimRun(worker.ctx.database, tenantId);
 const leaseLeft = async (id: string): Promise<number> => {
@@ -128,7 +132,10 @@ describe('a run that does not open', () => {
     expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending' });
     await runs.set(claimed.id, `due_at = now(), faults = ${faultsMax}`);
     await expect(broken(await runs.claim())).rejects.toThrow();
-    expect(await runs.row(claimed.id)).toMatchObject({ status: 'failed', isFinished: true });
+    expect(await runs.row(claimed.id)).toMatchObject({
+      status: 'failed',
+      outcome: 'internal_error',
+    });
     expect(await runs.webhooks(claimed.id)).toEqual([]);
   });
 
@@ -166,49 +173,91 @@ describe('the owner of a run', () => {
     expect(await runs.row(run.id)).toMatchObject({ status: 'pending', faults: 1 });
   });
 
-  it('ends it with a sealed result and a sealed webhook', async () => {
+  it('ends it in one step: its row moves to the log, and its sealed webhook is due', async () => {
     const run = await runs.openNew();
-    const body = '{"raw":5}';
-    await finishRun(worker.ctx.database, worker.ctx.sealer, run, { status: 'completed', body });
-    const row = await runs.row(run.id);
-    expect(row).toMatchObject({ status: 'completed', isFinished: true, isLeased: false });
-    const place = runPlace(runs.tenantId, run.id, 'result');
-    const opened = await worker.ctx.sealer.open(place, row.result ?? Buffer.alloc(0));
-    expect(opened.toString('utf8')).toBe(body);
+    const lines = [{ at: 1, level: 'log', text: 'a line of the code' }];
+    const startedAt = run.createdAt.getTime() + 300;
+    await finishRun(worker.ctx.database, worker.ctx.sealer, run, {
+      body: '{"raw":5}',
+      record: {
+        outcome: 'completed',
+        status: 200,
+        startedAt,
+        durationMs: 40,
+        queuedMs: 5,
+        argumentNames: ['card.number', 'no\0good\ud800'],
+        tokenIds: ['token'],
+        lines,
+        position: { line: 3, column: 4 },
+      },
+    });
+    expect(await worker.admin.query('SELECT 1 FROM reactor_runs')).toEqual([]);
+    const [row] = await worker.admin.query<{ lines: Buffer }>(
+      'SELECT * FROM ended_runs WHERE id = $1',
+      [run.id],
+    );
+    expect(row).toEqual({
+      tenant_id: runs.tenantId,
+      id: run.id,
+      kind: 'reactor',
+      resource_id: runs.reactorId,
+      application_id: runs.application.id,
+      mode: 'async',
+      status: 'completed',
+      outcome: 'completed',
+      http_status: 200,
+      argument_names: ['card.number', 'no\ufffdgood\ufffd'],
+      token_ids: ['token'],
+      trace_id: 'trace',
+      attempt: 1,
+      queued_ms: 305,
+      duration_ms: 40,
+      position: { line: 3, column: 4 },
+      lines: expect.any(Buffer) as Buffer,
+      created_at: run.createdAt,
+      started_at: new Date(startedAt),
+      ended_at: new Date(startedAt + 40),
+    });
+    const place = linesPlace(runs.tenantId, run.id);
+    const opened = await worker.ctx.sealer.open(place, row?.lines ?? Buffer.alloc(0));
+    expect(JSON.parse(opened.toString('utf8'))).toEqual(lines);
     expect(await runs.webhooks(run.id)).toEqual([{ raw: 5 }]);
     const [delivery] = await worker.ctx.database.query(
-      `SELECT webhook_id, status, attempts, next_attempt_at <= now() AS due,
+      `SELECT id, reactor_id AS "reactorId", webhook_id AS "webhookId", status, attempts,
+         next_attempt_at <= now() AS due, attempt_log AS log,
          position('receiver.example' IN encode(callback_url, 'escape')) AS shown
        FROM webhook_deliveries WHERE run_id = $1`,
       [run.id],
     );
-    const webhook_id = `msg_${run.id}`;
-    expect(delivery).toEqual({ webhook_id, status: 'pending', attempts: 0, due: true, shown: 0 });
+    expect(delivery).toEqual({
+      id: run.id,
+      reactorId: runs.reactorId,
+      webhookId: `msg_${run.id}`,
+      status: 'pending',
+      attempts: 0,
+      due: true,
+      log: [],
+      shown: 0,
+    });
   });
 
-  it('leaves neither a result nor a webhook where one of them cannot be written', async () => {
+  it('leaves neither an end nor a webhook where one of them cannot be written', async () => {
     const run = await runs.openNew();
     await worker.admin.query('ALTER TABLE webhook_deliveries RENAME TO away');
     try {
-      const ending = finishRun(worker.ctx.database, worker.ctx.sealer, run, {
-        status: 'completed',
-        body: '{}',
-      });
+      const ending = finishRun(worker.ctx.database, worker.ctx.sealer, run, ended('{}'));
       await expect(ending).rejects.toThrow();
     } finally {
       await worker.admin.query('ALTER TABLE away RENAME TO webhook_deliveries');
     }
-    expect(await runs.row(run.id)).toMatchObject({ status: 'running', result: null });
+    expect(await runs.row(run.id)).toMatchObject({ status: 'running' });
   });
 
   it('gives webhooks of one tenant to one host one receiver, and all others another', async () => {
     const receivers = new Set<string>();
     const receiverOf = async (tenantId: string, callbackUrl: string): Promise<string> => {
       const run = { ...(await runs.openNew()), tenantId, callbackUrl };
-      await finishRun(worker.ctx.database, worker.ctx.sealer, run, {
-        status: 'failed',
-        body: '{}',
-      });
+      await finishRun(worker.ctx.database, worker.ctx.sealer, run, ended('{}'));
       const [row] = await worker.ctx.database.query<{ receiver: string }>(
         'SELECT receiver FROM webhook_deliveries WHERE run_id = $1',
         [run.id],
@@ -242,7 +291,7 @@ describe('a former owner of a run', () => {
             args: {},
             callbackUrl: 'https://receiver.example/',
           },
-          { status: 'completed', body: '{"late":true}' },
+          ended('{"late":true}'),
         ),
       undefined,
     ],
@@ -272,9 +321,9 @@ describe('a former owner of a run', () => {
     await runs.set(former.id, `status = 'pending', due_at = now()`);
     const owner = await openRun(worker.ctx.database, worker.ctx.sealer, await runs.claim());
     const { database, sealer } = worker.ctx;
-    await finishRun(database, sealer, owner, { status: 'completed', body: '{"raw":"owner"}' });
-    await finishRun(database, sealer, former, { status: 'failed', body: '{"raw":"former"}' });
-    expect(await runs.row(former.id)).toMatchObject({ status: 'completed', fence: 2 });
+    await finishRun(database, sealer, owner, ended('{"raw":"owner"}'));
+    await finishRun(database, sealer, former, ended('{"raw":"former"}'));
+    expect(await runs.row(former.id)).toMatchObject({ status: 'failed', fence: 2 });
     expect(await runs.webhooks(former.id)).toEqual([{ raw: 'owner' }]);
   });
 });

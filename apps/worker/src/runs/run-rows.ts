@@ -1,8 +1,15 @@
-import type { Database, Sql } from '@glovebox/database';
-import { Problem } from '@glovebox/problems';
-import { runPlace, type NewRun } from '@glovebox/reactors';
+import type { Sql, SqlPool } from '@glovebox/database';
+import { Problem, type ProblemCode } from '@glovebox/problems';
+import {
+  insertEndedRuns,
+  runPlace,
+  sealLines,
+  type NewRun,
+  type RunLogEntry,
+  type RunRecord,
+} from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
-import { insertDelivery, sealDelivery } from '../deliveries/delivery-rows';
+import { insertDelivery, sealDelivery, type NewDelivery } from '../deliveries/delivery-rows';
 
 /** The lease of a worker on a run. The worker renews it three times in that span. */
 export const leaseSeconds = 15;
@@ -17,6 +24,7 @@ export interface ClaimedRun {
   readonly callbackUrl: Buffer;
   readonly timeoutMs: number;
   readonly traceId: string;
+  readonly createdAt: Date;
   /** Raised by each claim. Every later write names it, so that a former owner writes nothing. */
   readonly fence: string;
   /** The code of an earlier claim had started: its effects are unknown. */
@@ -26,7 +34,8 @@ export interface ClaimedRun {
 }
 
 /** A claimed run whose arguments and callback URL are opened. */
-export interface OpenedRun extends NewRun, Pick<ClaimedRun, 'id' | 'startedBefore' | 'faults'> {
+export interface OpenedRun
+  extends NewRun, Pick<ClaimedRun, 'id' | 'startedBefore' | 'faults' | 'createdAt'> {
   readonly fence: number;
 }
 
@@ -47,7 +56,8 @@ export async function claimRun(sql: Sql, tenantId: string): Promise<ClaimedRun |
        ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
        arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
-       trace_id AS "traceId", fence, started_at IS NOT NULL AS "startedBefore", faults`,
+       trace_id AS "traceId", created_at AS "createdAt", fence,
+       started_at IS NOT NULL AS "startedBefore", faults`,
     [tenantId, leaseSeconds],
   );
   return row;
@@ -57,7 +67,11 @@ export async function claimRun(sql: Sql, tenantId: string): Promise<ClaimedRun |
  * Opens the sealed columns of a run. A run that does not open is released, and given up after
  * `faultsMax` faults. A missing key or store counts as no fault: it is not the fault of the run.
  */
-export async function openRun(sql: Sql, sealer: Sealer, run: ClaimedRun): Promise<OpenedRun> {
+export async function openRun(
+  database: SqlPool,
+  sealer: Sealer,
+  run: ClaimedRun,
+): Promise<OpenedRun> {
   try {
     const [args, callbackUrl] = await Promise.all([
       sealer.open(runPlace(run.tenantId, run.id, 'arguments'), run.args),
@@ -71,24 +85,16 @@ export async function openRun(sql: Sql, sealer: Sealer, run: ClaimedRun): Promis
     };
   } catch (error) {
     const isNotYet = error instanceof Problem && error.code === 'service_unavailable';
-    if (isNotYet) await releaseRun(sql, run, 'later');
-    else if (run.faults < faultsMax) await releaseRun(sql, run, 'fault');
-    else await failUnopened(sql, run);
+    if (isNotYet) await releaseRun(database, run, 'later');
+    else if (run.faults < faultsMax) await releaseRun(database, run, 'fault');
+    // Without a webhook: the callback URL did not open.
+    else await endRun(database, run, { record: recordOf('internal_error'), sealedLines: null });
     throw error;
   }
 }
 
 /** A run that met so many faults before its code could start is broken itself. */
 export const faultsMax = 5;
-
-/** Ends a run without a webhook: the callback URL could not be opened. */
-async function failUnopened(sql: Sql, run: Claim): Promise<void> {
-  await sql.query(
-    `UPDATE reactor_runs SET status = 'failed', finished_at = now(), lease_until = NULL
-     WHERE id = $1 AND fence = $2 AND status = 'running'`,
-    [run.id, run.fence],
-  );
-}
 
 /** False: another worker has claimed the run meanwhile, and this one must let go of it. */
 export async function renewRun(sql: Sql, run: Claim): Promise<boolean> {
@@ -124,28 +130,76 @@ export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Ends a run and inserts its webhook, in one transaction. A late result is dropped: another worker
- * has claimed the run meanwhile.
- */
+/** Ends a run: its row moves to the log, and its webhook is due, in one transaction. */
 export async function finishRun(
-  database: Database,
+  database: SqlPool,
   sealer: Sealer,
   run: OpenedRun,
-  result: { readonly status: 'completed' | 'failed'; readonly body: string },
+  { body, record }: { readonly body: string; readonly record: RunRecord },
 ): Promise<void> {
-  const [sealedResult, delivery] = await Promise.all([
-    sealer.seal(runPlace(run.tenantId, run.id, 'result'), result.body),
-    sealDelivery(sealer, run, result.body),
+  const [sealedLines, delivery] = await Promise.all([
+    sealLines(sealer, entryOf(run, record)),
+    sealDelivery(sealer, run, body),
   ]);
+  await endRun(database, run, { record, sealedLines, delivery });
+}
+
+type EndingRun = Pick<
+  ClaimedRun,
+  'id' | 'tenantId' | 'reactorId' | 'actorId' | 'traceId' | 'createdAt'
+> &
+  Claim;
+
+/** A late end is dropped: another worker has claimed the run meanwhile. */
+async function endRun(
+  database: SqlPool,
+  run: EndingRun,
+  end: {
+    readonly record: RunRecord;
+    readonly sealedLines: Buffer | null;
+    readonly delivery?: NewDelivery;
+  },
+): Promise<void> {
+  const { record, sealedLines, delivery } = end;
   await database.transaction(async (sql) => {
-    const finished = await sql.query(
-      `UPDATE reactor_runs SET status = $3, result = $4, finished_at = now(), lease_until = NULL
-       WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
-      [run.id, run.fence, result.status, sealedResult],
+    const ended = await sql.query(
+      `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+      [run.id, run.fence],
     );
-    if (finished.length > 0) await insertDelivery(sql, delivery);
+    if (ended.length === 0) return;
+    const createdAt = run.createdAt.getTime();
+    await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealedLines }]);
+    if (delivery) await insertDelivery(sql, delivery);
   });
+}
+
+function entryOf(run: EndingRun, record: RunRecord): RunLogEntry {
+  const acceptedMs = Math.max(record.startedAt - run.createdAt.getTime(), 0);
+  return {
+    runId: run.id,
+    tenantId: run.tenantId,
+    kind: 'reactor',
+    resourceId: run.reactorId,
+    traceId: run.traceId,
+    applicationId: run.actorId,
+    mode: 'async',
+    attempt: Number(run.fence),
+    record: { ...record, queuedMs: acceptedMs + record.queuedMs },
+  };
+}
+
+/** The record of a run whose code this worker did not start. */
+export function recordOf(code: ProblemCode, status = new Problem(code).status): RunRecord {
+  return {
+    outcome: code,
+    status,
+    startedAt: Date.now(),
+    durationMs: 0,
+    queuedMs: 0,
+    argumentNames: [],
+    tokenIds: [],
+    lines: [],
+  };
 }
 
 const silentRunsMax = 1_000;

@@ -4,16 +4,15 @@ import { insertRun } from '@glovebox/reactors';
 import type { SpecWorker } from '../spec-worker';
 import { claimRun, openRun, type ClaimedRun, type OpenedRun } from './run-rows';
 
-/** A row of a run, as far as specs look at it. */
+/** A row of a run that waits or has ended, as far as specs look at it. */
 interface RunRow {
   readonly status: string;
   readonly fence: number;
   readonly faults: number;
   readonly isStarted: boolean;
-  readonly isFinished: boolean;
   readonly isLeased: boolean;
   readonly dueInMs: number;
-  readonly result: Buffer | null;
+  readonly outcome: string | null;
 }
 
 /** A tenant with a reactor, whose runs a spec accepts, claims and looks at. */
@@ -104,11 +103,13 @@ export async function startSpecRuns(worker: SpecWorker) {
     },
 
     async row(id: string): Promise<RunRow> {
-      const [row] = await ctx.database.query<RunRow>(
+      const [row] = await worker.admin.query<RunRow>(
         `SELECT status, fence::int, faults, started_at IS NOT NULL AS "isStarted",
-           finished_at IS NOT NULL AS "isFinished", lease_until IS NOT NULL AS "isLeased",
-           extract(epoch FROM due_at - now())::float8 * 1000 AS "dueInMs", result
-         FROM reactor_runs WHERE id = $1`,
+           lease_until IS NOT NULL AS "isLeased",
+           extract(epoch FROM due_at - now())::float8 * 1000 AS "dueInMs", NULL AS outcome
+         FROM reactor_runs WHERE id = $1
+         UNION ALL
+         SELECT status, attempt, 0, true, false, 0, outcome FROM ended_runs WHERE id = $1`,
         [id],
       );
       if (!row) throw new Error('the run has no row');

@@ -113,10 +113,8 @@ WITH found AS (
 )
 SELECT ${parts.answer}`;
 
-/** The values for a proxy, a reactor or `/detokenize`: of all the tokens, or of none. */
-const useStatement: Prepared = {
-  name: 'read-and-record',
-  text: readingStatement({
+const statementAboutUse = (sealed: string): string =>
+  readingStatement({
     found: 't.id',
     where: '',
     bytes: `CASE WHEN count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
@@ -124,9 +122,20 @@ const useStatement: Prepared = {
     verdict: '',
     recordedIds: `coalesce(ids, '{}')`,
     isRecorded: '',
-    answer: `id, transform, octet_length(sealed) AS bytes, ${released('sealed')}
+    answer: `id, transform, octet_length(sealed) AS bytes, ${sealed}
 FROM found, verdict`,
-  }),
+  });
+
+/** The values for a proxy, a reactor or `/detokenize`: of all the tokens, or of none. */
+const useStatement: Prepared = {
+  name: 'read-and-record',
+  text: statementAboutUse(released('sealed')),
+};
+
+/** The verdict that a use would get now, recorded, and no value. */
+const foreseeStatement: Prepared = {
+  name: 'foresee-and-record',
+  text: statementAboutUse('NULL::bytea AS sealed'),
 };
 
 /**
@@ -168,6 +177,11 @@ const valuesOf = ({ use, grants, tokenIds, limits }: AskedUse): unknown[] => [
 
 export function readUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
   return recorded(sql.query<SealedToken>(useStatement, valuesOf(asked)));
+}
+
+/** Judges and records a use without its data, so that a later one may count on it. */
+export function foreseeUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
+  return recorded(sql.query<SealedToken>(foreseeStatement, valuesOf(asked)));
 }
 
 export function readLook(sql: Sql, asked: AskedLook): Promise<LookRow[]> {

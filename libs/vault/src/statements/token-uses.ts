@@ -1,7 +1,13 @@
 import { Problem } from '@glovebox/problems';
 import { Shares } from '@glovebox/shares';
 import type { Sql } from '@glovebox/database';
-import { readUse, readUsesTogether, type AskedUse, type SealedToken } from './read-and-record';
+import {
+  foreseeUse,
+  readUse,
+  readUsesTogether,
+  type AskedUse,
+  type SealedToken,
+} from './read-and-record';
 
 /** Uses that wait for a statement or are in one, in one process. */
 export const usesMax = 512;
@@ -34,11 +40,14 @@ interface Waiting {
 /** Reads the tokens of a use and records the use. */
 export interface UseReader {
   read(asked: AskedUse): Promise<SealedToken[]>;
+  /** Judges and records without reading a value. */
+  foresee(asked: AskedUse): Promise<SealedToken[]>;
 }
 
 /** A reader whose uses share no statement. Each takes a connection of its tenant. */
 export const usesOneByOne = (of: (tenantId: string) => Sql): UseReader => ({
   read: (asked) => readUse(of(asked.use.tenantId), asked),
+  foresee: (asked) => foreseeUse(of(asked.use.tenantId), asked),
 });
 
 /** A pool of connections that tenants share. */
@@ -81,6 +90,10 @@ export class TokenUses implements UseReader {
     } finally {
       release();
     }
+  }
+
+  foresee(asked: AskedUse): Promise<SealedToken[]> {
+    return foreseeUse(this.pool.of(asked.use.tenantId), asked);
   }
 
   #readAlone(asked: AskedUse): Promise<SealedToken[]> {

@@ -1,0 +1,164 @@
+import { runtimes } from '@glovebox/sandbox';
+import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
+
+let runner: SpecRunner;
+beforeAll(async () => {
+  runner = await startSpecRunner();
+});
+afterAll(() => runner.stop());
+
+const textsOf = ({ lines }: ReturnType<typeof collectLines>) => lines.map(({ text }) => text);
+
+describe.each(runtimes)('the log of a run on %s', (runtime) => {
+  it.each<[string, string, string[]]>([
+    ['log', `console.log('%s %j', 'a', { b: 1 })`, ['info a {"b":1}']],
+    ['info', `console.info('a', [1, 'b'])`, [`info a [ 1, 'b' ]`]],
+    ['warn', `console.warn('a')`, ['warn a']],
+    ['error', `console.error(new Error('a').message)`, ['error a']],
+    ['debug', `console.debug('a')`, ['debug a']],
+    ['trace', `console.trace('a %d', 1)`, ['debug Trace: a 1']],
+    ['dir', `console.dir({ a: { b: 1 } })`, ['info { a: { b: 1 } }']],
+    ['dirxml', `console.dirxml('a')`, ['info a']],
+    ['assert', `console.assert(true); console.assert(false, 'a')`, ['error Assertion failed: a']],
+    [
+      'count',
+      `console.count(); console.count(); console.countReset(); console.count()`,
+      ['info default: 1', 'info default: 2', 'info default: 1'],
+    ],
+    [
+      'group',
+      `console.group('a'); console.log('b\\nc'); console.groupEnd(); console.log('d')`,
+      ['info a', 'info   b\n  c', 'info d'],
+    ],
+    ['an unknown method', `console.clear?.(); console.profile?.()`, []],
+  ])('has what console.%s writes, with its level', async (_, written, expected) => {
+    const log = collectLines();
+    const outcome = await runner.run(`module.exports = () => { ${written} }`, { runtime }, log);
+    expect(outcome).toEqual({ kind: 'returned' });
+    expect(log.lines.map(({ level, text }) => `${level} ${text}`)).toEqual(expected);
+  });
+
+  it('has the tables of console.table', async () => {
+    const log = collectLines();
+    await runner.run(`module.exports = () => console.table([{ a: 1 }])`, { runtime }, log);
+    const [{ level, text } = { level: '', text: '' }, ...more] = log.lines;
+    expect({ level, lines: text.split('\n').length, more }).toEqual({
+      level: 'info',
+      lines: 5,
+      more: [],
+    });
+    expect(text).toMatch(/\(index\) │ a/);
+  });
+
+  it('has how long timers ran', async () => {
+    const log = collectLines();
+    const code = `module.exports = () => { console.time('t'); console.timeLog('t', 'x'); console.timeEnd('t') }`;
+    await runner.run(code, { runtime }, log);
+    expect(textsOf(log)).toEqual([
+      expect.stringMatching(/^t: [\d.]+ms x$/),
+      expect.stringMatching(/^t: [\d.]+ms$/),
+    ]);
+  });
+
+  it('has its lines in their order, with the time of the runner', async () => {
+    const log = collectLines();
+    const from = Date.now();
+    const code = `console.log('load'); Date.now = () => 1;
+      module.exports = async () => {
+        console.warn('a'); await new Promise((resolve) => setTimeout(resolve, 20)); console.log('b');
+      }`;
+    await runner.run(code, { runtime }, log);
+    expect(textsOf(log)).toEqual(['load', 'a', 'b']);
+    const [load = 0, a = 0, b = 0] = log.lines.map(({ at }) => at);
+    expect(from).toBeLessThanOrEqual(load);
+    expect(load).toBeLessThanOrEqual(a);
+    expect(a + 10).toBeLessThan(b);
+    expect(b).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('has 200 lines whole, and otherwise a last one that says that there were more', async () => {
+    const writing = `module.exports = ({ args }) => { for (let i = 0; i < args.lines; i++) console.log(i) }`;
+    const whole = collectLines();
+    await runner.run(writing, { runtime, args: { lines: 200 } }, whole);
+    expect(textsOf(whole)).toEqual(Array.from({ length: 200 }, (_, i) => `${i}`));
+    const cut = collectLines();
+    await runner.run(writing, { runtime, args: { lines: 1_000 } }, cut);
+    expect(cut.lines.slice(0, 200)).toMatchObject(whole.lines.map(({ text }) => ({ text })));
+    expect(cut.lines.slice(200)).toEqual([
+      { at: expect.any(Number) as number, level: 'warn', text: 'Further lines were dropped.' },
+    ]);
+  });
+
+  it.each(['x', 'ü', '€', '𝄞'])(
+    'ends after 64 KB of %s, with whole characters',
+    async (character) => {
+      const log = collectLines();
+      const code = `module.exports = ({ args }) => { for (let i = 0; i < 10; i++) console.log(args.repeat(20000 / Buffer.byteLength(args))) }`;
+      await runner.run(code, { runtime, args: character }, log);
+      const bytes = Buffer.byteLength(textsOf(log).join(''));
+      expect(bytes).toBeLessThanOrEqual(65_536);
+      expect(bytes).toBeGreaterThan(65_536 - 4);
+      expect(textsOf(log)).toHaveLength(5);
+      expect(textsOf(log).pop()).toBe('Further lines were dropped.');
+      expect(textsOf(log).slice(0, 4).join('').replaceAll(character, '')).toBe('');
+    },
+  );
+
+  it('keeps the beginning of a line that alone is too long', async () => {
+    const log = collectLines();
+    await runner.run(`module.exports = () => console.log('x'.repeat(1e8))`, { runtime }, log);
+    expect(textsOf(log).map((text) => text.length)).toEqual([65_536 - 27, 27]);
+  });
+
+  it.each([
+    ['times out', 'for (;;);', 'timed_out'],
+    ['never settles', 'return new Promise(() => {})', 'timed_out'],
+    ['dies for want of memory', 'for (const all = [];;) all.push({ all: [...all] })', 'died'],
+    [
+      'is ended because it breaks the protocol',
+      'process._getActiveHandles()[0].write(Buffer.alloc(99, 255)); for (;;);',
+      'died',
+    ],
+    ['throws', 'throw new Error()', 'threw'],
+    [
+      'ends by an error that nobody handles',
+      'setTimeout(() => { throw new Error() }); return new Promise(() => {})',
+      'threw',
+    ],
+  ])('keeps the lines of a run that %s', async (_, ending, kind) => {
+    const log = collectLines();
+    const code = `module.exports = () => { console.log('a'); console.error('b'); ${ending} }`;
+    expect(
+      await runner.run(code, { runtime, timeoutMs: kind === 'timed_out' ? 500 : 10_000 }, log),
+    ).toMatchObject({ kind });
+    expect(textsOf(log)).toEqual(['a', 'b']);
+  });
+
+  it('has no lines, counters or indents of another run', async () => {
+    const code = `module.exports = async ({ args }) => {
+      console.count(); console.group(args.name);
+      if (args.name === 'first') setTimeout(() => console.log('left behind'), 20);
+      else await new Promise((resolve) => setTimeout(resolve, 60)); }`;
+    const first = collectLines();
+    const second = collectLines();
+    await runner.run(code, { runtime, args: { name: 'first' } }, first);
+    await runner.run(code, { runtime, args: { name: 'second' } }, second);
+    expect(textsOf(first)).toEqual(['default: 1', 'first']);
+    expect(textsOf(second)).toEqual(['default: 1', 'second']);
+  });
+
+  it('has the lines of each of many runs at once', async () => {
+    const code = `module.exports = async ({ args }) => { for (let i = 0; i < 20; i++) { console.log(args.run); await null } }`;
+    const logs = Array.from({ length: 3 }, collectLines);
+    await Promise.all(logs.map((log, at) => runner.run(code, { runtime, args: { run: at } }, log)));
+    expect(logs.map(textsOf)).toEqual(logs.map((_, at) => Array(20).fill(`${at}`)));
+  });
+});
+
+it('a console that code replaced is its own', async () => {
+  const log = collectLines();
+  const code = `const { log } = console; console.log = (text) => log('mine', text); module.exports = () => console.log('a')`;
+  await runner.run(code, {}, log);
+  await runner.run(code, {}, log);
+  expect(textsOf(log)).toEqual(['mine a', 'mine a']);
+});
