@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RunOutcome } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
 import { withRunner } from '../spec-runner';
@@ -15,6 +16,8 @@ it(
       { SANDBOX_POOL_MB: '16000', SANDBOX_QUEUE_WAIT_MS: '20000' },
       async ({ run, ctx: { pool } }) => {
         const stop = new AbortController();
+        // Each of the runs listens to it.
+        setMaxListeners(0, stop.signal);
         const many = Array.from({ length: 1_032 }, (_, n) =>
           run(
             sleeping,

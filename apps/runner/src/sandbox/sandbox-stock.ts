@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
@@ -38,6 +39,8 @@ export class SandboxStock {
     private readonly stopping: AbortSignal,
   ) {
     const { processesMax, startsMax } = limits;
+    // Every generic process that waits for its start listens to it.
+    setMaxListeners(0, stopping);
     this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
   }
 
