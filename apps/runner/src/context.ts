@@ -74,8 +74,8 @@ export async function createContext(
       });
     const pool = new SandboxPool(startSandbox, config.poolLimits, logger);
     observeShares(registry, { lookups, ...pool.shares });
-    const { capMb, sandboxMb } = config.poolLimits.memory;
-    logger.info({ capMb, sandboxMb }, `sandboxes have ${capMb} MB of memory together`);
+    const { memory } = config.poolLimits;
+    logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
     await pool.warmUp();
     let isStopping = false;
     return {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { specConfig } from '../spec-runner';
-import { poolMemoryOf, runnerMb, runningMax } from './pool-size';
+import { poolMemoryOf, runningMax } from './pool-size';
 
 const root = join(__dirname, '../../../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -30,7 +30,7 @@ describe.each([
 
   it('has more memory than its pool and the runner itself can take', () => {
     expect(limitMb).toBeGreaterThan(2_000);
-    expect(memory.capMb + runnerMb(memory)).toBeLessThanOrEqual(limitMb);
+    expect(memory.capMb + memory.runnerMb).toBeLessThanOrEqual(limitMb);
   });
 
   it('lets several sandboxes run at once, and has places for more than can run', () => {
@@ -54,7 +54,7 @@ describe('the cap of the pool', () => {
 
   it('is what its setting says', () => {
     expect(poolMemoryOf({ ...settings, poolMb: 5_000 })).toEqual({
-      ...{ capMb: 5_000, sandboxMb: 416, genericMb: 64 },
+      ...{ capMb: 5_000, sandboxMb: 416, genericMb: 64, runnerMb: 512 + 11 * 96 },
     });
   });
 
@@ -72,7 +72,7 @@ describe('the cap of the pool', () => {
   ])('leaves the runner its own memory in a container of %i MB', (containerMb, running) => {
     const memory = poolMemoryOf(settings, { machineMb: 65_536, containerMb });
     expect(runningMax(memory)).toBe(running);
-    expect(memory.capMb + runnerMb(memory)).toBeLessThanOrEqual(containerMb);
+    expect(memory.capMb + memory.runnerMb).toBeLessThanOrEqual(containerMb);
   });
 
   it('must have room for one sandbox', () => {

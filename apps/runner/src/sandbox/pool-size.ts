@@ -30,6 +30,8 @@ export interface PoolMemory {
   readonly sandboxMb: number;
   /** Counted for all generic sandboxes together. */
   readonly genericMb: number;
+  /** The memory that the runner itself needs beside the pool. */
+  readonly runnerMb: number;
 }
 
 /** `poolMb` 0: derived from the memory that this machine or container allows. */
@@ -44,17 +46,14 @@ export function poolMemoryOf(
   if (capMb < leastMb) {
     throw new Error(`must be at least ${leastMb}: one sandbox and the generic ones`);
   }
-  return { capMb, sandboxMb, genericMb: generic };
+  const running = runningMax({ capMb, sandboxMb, genericMb: generic });
+  const runnerMb = runnerBaseMb + running * unreadMb;
+  return { capMb, sandboxMb, genericMb: generic, runnerMb };
 }
 
 /** The sandboxes that may run at the same time. */
-export function runningMax({ capMb, sandboxMb, genericMb }: PoolMemory): number {
+export function runningMax({ capMb, sandboxMb, genericMb }: Omit<PoolMemory, 'runnerMb'>): number {
   return Math.floor((capMb - genericMb) / sandboxMb);
-}
-
-/** The memory that the runner itself needs beside the pool. */
-export function runnerMb(memory: PoolMemory): number {
-  return runnerBaseMb + runningMax(memory) * unreadMb;
 }
 
 function derivedMb(

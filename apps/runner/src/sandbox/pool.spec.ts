@@ -74,7 +74,7 @@ it('a place that comes free goes to the tenant that holds least, however long ot
       return outcome;
     };
     const busy = [run('a', 'first', 600), run('b', 'first', 9_000)];
-    await until(() => runner.ctx.pool.counts.loaded === 2);
+    await until(() => runner.ctx.pool.counts.loaded === 2 && runner.ctx.pool.counts.waiting === 0);
     const waiting = ['2', '3', '4'].map((key) => run('a', key, 50));
     await until(() => runner.ctx.pool.counts.waiting === 3);
     waiting.push(run('c', 'only', 50));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-export interface ProcessMemory {
+interface ProcessMemory {
   /** Bytes that no other process uses, with the tables that map them. */
   readonly privateBytes: number;
   /** True after SIGSTOP has taken effect. */
