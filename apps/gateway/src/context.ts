@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
+import { BatchedRunLog, runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -51,7 +51,7 @@ export interface GatewayContext {
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
-  readonly runLog?: RunLog;
+  readonly runLog: RunLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -157,6 +157,7 @@ export async function createGatewayContext(
     run_lines: waitingLines,
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
+  const runLog = new BatchedRunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -184,6 +185,7 @@ export async function createGatewayContext(
     keyUses: stores.keyUses,
     runner,
     runs,
+    runLog,
     egress,
     destinations,
     shares,
@@ -198,6 +200,7 @@ export async function createGatewayContext(
       await tracer?.stop();
       await runner.close();
       await destinations.close();
+      await runLog.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

@@ -8,5 +8,5 @@ export function recordRun(
   run: Omit<RunLogEntry, 'runId' | 'attempt' | 'record'>,
 ): (record: RunRecord) => void {
   return (record) =>
-    runLog?.add({ ...run, runId: timeOrderedId(record.startedAt), attempt: 1, record });
+    runLog.add({ ...run, runId: timeOrderedId(record.startedAt), attempt: 1, record });
 }
