@@ -64,8 +64,8 @@ async function allIsWritten(): Promise<void> {
   await postgres.connect();
   await until(async () => {
     const tried = await postgres.query(
-      `SELECT 1 FROM webhook_deliveries d JOIN reactor_runs r ON r.id = d.run_id
-       WHERE r.reactor_id = $1 AND d.status = 'pending' AND d.attempts > 0`,
+      `SELECT 1 FROM webhook_deliveries
+       WHERE reactor_id = $1 AND status = 'pending' AND attempts > 0`,
       [planted.reactorId],
     );
     return tried.rows.length > 0;
@@ -88,7 +88,7 @@ it('no secret is in any column of Postgres', async () => {
   const places = await postgresPlaces(product.databaseUrl);
   expectSeen(places, /public\.tokens/, planted.tokens.text);
   expectSeen(places, /public\.proxies/, planted.proxyId);
-  expectSeen(places, /public\.reactor_runs/, planted.reactorId);
+  expectSeen(places, /public\.ended_runs/, planted.reactorId);
   expectSeen(places, /public\.audit_log/, planted.tokens.text);
   expect(findsIn(places)).toEqual([]);
 });

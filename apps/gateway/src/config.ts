@@ -5,6 +5,7 @@ import {
   integer,
   loadConfig,
   optionalUrl,
+  pendingSettings,
   port,
   runnerSettings,
   servingSettings,
@@ -103,11 +104,7 @@ export const settings = {
     min: 100,
     max: 600_000,
   }),
-  RUNS_PENDING_MAX: integer(
-    'waiting async runs and webhooks of a tenant; above it 429 share_exhausted',
-    10_000,
-    { min: 1, max: 1_000_000 },
-  ),
+  ...pendingSettings,
   OUTCOME_BYTES_PER_TENANT: integer(
     'bytes of outcomes of runs kept for a tenant for 24 hours; above it 429 share_exhausted',
     1_073_741_824,

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { runQueue } from '@glovebox/reactors';
+import { BatchedRunLog, runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -51,6 +51,7 @@ export interface GatewayContext {
   readonly keyUses: KeyUses;
   readonly runner: RunnerClient;
   readonly runs: Queue;
+  readonly runLog: RunLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -153,8 +154,10 @@ export async function createGatewayContext(
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
     large_openings: vault.largeOpenings,
+    run_lines: waitingLines,
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
+  const runLog = new BatchedRunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined
@@ -182,6 +185,7 @@ export async function createGatewayContext(
     keyUses: stores.keyUses,
     runner,
     runs,
+    runLog,
     egress,
     destinations,
     shares,
@@ -196,6 +200,7 @@ export async function createGatewayContext(
       await tracer?.stop();
       await runner.close();
       await destinations.close();
+      await runLog.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

@@ -12,6 +12,8 @@ import { observe } from './http/observe';
 import { ProblemFilter } from './http/problem.filter';
 import { openApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
+import { DeliveriesController } from './deliveries/deliveries.controller';
+import { DeliveriesService } from './deliveries/deliveries.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
 import { PermissionsController } from './permissions/permissions.controller';
@@ -21,6 +23,8 @@ import { ReactorFormulasController } from './reactor-formulas/reactor-formulas.c
 import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.service';
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
+import { ProxyRunsController, ReactorRunsController, RunsController } from './runs/runs.controller';
+import { RunsService } from './runs/runs.service';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
 import { TokenizeController } from './tokenize/tokenize.controller';
@@ -35,6 +39,10 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  RunsController,
+  ReactorRunsController,
+  ProxyRunsController,
+  DeliveriesController,
   TenantsController,
   LogsController,
   TokensController,
@@ -58,6 +66,8 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        RunsService,
+        DeliveriesService,
         TenantsService,
         LogsService,
         TokensService,

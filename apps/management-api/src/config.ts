@@ -4,6 +4,7 @@ import {
   integer,
   loadConfig,
   moduleSettings,
+  pendingSettings,
   port,
   requiredSecret,
   servingSettings,
@@ -27,6 +28,7 @@ export const settings = {
     32 * 1024 * 1024,
     { min: 100_000, max: 10_000_000_000 },
   ),
+  ...pendingSettings,
   RATE_LIMIT_PER_MINUTE: integer('calls that one API key may make in a minute; 0 is no limit', 0, {
     min: 0,
     max: 1_000_000,

@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { mayHold, permissions, type Permission } from '@glovebox/access';
 import { nameOf, operations, urlOf, type Ids, type Operation } from './spec-operations';
+import { DataPlane } from './runs/spec-data-plane';
 import { useTestApi } from './spec-api';
 
 const api = useTestApi();
 let base: string;
 let ids: Ids;
-const noIds: Ids = { application: '', key: '', formula: '', reactor: '', proxy: '', token: '' };
+const noIds: Ids = {
+  application: '',
+  key: '',
+  formula: '',
+  reactor: '',
+  proxy: '',
+  token: '',
+  run: '',
+};
 
 beforeAll(async () => {
   base = `http://127.0.0.1:${api.port}`;
@@ -47,11 +56,22 @@ async function makeResources(): Promise<Ids> {
   const app = { name: 'a', type: 'public', permissions: ['token:create'] };
   const application = await made('/applications', app);
   const formula = await made('/reactor-formulas', { name: 'f', code: 'module.exports = () => 1' });
+  const reactor = await made('/reactors', {
+    name: 'r',
+    configuration: {},
+    formula: { id: formula },
+  });
+  const data = new DataPlane(api.ctx, api.database.dataUrl);
+  const { tenant_id: tenantId } = api.tenant;
+  const run = await data.run(tenantId, {}, { resourceId: reactor, mode: 'async' });
+  await data.webhook(tenantId, { id: run, reactorId: reactor, ended: { status: 'delivered' } });
+  await data.close();
   return {
     application,
     key: await made(`/applications/${application}/keys`, {}),
     formula,
-    reactor: await made('/reactors', { name: 'r', configuration: {}, formula: { id: formula } }),
+    reactor,
+    run,
     proxy: await made('/proxies', { name: 'p', destination_url: 'https://example.com' }),
     token: await made('/tokens', { type: 'token', data: 1 }, api.tenant.private_key),
   };
@@ -67,6 +87,7 @@ async function countRows(): Promise<unknown> {
        (SELECT count(*) FROM reactors) AS reactors,
        (SELECT count(*) FROM proxies) AS proxies,
        (SELECT count(*) FROM tokens) AS tokens,
+       (SELECT count(*) FROM webhook_deliveries) AS webhooks,
        (SELECT string_agg(name, ',') FROM tenants) AS tenants`,
   );
   return row;
@@ -134,10 +155,10 @@ describe('a key with one permission alone', () => {
     },
   );
 
-  it('has a use for every permission except those of the data plane', () => {
+  it('has a use for every permission', () => {
     const opening = new Set(operations.map(({ permission }) => permission));
     const closed = permissions.filter((permission) => !opening.has(permission));
-    expect(closed).toEqual(['token:use']);
+    expect(closed).toEqual([]);
     expect(
       [...opening].every((name) => name === null || permissions.some((one) => one === name)),
     ).toBe(true);

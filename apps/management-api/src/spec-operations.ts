@@ -21,6 +21,8 @@ export interface Ids {
   readonly reactor: string;
   readonly proxy: string;
   readonly token: string;
+  /** A run of the reactor, and its webhook. */
+  readonly run: string;
 }
 
 const application = () => ({ name: 'name', type: 'public', permissions: ['token:create'] });
@@ -62,6 +64,21 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },
+  { method: 'get', path: '/runs', permission: 'log:read' },
+  { method: 'get', path: '/reactors/:id/runs', permission: 'log:read' },
+  { method: 'get', path: '/reactors/:id/runs/:run_id', permission: 'log:read' },
+  { method: 'get', path: '/reactors/:id/results/:request_id', permission: 'token:use' },
+  { method: 'get', path: '/proxies/:id/runs', permission: 'log:read' },
+  { method: 'get', path: '/proxies/:id/runs/:run_id', permission: 'log:read' },
+  { method: 'get', path: '/webhook-deliveries', permission: 'log:read' },
+  { method: 'get', path: '/webhook-deliveries/:id', permission: 'log:read' },
+  {
+    method: 'post',
+    path: '/webhook-deliveries/replay',
+    permission: 'tenant:update',
+    body: () => ({ filter: { status: 'failed' } }),
+  },
+  { method: 'post', path: '/webhook-deliveries/:id/replay', permission: 'tenant:update' },
 
   { method: 'post', path: '/reactor-formulas', permission: 'reactor:create', body: formula },
   { method: 'get', path: '/reactor-formulas', permission: 'reactor:read' },
@@ -148,6 +165,10 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     reactors: ids.reactor,
     proxies: ids.proxy,
     tokens: ids.token,
+    'webhook-deliveries': ids.run,
   };
-  return path.replace(':id', other ?? resource[family] ?? '').replace(':key_id', ids.key);
+  return path
+    .replace(':id', other ?? resource[family] ?? '')
+    .replace(':key_id', ids.key)
+    .replace(/:run_id|:request_id/, ids.run);
 }

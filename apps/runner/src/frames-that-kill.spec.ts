@@ -7,6 +7,7 @@ import {
   type Frame,
   type RunOutcome,
 } from '@glovebox/sandbox';
+import { brokenFrames, randomFrom, testSeed } from '@glovebox/testing';
 import { specSecret, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**
@@ -119,6 +120,38 @@ describe.each(Object.entries(frames))('frames of every type with %s', (_, [head,
         await Promise.race(isWelcome ? [closed(socket), ponged(socket)] : [closed(socket)]);
         socket.destroy();
       }
+    }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
+  }, 60_000);
+});
+
+describe('mutated streams of frames', () => {
+  const seed = testSeed();
+  const streams = (count: number): Buffer[] => {
+    const random = randomFrom(seed);
+    return Array.from({ length: count }, () => brokenFrames(random));
+  };
+
+  it(`from clients end their connections at most (seed ${seed})`, async () => {
+    const neighbour = startNeighbour();
+    for (const bytes of streams(300)) {
+      const socket = await open(true);
+      socket.end(bytes);
+      await closed(socket);
+    }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
+  }, 60_000);
+
+  it(`from sandboxes end them at most (seed ${seed})`, async () => {
+    const neighbour = startNeighbour();
+    const code = `${writer} module.exports = ({ args }) => (say(Buffer.from(args.bytes, 'base64')), { alive: true })`;
+    for (const bytes of streams(40)) {
+      const { kind } = await runner.run(
+        code,
+        { args: { bytes: bytes.toString('base64') }, svc: true, timeoutMs: 5_000 },
+        { onCall: (method, params) => Promise.resolve({ method, params }) },
+      );
+      expect(['died', 'invalid_result', 'threw', 'returned', 'timed_out']).toContain(kind);
     }
     expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
   }, 60_000);

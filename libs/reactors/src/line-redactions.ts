@@ -4,7 +4,7 @@ import { Shares } from '@glovebox/shares';
 import { redacted, redactorOf } from './redact';
 
 /** An ended run with lines that may show what it knew. */
-export interface Written {
+interface Written {
   readonly tenantId: string;
   readonly lines: readonly LogLine[];
   /** Arguments, configuration, data of tokens. */
@@ -35,9 +35,12 @@ let isWorking = false;
  */
 export function redactLater(written: Written, then: (lines: readonly LogLine[]) => void): void {
   const { tenantId, lines } = written;
-  const bytes = weightOf(written);
-  if (!waitingLines.hasRoom(tenantId, bytes)) return then(withoutLines(lines));
-  const release = waitingLines.takeNow(tenantId, bytes);
+  let release: () => void;
+  try {
+    release = waitingLines.takeNow(tenantId, weightOf(written));
+  } catch {
+    return then(withoutLines(lines));
+  }
   const queue = queues.get(tenantId) ?? [];
   queue.push(job(written, then, release));
   queues.set(tenantId, queue);

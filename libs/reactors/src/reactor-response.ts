@@ -85,7 +85,8 @@ function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
   for (const [name, messages] of Object.entries(error.errors ?? { error: [error.message] })) {
     const shown: string[] = [];
     for (const message of messages) shown.push(yield* shownOf(message, redact));
-    errors.push([yield* shownOf(name, redact), shown]);
+    // `error` is our own name for what has none.
+    errors.push([name === 'error' ? name : yield* shownOf(name, redact), shown]);
   }
   return new Problem('reactor_error', {
     ...{ status, detail, position },

@@ -28,7 +28,7 @@ export const redacted = '[redacted]';
  */
 export function redactorOf(
   known: readonly unknown[],
-  opened: readonly unknown[] | undefined = [],
+  opened: readonly unknown[] | undefined,
   stepsMax = redactionStepsMax,
 ): Redact {
   let index: Index | 'too many' | undefined;

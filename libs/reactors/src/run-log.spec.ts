@@ -87,7 +87,7 @@ async function dropped(): Promise<Record<string, number>> {
   );
 }
 
-const lineOf = (text: string) => [{ at: 1, level: 'log', text }];
+const lineOf = (text: string) => [{ at: 1, level: 'info', text } as const];
 
 it('a run is written a moment later, its lines sealed in its own place', async () => {
   const log = startLog();

@@ -107,7 +107,7 @@ export class RunRecording {
       };
       setImmediate(() => {
         if (lines.length === 0) hand(lines);
-        else redactLater({ tenantId, lines, known, opened }, hand);
+        else this.#safely(() => redactLater({ tenantId, lines, known, opened }, hand));
       });
     });
   }

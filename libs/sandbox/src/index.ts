@@ -40,7 +40,6 @@ export {
   cutThrownLists,
   cutThrownText,
   isHttpStatus,
-  isPlace,
   type ThrownError,
 } from './thrown-error';
 export {

@@ -42,7 +42,8 @@ export interface RunRequest extends Omit<RunOrder, 'input'> {
 export interface LogLine {
   /** Milliseconds since 1970, by the clock of the runner. */
   readonly at: number;
-  readonly level: LogLevel;
+  /** One of `logLevels`. */
+  readonly level: string;
   readonly text: string;
 }
 

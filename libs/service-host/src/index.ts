@@ -24,6 +24,7 @@ export {
   egressSettings,
   headerSettings,
   moduleSettings,
+  pendingSettings,
   processSettings,
   runnerSettings,
   servingSettings,

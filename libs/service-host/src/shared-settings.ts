@@ -104,3 +104,12 @@ function packageName(name: string): string {
   if (/^(?:@[\w.-]+\/)?\w[\w.-]*(?:\/[\w.-]+)*$/.test(name) && !name.includes('__')) return name;
   throw new Error(`"${name}" is not the name of a package`);
 }
+
+/** Settings of a process that adds to what waits of a tenant. */
+export const pendingSettings = {
+  RUNS_PENDING_MAX: integer(
+    'waiting async runs and webhooks of a tenant; above it 429 share_exhausted',
+    10_000,
+    { min: 1, max: 1_000_000 },
+  ),
+};

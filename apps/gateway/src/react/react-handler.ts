@@ -20,6 +20,7 @@ import { authenticate } from '../call/caller';
 import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
+import { recordRun } from '../observing/record-run';
 import { insertOnce, markedIn, runOnce, type Done, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
@@ -93,10 +94,17 @@ async function runNow(
   res: ServerResponse,
   work: Work | undefined,
 ): Promise<Done> {
+  const { reactor, caller, traceId } = invocation;
+  const { tenantId } = reactor;
+  const { applicationId } = caller;
   const { response, lasting, sights } = await runReactor(ctx, {
     ...invocation,
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+    record: recordRun(ctx, {
+      ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
+      ...{ traceId, applicationId, mode: 'sync' },
+    }),
     ...(work ? markedIn(work) : { signal: callerLeft(res) }),
   });
   return { body: response, kept: lasting, sights };

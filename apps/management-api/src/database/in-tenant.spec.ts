@@ -7,6 +7,7 @@ import { Application } from '../entities/application.entity';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
+import { DataPlane } from '../runs/spec-data-plane';
 import { useTestApi } from '../spec-api';
 import { createDataSource, type SharedDataSource } from './data-source';
 import { asSql, eachInTenant, inTenant, statementsInTenant } from './in-tenant';
@@ -23,10 +24,19 @@ const tables = [
   'tokens',
   'token_terms',
   'audit_log',
+  'reactor_runs',
+  'ended_runs',
+  'webhook_deliveries',
+  'ended_deliveries',
 ];
 
 it('a query without WHERE sees the rows of its tenant, and none outside a tenant', async () => {
-  for (const { management_key, private_key } of [api.tenant, api.foreign]) {
+  const data = new DataPlane(api.ctx, api.database.dataUrl);
+  for (const { tenant_id: tenantId, management_key, private_key } of [api.tenant, api.foreign]) {
+    await data.accept({ tenantId, reactorId: randomUUID(), actorId: randomUUID() });
+    await data.run(tenantId);
+    await data.webhook(tenantId);
+    await data.webhook(tenantId, { ended: { status: 'failed' } });
     const formula = await api.post(
       '/reactor-formulas',
       { name: 'F', code: 'module.exports = () => ({})' },
@@ -40,6 +50,7 @@ it('a query without WHERE sees the rows of its tenant, and none outside a tenant
     ]);
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
+  await data.close();
   const { dataSource } = api.ctx;
   for (const table of tables) {
     const column = table === 'tenants' ? 'id' : 'tenant_id';
@@ -66,6 +77,13 @@ it('a tenant cannot write a row or a log entry of another tenant', async () => {
   await expect(
     inForeign(
       `INSERT INTO definition_log (version, kind, id, tenant_id) VALUES (0, 'proxy', $1, $2)`,
+    ),
+  ).rejects.toMatchObject({ code: '42501' });
+  await expect(
+    inForeign(
+      `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+         next_attempt_at, created_at)
+       VALUES ($1, $2, $1, '', '', '', 'pending', now(), now())`,
     ),
   ).rejects.toMatchObject({ code: '42501' });
 });

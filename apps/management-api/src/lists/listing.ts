@@ -50,27 +50,31 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
 }
 
-/**
- * Reads the page of a list with these filters. Every other parameter is refused, because ignoring
- * an unknown filter would show everything that it was meant to exclude.
- */
+/** Reads the page of a list with these filters. */
 export function readPage(
   query: URLSearchParams,
   errors: Record<string, string[]>,
   isFilter: (name: string) => boolean,
 ): PageQuery {
-  const isKnown = (name: string): boolean => name === 'page' || name === 'size' || isFilter(name);
-  const unknown = [...query.keys()].filter((name) => !isKnown(name)).slice(0, shownNames);
-  if (unknown.length > 0) {
-    const named = unknown.map((name) => name.slice(0, shownCharacters));
-    throw invalid(
-      Object.fromEntries(named.map((name) => [name, ['is not a filter of this list']])),
-    );
-  }
+  requireKnown(query, (name) => name === 'page' || name === 'size' || isFilter(name));
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
-    size: readWhole(query, 'size', { fallback: 20, max: pageSizeMax }, errors),
+    size: readSize(query, errors),
   };
+}
+
+export const readSize = (query: URLSearchParams, errors: Record<string, string[]>): number =>
+  readWhole(query, 'size', { fallback: 20, max: pageSizeMax }, errors);
+
+/**
+ * Refuses every other parameter, because ignoring an unknown filter would show everything that it
+ * was meant to exclude.
+ */
+export function requireKnown(query: URLSearchParams, isKnown: (name: string) => boolean): void {
+  const unknown = [...query.keys()].filter((name) => !isKnown(name)).slice(0, shownNames);
+  if (unknown.length === 0) return;
+  const named = unknown.map((name) => name.slice(0, shownCharacters));
+  throw invalid(Object.fromEntries(named.map((name) => [name, ['is not a filter of this list']])));
 }
 
 /** Reads a parameter that must be a whole number from 1, given once. */

@@ -1,6 +1,6 @@
 import { invalid } from '@glovebox/problems';
-import { isInstant } from '@glovebox/wire';
 import { queryReadBy } from '../http/request';
+import { Filters } from '../lists/filters';
 import { readPage, type PageQuery } from '../lists/listing';
 import { isUuid } from '../validation/uuid';
 
@@ -48,36 +48,16 @@ const textMax = 400;
 
 export function readLogQuery(query: URLSearchParams): LogQuery {
   const errors: Record<string, string[]> = {};
-  const once = (name: string, problemOf: (text: string) => string | undefined) => {
-    const [text, ...others] = query.getAll(name);
-    if (text === undefined) return undefined;
-    const problem = others.length > 0 ? 'must be given once' : problemOf(text);
-    if (problem === undefined) return text;
-    errors[name] = [problem];
-    return undefined;
-  };
-  const readText = (name: string): string | undefined =>
-    once(name, (text) =>
-      text.length > textMax || text.includes('\0')
-        ? `must be at most ${textMax} characters, without NUL`
-        : undefined,
-    );
-  const readDate = (name: string): Date | undefined => {
-    const text = once(name, (value) =>
-      isInstant(value) ? undefined : 'must be an ISO 8601 time with an offset or Z',
-    );
-    return text === undefined ? undefined : new Date(text);
-  };
-
-  const entityId = readText('entity_id');
+  const given = new Filters(query, errors);
+  const entityId = given.text('entity_id', textMax);
   const result = {
     ...readPage(query, errors, (name) => filters.has(name)),
-    entityType: readText('entity_type'),
+    entityType: given.text('entity_type', textMax),
     // The log has UUIDs in lower case, and other ids of tokens as they are.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,
-    operation: readText('operation'),
-    startDate: readDate('start_date'),
-    endDate: readDate('end_date'),
+    operation: given.text('operation', textMax),
+    startDate: given.instant('start_date'),
+    endDate: given.instant('end_date'),
   };
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return result;

@@ -1,4 +1,5 @@
 import { applicationTypes, permissions } from '@glovebox/access';
+import { runAnswers } from './run-answers';
 import {
   flag,
   instant,
@@ -276,6 +277,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...runAnswers,
   Permission: {
     ...object({
       type: oneOf(permissions),

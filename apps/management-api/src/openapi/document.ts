@@ -44,6 +44,11 @@ const tags = [
   { name: 'Applications', description: 'Callers, with their keys and permissions.' },
   { name: 'Permissions', description: 'All permissions that an application may hold.' },
   { name: 'Tenants', description: 'The tenant of the caller.' },
+  { name: 'Runs', description: 'Runs of code: those of reactors, and those of transforms.' },
+  {
+    name: 'Webhook deliveries',
+    description: 'Webhooks that report async runs, and their attempts.',
+  },
   { name: 'Logs', description: 'The audit log: changes, and each use of data.' },
 ];
 

@@ -5,6 +5,7 @@ import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
+import { runOperations } from './run-operations';
 import { instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
 
@@ -248,5 +249,6 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
+  ...runOperations,
   ...tokenOperations,
 };

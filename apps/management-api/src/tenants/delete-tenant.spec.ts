@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectDatabase } from '@glovebox/database';
 import { connectDefinitions, readLog, type DefinitionConnection } from '@glovebox/definitions';
+import { DataPlane } from '../runs/spec-data-plane';
 import { useTestApi } from '../spec-api';
 import { createTenant, type NewTenant } from './create-tenant';
 
@@ -45,6 +46,10 @@ async function stocked(): Promise<Stocked> {
      VALUES (gen_random_uuid(), $2, $1, 'w', '', '', 'delivered', now(), now())`,
     [runId, tenant.tenant_id],
   );
+  const data = new DataPlane(api.ctx, api.database.dataUrl);
+  await data.run(tenant.tenant_id);
+  await data.webhook(tenant.tenant_id, { ended: { status: 'delivered' } });
+  await data.close();
   return { ...tenant, formula, reactor, proxy };
 }
 
@@ -59,6 +64,8 @@ const tables = [
   'tokens',
   'reactor_runs',
   'webhook_deliveries',
+  'ended_runs',
+  'ended_deliveries',
 ];
 
 async function rowsOf(tenantId: string): Promise<Record<string, number>> {

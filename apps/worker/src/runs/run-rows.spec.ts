@@ -175,7 +175,7 @@ describe('the owner of a run', () => {
 
   it('ends it in one step: its row moves to the log, and its sealed webhook is due', async () => {
     const run = await runs.openNew();
-    const lines = [{ at: 1, level: 'log', text: 'a line of the code' }];
+    const lines = [{ at: 1, level: 'info', text: 'a line of the code' } as const];
     const startedAt = run.createdAt.getTime() + 300;
     await finishRun(worker.ctx.database, worker.ctx.sealer, run, {
       body: '{"raw":5}',

@@ -85,7 +85,7 @@ export async function transformRequest(
   };
   // Steps and turns may have taken time too.
   await decision.confirm();
-  const made = await runTransform(ctx, transforming, 'request transform', requestTransform, args);
+  const made = await runTransform(ctx, transforming, 'request', requestTransform, args);
   if (made.isAnswer) return { answer: made };
   return {
     suffix,

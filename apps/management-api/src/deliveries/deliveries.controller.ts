@@ -1,0 +1,48 @@
+import type { Actor } from '@glovebox/access';
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import type { Author } from '../changes/change';
+import { RequirePermission } from '../http/check-permission';
+import { Caller, ChangedBy } from '../http/request';
+import type { CursorPage } from '../lists/cursor';
+import {
+  DeliveryListing,
+  ReplayDeliveries,
+  type DeliveryQuery,
+  type DeliveryResponse,
+  type ReplayResponse,
+} from './deliveries.dto';
+import { DeliveriesService } from './deliveries.service';
+
+@Controller('webhook-deliveries')
+export class DeliveriesController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Get()
+  @RequirePermission('log:read')
+  list(
+    @Caller() actor: Actor,
+    @DeliveryListing() query: DeliveryQuery,
+  ): Promise<CursorPage<DeliveryResponse>> {
+    return this.deliveries.list(actor, query);
+  }
+
+  @Get(':id')
+  @RequirePermission('log:read')
+  get(@Caller() actor: Actor, @Param('id') id: string): Promise<DeliveryResponse> {
+    return this.deliveries.get(actor, id);
+  }
+
+  @Post('replay')
+  @HttpCode(202)
+  @RequirePermission('tenant:update')
+  replayAll(@ChangedBy() author: Author, @Body() input: ReplayDeliveries): Promise<ReplayResponse> {
+    return this.deliveries.replayAll(author, input);
+  }
+
+  @Post(':id/replay')
+  @HttpCode(202)
+  @RequirePermission('tenant:update')
+  replay(@ChangedBy() author: Author, @Param('id') id: string): Promise<ReplayResponse> {
+    return this.deliveries.replay(author, id);
+  }
+}

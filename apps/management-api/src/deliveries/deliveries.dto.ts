@@ -1,0 +1,147 @@
+import { Type } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { invalid } from '@glovebox/problems';
+import { queryReadBy } from '../http/request';
+import { readCursor, type CursorQuery } from '../lists/cursor';
+import { Filters } from '../lists/filters';
+import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
+
+export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** One attempt, as the worker recorded it. No status: there was no answer. */
+export interface WebhookAttempt {
+  at: string;
+  ms: number;
+  status?: number;
+  outcome: string;
+}
+
+/** Selects webhooks. Both times are inclusive, and are those of the run. */
+export interface DeliveryQuery extends CursorQuery {
+  readonly status: DeliveryStatus | undefined;
+  readonly reactorId: string | undefined;
+  readonly host: string | undefined;
+}
+
+export interface DeliveryRow {
+  id: string;
+  runId: string;
+  reactorId: string | null;
+  webhookId: string;
+  status: string;
+  callbackUrl: Buffer;
+  attempts: WebhookAttempt[];
+  outcome: string | null;
+  isReplayable: boolean;
+  nextAttemptAt: Date | null;
+  createdAt: Date;
+  endedAt: Date | null;
+}
+
+export interface DeliveryResponse {
+  id: string;
+  run_id: string;
+  reactor_id?: string;
+  webhook_id: string;
+  host: string;
+  status: string;
+  outcome?: string;
+  attempts: WebhookAttempt[];
+  replayable: boolean;
+  next_attempt_at?: string;
+  created_at: string;
+  ended_at?: string;
+}
+
+/** `matched`: webhooks that were selected; `queued`: those of them that are sent again. */
+export interface ReplayResponse {
+  matched: number;
+  queued: number;
+}
+
+const hostMax = 255;
+/** Webhooks of one replay. */
+export const replayedMax = 1_000;
+
+/** Selects webhooks that have ended. */
+export class ReplayFilter {
+  @IsOptional()
+  @IsIn(['delivered', 'failed'])
+  status?: 'delivered' | 'failed';
+
+  @IsOptional()
+  @IsUUID('loose')
+  reactor_id?: string;
+
+  @IsOptional()
+  @IsString()
+  @TextLength(1, hostMax)
+  @WithoutNul()
+  host?: string;
+
+  @IsOptional()
+  @IsInstant()
+  from?: string;
+
+  @IsOptional()
+  @IsInstant()
+  to?: string;
+}
+
+export class ReplayDeliveries {
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ReplayFilter)
+  filter!: ReplayFilter;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(replayedMax)
+  limit?: number;
+}
+
+export const DeliveryListing = queryReadBy(readDeliveryQuery);
+
+const names = ['status', 'reactor_id', 'host'];
+
+function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
+  const errors: Record<string, string[]> = {};
+  const filters = new Filters(query, errors);
+  const result = {
+    ...readCursor(query, errors, filters, (name) => names.includes(name)),
+    status: filters.oneOf('status', deliveryStatuses),
+    reactorId: filters.uuid('reactor_id'),
+    host: filters.text('host', hostMax),
+  };
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return result;
+}
+
+export function toDeliveryResponse(row: DeliveryRow, host: string): DeliveryResponse {
+  return {
+    id: row.id,
+    run_id: row.runId,
+    ...(row.reactorId === null ? {} : { reactor_id: row.reactorId }),
+    webhook_id: row.webhookId,
+    host,
+    status: row.status,
+    ...(row.outcome === null ? {} : { outcome: row.outcome }),
+    attempts: row.attempts,
+    replayable: row.isReplayable,
+    ...(row.nextAttemptAt === null ? {} : { next_attempt_at: row.nextAttemptAt.toISOString() }),
+    created_at: row.createdAt.toISOString(),
+    ...(row.endedAt === null ? {} : { ended_at: row.endedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,138 @@
+import { isIPv6 } from 'node:net';
+import type { Actor } from '@glovebox/access';
+import { Injectable } from '@nestjs/common';
+import { recordEach, type Sql } from '@glovebox/database';
+import { storeOutcome } from '@glovebox/idempotency';
+import { invalid, Problem } from '@glovebox/problems';
+import { receiverOf, webhookPlace } from '@glovebox/reactors';
+import type { Author } from '../changes/change';
+import { Context, type ManagementContext } from '../context';
+import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
+import { toCursorPage, type CursorPage } from '../lists/cursor';
+import { isUuid } from '../validation/uuid';
+import {
+  replayedMax,
+  toDeliveryResponse,
+  type DeliveryQuery,
+  type DeliveryResponse,
+  type DeliveryRow,
+  type ReplayDeliveries,
+  type ReplayResponse,
+} from './deliveries.dto';
+import {
+  countWaiting,
+  endedDeliveries,
+  findDelivery,
+  listStatement,
+  requeue,
+} from './delivery-rows';
+
+@Injectable()
+export class DeliveriesService {
+  constructor(@Context() private readonly ctx: ManagementContext) {}
+
+  async list(actor: Actor, query: DeliveryQuery): Promise<CursorPage<DeliveryResponse>> {
+    const { tenantId } = actor.principal;
+    const receiver = await this.#receiverOf(tenantId, query.host);
+    const { text, values } = listStatement(tenantId, { ...query, receiver }, query.size);
+    const rows = await this.ctx.searches.list(tenantId, (sql) =>
+      sql.query<DeliveryRow>(text, values),
+    );
+    const data = await Promise.all(rows.map((row) => this.#show(tenantId, row)));
+    return toCursorPage(query, rows, data);
+  }
+
+  async get({ principal: { tenantId } }: Actor, deliveryId: string): Promise<DeliveryResponse> {
+    const sql = eachInTenant(this.ctx.dataSource, tenantId);
+    return this.#show(tenantId, await found(sql, tenantId, deliveryId));
+  }
+
+  /** Sends an ended webhook again. One under way, or without a body, is a conflict. */
+  replay(author: Author, deliveryId: string): Promise<ReplayResponse> {
+    return this.#replay(author, async (sql, free) => {
+      const { id, status, isReplayable } = await found(sql, author.tenantId, deliveryId);
+      if (status === 'pending') throw conflict('The webhook is under way.');
+      if (!isReplayable) throw conflict('The body of the webhook has been erased.');
+      return { matched: 1, queued: await requeue(sql, author.tenantId, [id].slice(0, free)) };
+    });
+  }
+
+  /** Sends the newest of the ended webhooks that match again, except those without a body. */
+  async replayAll(
+    author: Author,
+    { filter, limit = replayedMax }: ReplayDeliveries,
+  ): Promise<ReplayResponse> {
+    const { tenantId } = author;
+    const { status, reactor_id: reactorId, from, to } = filter;
+    const selection = {
+      status,
+      reactorId: reactorId?.toLowerCase(),
+      receiver: await this.#receiverOf(tenantId, filter.host, 'filter.host'),
+      from: from === undefined ? undefined : new Date(from),
+      to: to === undefined ? undefined : new Date(to),
+    };
+    return this.#replay(author, async (sql, free) => {
+      const ids = await endedDeliveries(sql, tenantId, selection, limit);
+      return { matched: ids.length, queued: await requeue(sql, tenantId, ids.slice(0, free)) };
+    });
+  }
+
+  /** Replayed webhooks wait like any other: a tenant may have only so many. */
+  #replay(
+    author: Author,
+    work: (sql: Sql, free: number) => Promise<{ matched: number; queued: readonly string[] }>,
+  ): Promise<ReplayResponse> {
+    const { tenantId, claim } = author;
+    const waitingMax = this.ctx.config.RUNS_PENDING_MAX;
+    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
+      const sql = asSql(manager);
+      const free = waitingMax - (await countWaiting(sql, tenantId, waitingMax));
+      const { matched, queued } = await work(sql, Math.max(free, 0));
+      if (free <= 0) {
+        throw new Problem('share_exhausted', {
+          detail: 'Too many runs and webhooks of this tenant are waiting.',
+          retryAfterSeconds: 1,
+        });
+      }
+      const line = { operation: 'webhook_delivery.replay', entityType: 'webhook_delivery' };
+      await recordEach(sql, { ...author, ...line, outcome: 'success' }, queued);
+      const answer = { matched, queued: queued.length };
+      await storeOutcome(sql, this.ctx.sealer, claim, answer);
+      return answer;
+    });
+  }
+
+  async #show(tenantId: string, row: DeliveryRow): Promise<DeliveryResponse> {
+    const place = webhookPlace(tenantId, row.id, 'callback_url');
+    const url = await this.ctx.sealer.open(place, row.callbackUrl);
+    return toDeliveryResponse(row, new URL(url.toString('utf8')).hostname);
+  }
+
+  async #receiverOf(
+    tenantId: string,
+    host: string | undefined,
+    member = 'host',
+  ): Promise<string | undefined> {
+    if (host === undefined) return undefined;
+    const hostname = hostnameOf(host);
+    if (hostname !== undefined) return receiverOf(this.ctx.sealer, tenantId, hostname);
+    throw invalid({ [member]: ['must be a host name or an address, without a port'] });
+  }
+}
+
+async function found(sql: Sql, tenantId: string, id: string): Promise<DeliveryRow> {
+  const row = isUuid(id) ? await findDelivery(sql, tenantId, id.toLowerCase()) : undefined;
+  if (!row) throw new Problem('not_found');
+  return row;
+}
+
+const conflict = (detail: string): Problem => new Problem('conflict', { detail });
+
+const withoutPort = /^(?:\[[\da-f:.]+\]|[^\s/?#@\\:[\]]+)$/i;
+
+/** The host as a URL has it: in lower case, a name in its ASCII form, IPv6 in brackets. */
+function hostnameOf(host: string): string | undefined {
+  const written = isIPv6(host) ? `[${host}]` : host;
+  if (!withoutPort.test(written) || !URL.canParse(`http://${written}`)) return undefined;
+  return new URL(`http://${written}`).hostname;
+}

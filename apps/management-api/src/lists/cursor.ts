@@ -1,0 +1,76 @@
+import { lowestIdAt } from '@glovebox/database';
+import type { Filters } from './filters';
+import { readSize, requireKnown } from './listing';
+
+/** The part of a log that a list is asked for. The cursor is the id of the last entry seen. */
+export interface CursorQuery {
+  readonly size: number;
+  readonly after: string | undefined;
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+/** A part of a log, the newest first. With `after` there is more. */
+export interface CursorPage<Item> {
+  readonly pagination: { readonly page_size: number; readonly after?: string };
+  readonly data: readonly Item[];
+}
+
+export function readCursor(
+  query: URLSearchParams,
+  errors: Record<string, string[]>,
+  filters: Filters,
+  isFilter: (name: string) => boolean,
+): CursorQuery {
+  requireKnown(query, (name) => ['size', 'after', 'from', 'to'].includes(name) || isFilter(name));
+  return {
+    size: readSize(query, errors),
+    after: filters.uuid('after'),
+    from: filters.instant('from'),
+    to: filters.instant('to'),
+  };
+}
+
+/** Builds a condition of a statement, whose values are parameters. */
+export class Conditions {
+  readonly values: unknown[];
+  readonly #tests: string[] = [];
+
+  /** Another condition of the same statement shares its parameters. */
+  constructor(other?: Conditions) {
+    this.values = other?.values ?? [];
+  }
+
+  /** `test` ends where the value goes. Undefined is no condition. */
+  add(test: string, value: unknown): this {
+    if (value !== undefined) this.#tests.push(`${test} ${this.parameter(value)}`);
+    return this;
+  }
+
+  /** Restricts the ids, which begin with their time, to the part that is asked for. */
+  addRange({ after, from, to }: Partial<CursorQuery>): this {
+    return this.add('id <', after)
+      .add('id >=', from && lowestIdAt(from.getTime()))
+      .add('id <', to && lowestIdAt(to.getTime() + 1));
+  }
+
+  parameter(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+
+  toString(): string {
+    return this.#tests.join(' AND ');
+  }
+}
+
+/** Cuts off the row that only shows that there is more. */
+export function toCursorPage<Row extends { readonly id: string }, Item>(
+  { size }: CursorQuery,
+  rows: readonly Row[],
+  data: readonly Item[],
+): CursorPage<Item> {
+  const last = rows.length > size ? rows[size - 1] : undefined;
+  const pagination = { page_size: size, ...(last ? { after: last.id } : {}) };
+  return { pagination, data: data.slice(0, size) };
+}

@@ -1,0 +1,49 @@
+import { isInstant } from '@glovebox/wire';
+import { choice } from '../validation/messages';
+import { isUuid } from '../validation/uuid';
+
+type Errors = Record<string, string[]>;
+
+/** Reads the filters of a list, each given once at most. What is wrong with one goes to `errors`. */
+export class Filters {
+  constructor(
+    private readonly query: URLSearchParams,
+    private readonly errors: Errors,
+  ) {}
+
+  text(name: string, charactersMax: number): string | undefined {
+    return this.#once(name, (text) =>
+      text.length > charactersMax || text.includes('\0')
+        ? `must be at most ${charactersMax} characters, without NUL`
+        : undefined,
+    );
+  }
+
+  uuid(name: string): string | undefined {
+    return this.#once(name, (text) => (isUuid(text) ? undefined : 'must be a UUID'))?.toLowerCase();
+  }
+
+  instant(name: string): Date | undefined {
+    const text = this.#once(name, (value) =>
+      isInstant(value) ? undefined : 'must be an ISO 8601 time with an offset or Z',
+    );
+    return text === undefined ? undefined : new Date(text);
+  }
+
+  oneOf<Value extends string>(name: string, values: readonly Value[]): Value | undefined {
+    const known: readonly string[] = values;
+    const text = this.#once(name, (value) =>
+      known.includes(value) ? undefined : `must be ${choice(values)}`,
+    );
+    return values.find((value) => value === text);
+  }
+
+  #once(name: string, faultOf: (text: string) => string | undefined): string | undefined {
+    const [text, ...others] = this.query.getAll(name);
+    if (text === undefined) return undefined;
+    const fault = others.length > 0 ? 'must be given once' : faultOf(text);
+    if (fault === undefined) return text;
+    this.errors[name] = [fault];
+    return undefined;
+  }
+}

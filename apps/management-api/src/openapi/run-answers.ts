@@ -1,0 +1,164 @@
+import { deliveryStatuses } from '../deliveries/deliveries.dto';
+import { runKinds, runStatuses } from '../runs/runs.dto';
+import {
+  flag,
+  instant,
+  json,
+  listOf,
+  object,
+  oneOf,
+  ref,
+  text,
+  uuid,
+  whole,
+  type Schema,
+  type Schemas,
+} from './schema';
+
+const reactorId = '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10';
+const runId = '019b7a3e-52c0-7c1a-9f3b-2d4e5f607182';
+const time = '2026-01-31T12:00:00.000Z';
+
+const runMembers: readonly [Schemas, Schemas] = [
+  {
+    id: uuid,
+    kind: oneOf(runKinds),
+    resource_id: { ...uuid, description: 'The reactor, or the proxy of the transform.' },
+    mode: {
+      ...oneOf(['sync', 'async', 'request', 'response']),
+      description: 'For a transform, the side that it changes.',
+    },
+    status: oneOf(runStatuses),
+    trace_id: text,
+    attempt: { ...whole, description: 'Counts from 1.' },
+    created_at: instant,
+  },
+  {
+    application_id: { ...uuid, description: 'The caller. Absent for anonymous calls.' },
+    outcome: { ...text, description: '`completed`, `cancelled`, or the code of the error.' },
+    http_status: whole,
+    argument_names: listOf(text),
+    token_ids: listOf(text),
+    queued_ms: whole,
+    duration_ms: whole,
+    position: {
+      ...object({ line: whole, column: whole }),
+      description: 'The place in the code where its error was made.',
+    },
+    started_at: instant,
+    ended_at: instant,
+  },
+];
+
+const run = {
+  id: runId,
+  kind: 'reactor',
+  resource_id: reactorId,
+  application_id: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11',
+  mode: 'async',
+  status: 'failed',
+  outcome: 'reactor_error',
+  http_status: 500,
+  argument_names: ['card.number'],
+  token_ids: ['2c9e7b1a-0d34-4f5e-8a6b-1f2e3d4c5b6a'],
+  trace_id: 'order-7',
+  attempt: 1,
+  queued_ms: 12,
+  duration_ms: 184,
+  position: { line: 3, column: 9 },
+  created_at: time,
+  started_at: time,
+  ended_at: time,
+};
+const attempt = { at: time, ms: 48, status: 200, outcome: 'delivered' };
+const [always, sometimes] = runMembers;
+
+/** One part of a log. */
+const partOf = (item: string): Schema =>
+  object({ pagination: ref('CursorPagination'), data: listOf(ref(item)) });
+
+export const runAnswers: Schemas = {
+  CursorPagination: {
+    ...object(
+      { page_size: whole },
+      { after: { ...uuid, description: 'Gives the next part. Absent at the end.' } },
+    ),
+    example: { page_size: 20, after: runId },
+  },
+  Run: { ...object(always, sometimes), example: run },
+  RunDetails: {
+    ...object(
+      {
+        ...always,
+        lines: {
+          ...listOf(object({ at: instant, level: text, text })),
+          description: 'The output of `console`, without values that the run knew.',
+        },
+      },
+      {
+        ...sometimes,
+        webhook: object({
+          status: oneOf(deliveryStatuses),
+          attempts: listOf(ref('WebhookAttempt')),
+        }),
+      },
+    ),
+    example: {
+      ...run,
+      lines: [{ at: time, level: 'info', text: 'the bank declined' }],
+      webhook: { status: 'delivered', attempts: [attempt] },
+    },
+  },
+  RunPage: partOf('Run'),
+  RunResult: {
+    ...object(
+      { status: oneOf(['pending', 'completed', 'failed']) },
+      { result: json, error: ref('Problem') },
+    ),
+    example: { status: 'completed', result: { raw: { approved: true } } },
+  },
+  WebhookAttempt: {
+    ...object(
+      {
+        at: instant,
+        ms: whole,
+        outcome: oneOf(['delivered', 'rejected', 'timed_out', 'unreachable']),
+      },
+      { status: { ...whole, description: 'Absent if there was no answer.' } },
+    ),
+    example: attempt,
+  },
+  WebhookDelivery: {
+    ...object(
+      {
+        id: uuid,
+        run_id: uuid,
+        webhook_id: text,
+        host: text,
+        status: oneOf(deliveryStatuses),
+        attempts: listOf(ref('WebhookAttempt')),
+        replayable: { ...flag, description: 'It has ended, and its body was not erased yet.' },
+        created_at: instant,
+      },
+      { reactor_id: uuid, outcome: text, next_attempt_at: instant, ended_at: instant },
+    ),
+    example: {
+      id: runId,
+      run_id: runId,
+      reactor_id: reactorId,
+      webhook_id: `msg_${runId}`,
+      host: 'shop.example',
+      status: 'delivered',
+      outcome: 'delivered',
+      attempts: [attempt],
+      replayable: true,
+      created_at: time,
+      ended_at: time,
+    },
+  },
+  WebhookDeliveryPage: partOf('WebhookDelivery'),
+  Replayed: {
+    ...object({ matched: whole, queued: whole }),
+    example: { matched: 41, queued: 40 },
+  },
+};

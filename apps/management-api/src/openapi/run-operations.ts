@@ -1,0 +1,91 @@
+import { deliveryStatuses } from '../deliveries/deliveries.dto';
+import { runKinds, runStatuses } from '../runs/runs.dto';
+import { page } from './list-queries';
+import type { OperationText } from './operation-text';
+import { instant, oneOf, text, uuid } from './schema';
+
+const part = {
+  size: page.size,
+  after: { description: 'The cursor of the answer before.', schema: uuid },
+  from: { description: 'Not accepted before this time.', schema: instant },
+  to: { description: 'Not accepted after this time.', schema: instant },
+};
+const ofResource = {
+  ...part,
+  status: { description: 'Only runs with this status.', schema: oneOf(runStatuses) },
+  kind: { description: 'Only runs of this kind.', schema: oneOf(runKinds) },
+  trace_id: { description: 'Only runs of this call.', schema: text },
+};
+
+export const runOperations: Readonly<Record<string, OperationText>> = {
+  'GET /runs': {
+    id: 'listRuns',
+    summary: 'List runs, the newest first',
+    answer: 'RunPage',
+    query: {
+      ...ofResource,
+      resource_id: { description: 'Only runs of this reactor or proxy.', schema: uuid },
+    },
+  },
+  'GET /reactors/{id}/runs': {
+    id: 'listReactorRuns',
+    summary: 'List the runs of a reactor, the newest first',
+    answer: 'RunPage',
+    query: ofResource,
+  },
+  'GET /reactors/{id}/runs/{run_id}': {
+    id: 'getReactorRun',
+    summary: 'Get a run with its output, and the attempts of its webhook',
+    answer: 'RunDetails',
+  },
+  'GET /reactors/{id}/results/{request_id}': {
+    id: 'getReactorResult',
+    summary: 'Get the result of an async run',
+    description:
+      'Only the application that started the run finds it, until 24 hours after its end. ' +
+      '`request_id` is the `async_request_id`.',
+    answer: 'RunResult',
+  },
+  'GET /proxies/{id}/runs': {
+    id: 'listProxyRuns',
+    summary: 'List the runs of the transforms of a proxy, the newest first',
+    answer: 'RunPage',
+    query: ofResource,
+  },
+  'GET /proxies/{id}/runs/{run_id}': {
+    id: 'getProxyRun',
+    summary: 'Get a run of a transform with its output',
+    answer: 'RunDetails',
+  },
+  'GET /webhook-deliveries': {
+    id: 'listWebhookDeliveries',
+    summary: 'List webhooks, the newest first',
+    answer: 'WebhookDeliveryPage',
+    query: {
+      ...part,
+      status: { description: 'Only webhooks with this status.', schema: oneOf(deliveryStatuses) },
+      reactor_id: { description: 'Only webhooks of this reactor.', schema: uuid },
+      host: { description: 'Only webhooks to this host, without a port.', schema: text },
+    },
+  },
+  'GET /webhook-deliveries/{id}': {
+    id: 'getWebhookDelivery',
+    summary: 'Get a webhook with its attempts',
+    answer: 'WebhookDelivery',
+  },
+  'POST /webhook-deliveries/{id}/replay': {
+    id: 'replayWebhookDelivery',
+    summary: 'Send an ended webhook again, with the same `webhook-id`',
+    description: 'A webhook that is under way, or whose body was erased, is a conflict.',
+    answer: 'Replayed',
+  },
+  'POST /webhook-deliveries/replay': {
+    id: 'replayWebhookDeliveries',
+    summary: 'Send ended webhooks again, the newest first',
+    description:
+      'Takes the newest `limit` webhooks that match, 1,000 by default. `queued` leaves out those ' +
+      'whose body was erased.',
+    answer: 'Replayed',
+    body: { filter: { status: 'failed', host: 'shop.example' }, limit: 100 },
+  },
+};

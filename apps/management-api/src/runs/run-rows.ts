@@ -1,0 +1,123 @@
+import type { Sql } from '@glovebox/database';
+import { Conditions } from '../lists/cursor';
+import type { WebhookAttempt } from '../deliveries/deliveries.dto';
+import type { RunQuery, RunRow } from './runs.dto';
+
+// A run is in one of two tables: async runs wait in `reactor_runs`, and a run that has ended is in
+// `ended_runs`. It moves in one transaction, so that one statement over both finds it once.
+
+const ended = `id, kind, resource_id AS "resourceId", application_id AS "applicationId", mode,
+  status, outcome, http_status AS "httpStatus", argument_names AS "argumentNames",
+  token_ids AS "tokenIds", trace_id AS "traceId", attempt, queued_ms AS "queuedMs",
+  duration_ms AS "durationMs", position, created_at AS "createdAt", started_at AS "startedAt",
+  ended_at AS "endedAt"`;
+/** Workers of the release before leave a run here when it has ended. */
+const waiting = `id, 'reactor' AS kind, reactor_id AS "resourceId", actor_id AS "applicationId",
+  'async' AS mode, status, NULL AS outcome, NULL::smallint AS "httpStatus",
+  NULL::text[] AS "argumentNames", NULL::text[] AS "tokenIds", trace_id AS "traceId",
+  greatest(fence, 1)::integer AS attempt, NULL::integer AS "queuedMs",
+  NULL::integer AS "durationMs", NULL::jsonb AS position, created_at AS "createdAt",
+  started_at AS "startedAt", finished_at AS "endedAt"`;
+
+/** The statement of a part of the log. It finds one row more than the part has, if there is one. */
+export function listStatement(
+  tenantId: string,
+  query: RunQuery,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const inLog = selected(new Conditions(), tenantId, 'resource_id', query).add(
+    'kind =',
+    query.kind,
+  );
+  const inQueue = selected(new Conditions(inLog), tenantId, 'reactor_id', query).add(
+    `'reactor' =`,
+    query.kind,
+  );
+  const limit = `ORDER BY id DESC LIMIT ${inLog.parameter(query.size + 1)}`;
+  return {
+    text: `(SELECT ${ended} FROM ended_runs WHERE ${inLog} ${limit}) UNION ALL
+      (SELECT ${waiting} FROM reactor_runs WHERE ${inQueue} ${limit}) ${limit}`,
+    values: inLog.values,
+  };
+}
+
+function selected(
+  where: Conditions,
+  tenantId: string,
+  resource: 'resource_id' | 'reactor_id',
+  query: RunQuery,
+): Conditions {
+  return where
+    .add('tenant_id =', tenantId)
+    .add(`${resource} =`, query.resourceId)
+    .add('status =', query.status)
+    .add('trace_id =', query.traceId)
+    .addRange(query);
+}
+
+export async function findRun(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<(RunRow & { readonly lines: Buffer | null }) | undefined> {
+  const [row] = await sql.query<RunRow & { readonly lines: Buffer | null }>(
+    `SELECT ${ended}, lines FROM ended_runs WHERE tenant_id = $1 AND id = $2
+     UNION ALL
+     SELECT ${waiting}, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  return row;
+}
+
+/** The webhook of a run has the id of its run. */
+export async function webhookOfRun(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+): Promise<{ status: string; attempts: WebhookAttempt[] } | undefined> {
+  const [row] = await sql.query<{ status: string; attempts: WebhookAttempt[] }>(
+    `SELECT status, attempt_log AS attempts FROM ended_deliveries WHERE tenant_id = $1 AND id = $2
+     UNION ALL
+     SELECT status, attempt_log FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  return row;
+}
+
+/** The result of an async run, sealed: as the body of its webhook, or in its own row. */
+export interface ResultRow {
+  readonly status: string;
+  readonly outcome: string | null;
+  readonly body: Buffer | null;
+  /** Workers of the release before store the result here. */
+  readonly ownResult: Buffer | null;
+}
+
+/** Finds a run that the application started, until a day after its end. */
+export async function findResult(
+  sql: Sql,
+  run: {
+    readonly tenantId: string;
+    readonly id: string;
+    readonly reactorId: string;
+    readonly applicationId: string;
+  },
+): Promise<ResultRow | undefined> {
+  const [row] = await sql.query<ResultRow>(
+    `WITH run AS (
+       SELECT status, NULL AS outcome, result FROM reactor_runs
+       WHERE tenant_id = $1 AND id = $2 AND reactor_id = $3 AND actor_id = $4
+         AND (finished_at IS NULL OR finished_at > now() - interval '24 hours')
+       UNION ALL
+       SELECT status, outcome, NULL FROM ended_runs
+       WHERE tenant_id = $1 AND id = $2 AND resource_id = $3 AND application_id = $4
+         AND mode = 'async' AND ended_at > now() - interval '24 hours'
+     ), webhook AS (
+       SELECT body FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2
+       UNION ALL
+       SELECT body FROM ended_deliveries WHERE tenant_id = $1 AND id = $2
+     )
+     SELECT status, outcome, result AS "ownResult", body FROM run LEFT JOIN webhook ON true`,
+    [run.tenantId, run.id, run.reactorId, run.applicationId],
+  );
+  return row;
+}

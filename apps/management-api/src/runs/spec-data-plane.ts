@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { connectDatabase, timeOrderedId, type Database } from '@glovebox/database';
+import {
+  insertEndedRuns,
+  insertRun,
+  receiverOf,
+  sealLines,
+  webhookPlace,
+  type RunLogEntry,
+  type RunRecord,
+} from '@glovebox/reactors';
+import type { ManagementContext } from '../context';
+
+/** The rows that gateway and worker write, for specs of the endpoints that show them. */
+export class DataPlane {
+  readonly database: Database;
+
+  constructor(
+    private readonly ctx: ManagementContext,
+    dataUrl: string,
+  ) {
+    this.database = connectDatabase({ url: dataUrl, app: 'spec', connectionsMax: 2 });
+  }
+
+  /** An async run that waits. */
+  accept(run: { tenantId: string; reactorId: string; actorId: string }): Promise<string> {
+    const accepted = { ...run, args: {}, callbackUrl: 'https://a.example/', timeoutMs: 10_000 };
+    return insertRun(this.database, this.ctx.sealer, { ...accepted, traceId: 'accepted' }, 1_000);
+  }
+
+  async run(
+    tenantId: string,
+    record: Partial<RunRecord> = {},
+    more: Partial<RunLogEntry> = {},
+  ): Promise<string> {
+    const entry: RunLogEntry = {
+      runId: timeOrderedId(),
+      tenantId,
+      kind: 'reactor',
+      resourceId: randomUUID(),
+      traceId: 'trace',
+      applicationId: null,
+      mode: 'sync',
+      attempt: 1,
+      record: {
+        outcome: 'completed',
+        status: 200,
+        startedAt: Date.now(),
+        durationMs: 1,
+        queuedMs: 0,
+        argumentNames: [],
+        tokenIds: [],
+        lines: [],
+        ...record,
+      },
+      ...more,
+    };
+    const sealedLines = await sealLines(this.ctx.sealer, entry);
+    const createdAt = entry.record.startedAt;
+    await insertEndedRuns(this.database, [{ ...entry, createdAt, sealedLines }]);
+    return entry.runId;
+  }
+
+  /** A webhook that waits, or that ended so long ago. */
+  async webhook(
+    tenantId: string,
+    {
+      id = timeOrderedId(),
+      reactorId = randomUUID(),
+      url = 'https://shop.example/hook',
+      body = '{"raw":1}',
+      ended,
+    }: {
+      id?: string;
+      reactorId?: string;
+      url?: string;
+      body?: string | null;
+      ended?: { status: 'delivered' | 'failed'; ago?: string };
+    } = {},
+  ): Promise<string> {
+    const { sealer } = this.ctx;
+    const sealed = (column: 'body' | 'callback_url', text: string): Promise<Buffer> =>
+      sealer.seal(webhookPlace(tenantId, id, column), text);
+    const values = [
+      tenantId,
+      id,
+      reactorId,
+      await sealed('callback_url', url),
+      await receiverOf(sealer, tenantId, new URL(url).hostname),
+      body === null ? null : await sealed('body', body),
+      JSON.stringify([{ at: new Date(0).toISOString(), ms: 5, status: 500, outcome: 'rejected' }]),
+    ];
+    await (ended
+      ? this.database.query(
+          `INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, callback_url,
+             receiver, body, attempt_log, status, outcome, created_at, ended_at)
+           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, $8, 'rejected', now(),
+             now() - $9::interval)`,
+          [...values, ended.status, ended.ago ?? '0'],
+        )
+      : this.database.query(
+          `INSERT INTO webhook_deliveries (tenant_id, id, run_id, reactor_id, webhook_id,
+             callback_url, receiver, body, attempt_log, status, next_attempt_at, created_at)
+           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, 'pending', now(), now())`,
+          values,
+        ));
+    return id;
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
