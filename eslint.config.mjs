@@ -17,6 +17,7 @@ const libraries = {
   vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],
   http1: [],
+  idempotency: ['problems', 'seal', 'database', 'access', 'vault'],
   reactors: [
     'problems',
     'wire',
@@ -29,6 +30,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
+    'shares',
   ],
   testing: [],
 };

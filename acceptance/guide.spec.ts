@@ -145,7 +145,7 @@ class Example {
     const { REACTOR = '' } = (this.#variables ??= await this.#createReactor());
     const answer = await call('POST', `${product.baseUrl}/reactors/${REACTOR}/react`, {
       key: product.privateKey,
-      body: { args: JSON.parse(withTokens(args)) as unknown },
+      body: { args: JSON.parse(withDestination(withTokens(args))) as unknown },
     });
     return { start: String(answer.status), headers: {}, body: answer.text };
   }
@@ -181,6 +181,9 @@ class Example {
 /** A local server plays the destination of the page. */
 const pathOf = (url: unknown): string =>
   typeof url === 'string' ? url.replace(/^https:\/\/[^/]*/, '') : '';
+
+const withDestination = (text: string): string =>
+  text.replace(/https:\/\/api\.example\.com/g, shop.destination.url);
 
 const withTokens = (text: string): string =>
   text.replace(/\{\{ *(\w+)/g, (whole, name: string) => {

@@ -1,5 +1,6 @@
 import { worker } from './async-runs.cases';
 import { management } from './management.cases';
+import { gateway } from './runs-once.cases';
 
 // All cases in one file: an app that a test has killed and restarted runs until the last case ends.
-afterAll(() => Promise.all([worker.end(), management.end()]));
+afterAll(() => Promise.all([worker.end(), management.end(), gateway.end()]));

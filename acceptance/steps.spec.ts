@@ -143,6 +143,35 @@ describe('request steps', () => {
     expect(JSON.parse(shop.forwarded.body)).toMatchObject({ raw: null });
   });
 
+  it.each([
+    ['append to it', [body('append', '$.seen', true)]],
+    [
+      'leave its expressions alone',
+      [{ type: 'detokenize', options: { path: '$.spared', enabled: false } }],
+    ],
+    ['change headers', [header('append', 'X-Mine', 'yes'), header('remove', 'X-Theirs')]],
+  ])('that %s show code the body as it came, for its signature', async (_, steps) => {
+    const proxy = await shop.proxy(
+      { request: `return { headers: {}, body: { raw: args.raw_body } };` },
+      { request_transforms: steps },
+    );
+    const text = '{ "amount": 10.00, "spared": "x" }';
+    await proxy.call({ headers: asJson, body: text });
+    expect(JSON.parse(shop.forwarded.body)).toEqual({ raw: text });
+  });
+
+  it.each([
+    ['tokenize', tokenize],
+    ['remove', body('remove', '$.card')],
+  ])('that %s a value keep the body as it came from the code', async (_, step) => {
+    const proxy = await shop.proxy(
+      { request: `return { headers: {}, body: { raw: args.raw_body ?? null } };` },
+      { ...application, request_transforms: [step] },
+    );
+    await proxy.call({ body: { card } });
+    expect(JSON.parse(shop.forwarded.body)).toEqual({ raw: null });
+  });
+
   it('that touch headers alone pass on a body of any kind and length', async () => {
     const proxy = await shop.proxy({}, { request_transforms: [header('append', 'X-Mine', 'yes')] });
     const large = Buffer.alloc(11 * 1024 * 1024, 'x');

@@ -102,3 +102,66 @@ export interface BenchGateway {
   ask(question: 'pause'): Promise<{ readonly longestMs: number }>;
   end(): Promise<void>;
 }
+
+export type Runtime = 'node16' | 'node20';
+
+/** What the measurements of sandboxes share. */
+export interface SandboxParts {
+  /** Untyped: bundled when the bench runs. */
+  readonly libraries: any;
+  readonly env: Readonly<Record<string, string>> & { readonly RUNNER_SECRET: string };
+  readonly folder: string;
+  readonly children: Children;
+}
+
+/** A run with its code. */
+export interface BenchOrder {
+  readonly kind: string;
+  readonly tenantId: string;
+  readonly resourceId: string;
+  readonly runtime: Runtime;
+  readonly applicationId: string | null;
+  readonly isolation: 'warm' | 'run';
+  readonly code: string;
+  readonly args: unknown;
+  readonly configuration: Readonly<Record<string, string>>;
+  readonly svc: boolean;
+  readonly urgency: string;
+  readonly timeoutMs: number;
+  readonly resultBytesMax: number;
+}
+
+export type AddRow = (
+  goal: string,
+  what: string,
+  figure: Band,
+  bound?: Bound,
+  unit?: string,
+) => void;
+
+/** One level and runtime to be measured. */
+export interface SandboxSetting {
+  readonly parts: SandboxParts;
+  readonly sandboxes: Sandboxes;
+  readonly runtime: Runtime;
+  readonly timing: Timing;
+  readonly details: Record<string, unknown>;
+  readonly row: AddRow;
+  wants(goal: string): boolean;
+}
+
+/** A runner in the process of the bench. */
+export interface Sandboxes {
+  readonly level: 2 | 3;
+  nodeOf(runtime: Runtime): string;
+  counts(): { readonly generic: number };
+  /** Runs in the pool. Resolves with the returned value; any other outcome rejects. */
+  run(order: Partial<BenchOrder>): Promise<any>;
+  /** Starts a sandbox beside the pool. */
+  start(runtime: Runtime): {
+    readonly ready: Promise<void>;
+    readonly exited: Promise<void>;
+    kill(): void;
+    run(order: Partial<BenchOrder>): Promise<{ readonly kind: string; readonly value?: any }>;
+  };
+}

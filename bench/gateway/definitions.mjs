@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { pin } from '../lib/processes.mjs';
 import { check } from '../lib/checks.mjs';
-import { until } from './waiting.mjs';
+import { until } from '../lib/waiting.mjs';
 import { startGateway } from './gateways.mjs';
 import { loadSealing, sampleDefinition } from './sample-definitions.mjs';
 import { createProxy } from './setting.mjs';

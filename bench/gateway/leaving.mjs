@@ -1,5 +1,5 @@
 import { check } from '../lib/checks.mjs';
-import { until } from './waiting.mjs';
+import { until } from '../lib/waiting.mjs';
 import { beginCall, statusOf } from './calls.mjs';
 import { createProxy } from './setting.mjs';
 

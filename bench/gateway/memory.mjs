@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pin, residentMebibytes } from '../lib/processes.mjs';
 import { beginCall, statusOf } from './calls.mjs';
 import { check } from '../lib/checks.mjs';
-import { until } from './waiting.mjs';
+import { until } from '../lib/waiting.mjs';
 import { startGateway } from './gateways.mjs';
 import { createProxy } from './setting.mjs';
 

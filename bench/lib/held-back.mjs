@@ -15,4 +15,7 @@ export const heldBack = {
   P12: 'scavenges: all of a young generation of 16 MiB survives while definitions are loaded',
   P17: 'likely that one tenant has two statements under way, the peer sixteen; of 100 tokens AES-GCM and JSON are most',
   P18: "the profile is flat; with code, a fifth of the gateway's time are writes to the runner's socket",
+  S1: 'the pool asks after each run whether the process is at rest: a second round trip. The profile of a sandbox alone is flat',
+  S2: 'as S1',
+  S3: 'as S1; a sandbox serves one run at a time, and the peer takes sixteen messages in one read',
 };

@@ -53,5 +53,12 @@ const childrenOf = (pid) =>
       .map(Number),
   );
 
+/**
+ * @param {number} pid
+ * @returns {number[]}
+ */
+export const descendantsOf = (pid) =>
+  childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+
 /** @param {readonly number[]} values */
 const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -8,7 +8,7 @@ import * as timings from './turns.mjs';
 const repoRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 const rough =
-  'Rough: --quick warms up for 2 s instead of 10 and takes 3 rounds instead of 11. It finds faults of ' +
+  'Rough: --quick warms up for 2 turns instead of 10 and takes 3 rounds instead of 11. It finds faults of ' +
   'the bench; it says nothing of a goal.';
 
 /**

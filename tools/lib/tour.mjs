@@ -50,6 +50,11 @@ export function tour({ baseUrl, adminKey, privateKey, demoDestination }) {
   ];
 }
 
+const weak = `
+WARNING: SANDBOX_ALLOW_WEAK is set. Code of reactors and transforms is NOT contained: it can read
+and change everything that this user can. Run only code that you trust.
+`;
+
 /** @param {import('./types.js').Dev} dev */
 export function printTour(dev) {
   console.log(`
@@ -58,7 +63,7 @@ Management key    ${dev.adminKey}
 Private key       ${dev.privateKey}
 Demo destination  ${dev.demoDestination}
 Sandboxes         ${dev.sandboxes}
-
+${dev.sandboxes.startsWith('level 0') ? weak : ''}
 A tour, to paste line by line:
 `);
   for (const { comment, command } of tour(dev)) {

@@ -75,6 +75,21 @@ export const settings = {
     1_024,
     { min: 1, max: 65_536 },
   ),
+  CALL_RATE_PER_MINUTE: integer(
+    'calls of reactors and proxies by one API key in a minute, over all gateways; 0: no limit',
+    0,
+    { min: 0, max: 10_000_000 },
+  ),
+  ANONYMOUS_CALL_RATE_PER_MINUTE: integer(
+    'calls without an API key through one proxy from one address in a minute; 0: no limit',
+    0,
+    { min: 0, max: 10_000_000 },
+  ),
+  TRUSTED_HOPS: integer(
+    'proxies in front of the gateway that append to X-Forwarded-For; 0: callers connect themselves',
+    0,
+    { min: 0, max: 10 },
+  ),
   BUFFERED_BYTES_MAX: integer(
     'bytes of bodies and values that calls keep in memory; one tenant gets at most half',
     268_435_456,
@@ -90,6 +105,11 @@ export const settings = {
     max: 600_000,
   }),
   ...pendingSettings,
+  OUTCOME_BYTES_PER_TENANT: integer(
+    'bytes of outcomes of runs kept for a tenant for 24 hours; above it 429 share_exhausted',
+    1_073_741_824,
+    { min: 1_048_576, max: 1_099_511_627_776 },
+  ),
   REACTOR_SYNC_TIMEOUT_MS: integer('how long a sync run may take', 10_000, {
     min: 100,
     max: 210_000,

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { BatchedRunLog, runQueue, type RunLog } from '@glovebox/reactors';
+import { BatchedRunLog, runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -19,8 +19,10 @@ import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/known-keys';
+import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
+import { KeptOutcomes } from './react/kept-outcomes';
 import { Destinations } from './destinations/destinations';
 import { AccessLog } from './observing/access-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
@@ -54,6 +56,8 @@ export interface GatewayContext {
   readonly destinations: Destinations;
   readonly shares: CallShares;
   readonly tunnels: Tunnels;
+  readonly keptOutcomes: KeptOutcomes;
+  readonly rates: CallRates;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -150,7 +154,9 @@ export async function createGatewayContext(
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
     large_openings: vault.largeOpenings,
+    run_lines: waitingLines,
   });
+  const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new BatchedRunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
@@ -184,9 +190,12 @@ export async function createGatewayContext(
     destinations,
     shares,
     tunnels: new Tunnels(),
+    keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
+    rates,
     hopMarker: hopMarkerOf(keyHash),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      rates.close();
       accessLog?.flush();
       await tracer?.stop();
       await runner.close();

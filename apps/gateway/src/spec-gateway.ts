@@ -171,10 +171,12 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       };
     },
 
-    /** Makes a reactor of the tenant that no runner runs, and returns its id. */
-    async reactor(requestParameters: readonly RequestParameter[] = []): Promise<string> {
+    /** Makes a reactor of the tenant, and returns its id. */
+    async reactor(
+      requestParameters: readonly RequestParameter[] = [],
+      code = 'module.exports = () => ({})',
+    ): Promise<string> {
       const [id, formulaId] = [randomUUID(), randomUUID()];
-      const code = 'module.exports = () => ({})';
       await define({
         ...{ kind: 'formula', id: formulaId, tenantId, code, codeHash: code },
         ...{ runtime: 'node20', requestParameters },

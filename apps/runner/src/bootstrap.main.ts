@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  encodeFrame,
-  frameBytesMax,
   objectOf,
   positiveOf,
-  textOf,
+  readValue,
+  valueBytesMax,
+  writeValue,
   type Frame,
   type InvalidResultReason,
   type JsonFrameType,
@@ -15,13 +15,13 @@ import {
   leave,
   listen,
   send,
-  sendText,
   settleCall,
   type CallsOfRun,
 } from './inside/channel';
 import { consoleOfRun, createConsole, withinShare } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
+import { hasLeftovers } from './inside/leftovers';
 import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -40,31 +40,30 @@ interface Run {
 }
 
 const runs = new AsyncLocalStorage<Run>();
-const { stringify } = JSON;
 const { captureStackTrace } = Error;
 const later = setImmediate;
 let current: Run | undefined;
 let isLoading = false;
 let handler: Handler | undefined;
 
-function begin(body: JsonObject): Run {
-  const id = positiveOf(body, 'run');
+function begin(head: JsonObject): Run {
+  const id = positiveOf(head, 'run');
   current?.calls.end();
   current = {
     id,
     calls: createCallsOfRun(id),
-    resultBytesMax: Math.min(positiveOf(body, 'resultBytesMax'), frameBytesMax - 1024),
-    isTransform: body['kind'] === 'transform',
+    resultBytesMax: Math.min(positiveOf(head, 'resultBytesMax'), valueBytesMax),
+    isTransform: head['kind'] === 'transform',
   };
   return current;
 }
 
-function load(body: JsonObject): void {
+function load(head: JsonObject, code: Buffer): void {
   isLoading = true;
-  const run = begin(body);
+  const run = begin(head);
   runs.run(run, () => {
     try {
-      handler = loadHandler(textOf(body, 'code'), body['modules'] as Modules);
+      handler = loadHandler(code.toString('utf8'), head['modules'] as Modules);
       isLoading = false;
       send('LOADED', { ok: true });
     } catch (error) {
@@ -87,10 +86,10 @@ function sayFailure(
   const error = describeThrown(thrown);
   let reason: InvalidResultReason = 'too_large';
   try {
-    if (Buffer.byteLength(stringify(error)) <= bytesMax) {
-      // The whole error must be sendable, although only the part that is shown is sent.
-      encodeFrame(type, { error });
-      return send(type, { ...head, kind, error: cutThrown(error) });
+    // The whole error must be sendable, although only the part that is shown is sent.
+    const [whole, shown] = [writeValue(error), writeValue(cutThrown(error))];
+    if (Math.max(Buffer.byteLength(whole), Buffer.byteLength(shown)) <= bytesMax) {
+      return send(type, { ...head, kind }, shown);
     }
   } catch {
     reason = 'not_serialisable';
@@ -98,12 +97,13 @@ function sayFailure(
   send(type, { ...head, kind: 'invalid_result', reason });
 }
 
-function invoke(body: JsonObject): void {
-  const run = begin(body);
+function invoke(head: JsonObject, value: Buffer): void {
+  const run = begin(head);
+  const { args, configuration } = objectOf(readValue(value), 'input');
   const request = {
-    args: run.isTransform ? transformArguments(body['args']) : body['args'],
-    configuration: objectOf(body['configuration'], 'configuration'),
-    svc: body['svc'] === true ? createSvc(run) : null,
+    args: run.isTransform ? transformArguments(args) : args,
+    configuration: objectOf(configuration, 'configuration'),
+    svc: head['svc'] === true ? createSvc(run) : null,
   };
   void runs.run(run, async () => {
     try {
@@ -123,24 +123,14 @@ function finish(run: Run, value: unknown, kind: 'returned' | 'answered' = 'retur
   if (current !== run) return;
   const result = describeResult(value, run.resultBytesMax);
   end(run);
-  if (result.kind === 'text') {
-    try {
-      // Concatenated: stringifying the result once more would double its cost.
-      sendText('RESULT', `{"run":${run.id},"kind":"${kind}","value":${result.text}}`);
-    } catch {
-      refuse(run, 'not_serialisable');
-    }
-  } else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind });
-  else refuse(run, result.reason);
+  if (result.kind === 'text') send('RESULT', { run: run.id, kind }, result.text);
+  else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind });
+  else send('RESULT', { run: run.id, kind: 'invalid_result', reason: result.reason });
 }
 
 function end(run: Run): void {
   current = undefined;
   run.calls.end();
-}
-
-function refuse(run: Run, reason: InvalidResultReason): void {
-  send('RESULT', { run: run.id, kind: 'invalid_result', reason });
 }
 
 /** `last`: no further run may use this process. */
@@ -193,7 +183,7 @@ function consoleNow(): Run['console'] {
   if (run === undefined || run !== current) return undefined;
   const { id } = run;
   return (run.console ??= consoleOfRun(
-    withinShare((level, text) => send('LOG', { run: id, level, text })),
+    withinShare((level, text) => send('LOG', { run: id, level }, text)),
   ));
 }
 
@@ -201,16 +191,16 @@ function onFrame(frame: Frame): void {
   if (frame.type === 'DATA') return onStreamData(frame.stream, frame.data);
   switch (frame.type) {
     case 'LOAD':
-      return load(frame.body);
+      return load(frame.head, frame.value);
     case 'INVOKE':
-      return invoke(frame.body);
+      return invoke(frame.head, frame.value);
     case 'RPCRES':
-      return settleCall(frame.body);
+      return settleCall(frame.head, frame.value);
     case 'STREAM':
-      return onStreamEvent(frame.body);
+      return onStreamEvent(frame.head);
     case 'PING':
       // One whole turn later: behind the effects of earlier frames and behind every due timer.
-      later(() => later(() => send('PONG', { id: frame.body['id'] })));
+      later(() => later(() => send('PONG', { id: frame.head['id'], leftovers: hasLeftovers() })));
       return;
     default:
       return leave();

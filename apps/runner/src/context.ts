@@ -2,12 +2,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '@glovebox/egress';
+import type { Runtime } from '@glovebox/sandbox';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
 import type { WayOut } from './sandbox/egress-connections';
 import { launch, locateFiles, type IsolationLevel } from './sandbox/launcher';
-import { findLevel, type LevelFinding } from './sandbox/isolation-levels';
+import { chooseLevel, type LevelFinding } from './sandbox/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './sandbox/pool';
 import { SandboxProcess } from './sandbox/sandbox-process';
@@ -17,6 +18,8 @@ export interface RunnerContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly metrics: RunnerMetrics;
+  /** One beside the pool, which nobody hands out or ends. */
+  startSandbox(runtime: Runtime): SandboxProcess;
   readonly pool: SandboxPool;
   readonly level: IsolationLevel;
   /** The reason why a higher level does not hold here, by level. */
@@ -29,6 +32,7 @@ export interface RunnerContext {
 interface RunnerParts {
   readonly logger?: Logger;
   readonly dial?: WayOut['dial'];
+  readonly platform?: NodeJS.Platform;
 }
 
 export async function createContext(
@@ -39,22 +43,13 @@ export async function createContext(
   const registry = createRegistry('runner');
   const work = prepareWorkDir(config.workDir);
   try {
-    const files = locateFiles({ ...config, workDir: work.path });
+    const platform = parts.platform ?? process.platform;
+    const files = locateFiles({ ...config, workDir: work.path, platform });
     const limits = config.launchLimits;
-    const { level, rejected } = await findLevel(
-      { files, limits, workDir: work.path },
-      config.level,
-    );
-    logger.info({ level, rejected }, `sandboxes run at level ${level}`);
-    if (level < 2 && !config.allowWeak) {
-      throw new Error(
-        'no isolation holds on this machine, and SANDBOX_ALLOW_WEAK=i-accept is not set: ' +
-          JSON.stringify(rejected),
-      );
-    }
+    const setup = { files, limits, workDir: work.path, platform };
+    const { level, rejected } = await chooseLevel(setup, config, logger);
 
     const lookups = new Shares({ places: config.lookupsMax });
-    observeShares(registry, { lookups });
     const egress = createEgress(config.egress, { lookups });
     const wayOut: WayOut = {
       // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
@@ -71,16 +66,16 @@ export async function createContext(
         'this runner lacks CAP_SYS_NICE: busy sandboxes run with the priority of the product',
       );
     };
-    const pool = new SandboxPool(
-      (runtime) =>
-        new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
-          wayOut,
-          modules: { errors: config.offered.errors, bundles: files.bundles },
-          onCannotStepBack,
-        }),
-      config.poolLimits,
-      logger,
-    );
+    const startSandbox = (runtime: Runtime): SandboxProcess =>
+      new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
+        wayOut,
+        modules: { errors: config.offered.errors, bundles: files.bundles },
+        onCannotStepBack,
+      });
+    const pool = new SandboxPool(startSandbox, config.poolLimits, logger);
+    observeShares(registry, { lookups, ...pool.shares });
+    const { memory } = config.poolLimits;
+    logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
     await pool.warmUp();
     let isStopping = false;
     return {
@@ -88,6 +83,7 @@ export async function createContext(
       logger,
       registry,
       metrics: createMetrics(registry, pool, level),
+      startSandbox,
       pool,
       level,
       rejected,

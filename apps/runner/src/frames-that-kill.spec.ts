@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { encodeFrame, FrameDecoder, type Frame, type RunOutcome } from '@glovebox/sandbox';
+import {
+  encodeFrame,
+  FrameDecoder,
+  protocolVersion,
+  type Frame,
+  type RunOutcome,
+} from '@glovebox/sandbox';
+import { brokenFrames, randomFrom, testSeed } from '@glovebox/testing';
 import { specSecret, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /**
@@ -28,30 +35,69 @@ afterAll(async () => {
 const other = 'module.exports = () => ({})';
 const types = Array.from({ length: 17 }, (_, type) => type);
 
-/** The JSON text of a frame. `run` is the run in flight. */
-const bodies: Readonly<Record<string, string>> = {
-  'no JSON': `'{"run":'`,
-  'no JSON object': `'[1]'`,
-  'an empty object': `'{}'`,
-  'members of wrong types': `'{"run":1,"id":"x","kind":7,"ok":5,"method":[],"stream":-1,"level":1,"text":{},"error":3}'`,
-  'deep nesting': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info","text":"","value":' + '{"a":'.repeat(5000) + '1' + '}'.repeat(5000) + '}'`,
-  'millions of open brackets': `'['.repeat(1 << 22)`,
-  'a thrown body that is nested deeply': `'{"run":1,"ok":false,"kind":"threw","error":{"name":"CustomHttpResponseError","message":"","body":' + '['.repeat(5000) + ']'.repeat(5000) + '}}'`,
-  'numbers that grow when they are written again': `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","params":[' + '1e20,'.repeat(1_600_000) + '1],"value":{"a":[' + '1e20,'.repeat(1_600_000) + '1]}}'`,
-  'a result of another kind': `'{"run":1,"ok":false,"kind":"no_capacity"}'`,
-};
-const writer = `const raw = (type, text) => { const t = Buffer.from(text); const h = Buffer.alloc(5); h.writeUInt32LE(t.length + 1); h[4] = type; return Buffer.concat([h, t]) };`;
+/** A head that fits every type. `run` is the run in flight. */
+const good = `'{"run":1,"id":1,"ok":true,"kind":"returned","method":"svc.tokenize","level":"info"}'`;
+const threw = `'{"run":1,"ok":false,"kind":"threw"}'`;
+const large = 5 * 1024 * 1024;
 
-describe.each(Object.entries(bodies))('frames of every type with %s', (_, body) => {
+/** Head and value of a frame, as the code that makes them. */
+const frames: Readonly<Record<string, readonly [head: string, value: string]>> = {
+  'a head that is no JSON': [`'{"run":'`, `''`],
+  'a head that is no object': [`'[1]'`, `''`],
+  'an empty head': [`'{}'`, `''`],
+  'a head of wrong types': [
+    `'{"run":1,"id":"x","kind":7,"ok":5,"method":[],"stream":-1,"level":1,"params":3,"order":[]}'`,
+    `'{}'`,
+  ],
+  'a head that is nested deeply': [
+    `'{"run":1,"id":' + '['.repeat(2000) + ']'.repeat(2000) + '}'`,
+    `''`,
+  ],
+  'a head above its limit': [`'{"run":1' + ' '.repeat(5000) + '}'`, `''`],
+  'a method and a level without end': [
+    `'{"run":1,"id":1,"method":"svc.' + 'x'.repeat(2000) + '","level":"' + 'x'.repeat(2000) + '"}'`,
+    `'{}'`,
+  ],
+  'a call that does not exist': [`'{"run":1,"id":1,"method":"egress.x","params":{}}'`, `''`],
+  'a result of another kind': [`'{"run":1,"ok":false,"kind":"no_capacity"}'`, `''`],
+  'a value that is no JSON': [good, `'{"a":'`],
+  'a value that is no object': [good, `'5'`],
+  'a value that is nested deeply': [good, `'{"a":'.repeat(5000) + '1' + '}'.repeat(5000)`],
+  'a value of open brackets': [good, `'['.repeat(1 << 22)`],
+  'a value of millions of members': [good, `'{"a":[' + '1e20,'.repeat(1_600_000) + '1]}'`],
+  'a value that is no text': [good, `Buffer.alloc(1000, 0xff)`],
+  'a value above the limit of calls': [good, `'"' + 'x'.repeat(${large}) + '"'`],
+  'a thrown body that is nested deeply': [
+    threw,
+    `'{"name":"CustomHttpResponseError","message":"","body":' + '['.repeat(5000) + ']'.repeat(5000) + '}'`,
+  ],
+  'a thrown error that is none': [threw, `'{"name":1}'`],
+};
+const writer = `const raw = (type, head, value = '') => { const t = Buffer.from(head); const v = Buffer.from(value); const h = Buffer.alloc(9); h.writeUInt32LE(t.length + v.length + 5); h[4] = type; h.writeUInt32LE(t.length, 5); return Buffer.concat([h, t, v]) };
+  const say = (frame) => { process._getActiveHandles()[0].write(frame); return new Promise(() => {}) };`;
+
+/** A run of another tenant on the same connection. It returns when it is told to. */
+function startNeighbour(): { returns(): Promise<RunOutcome> } {
+  let end: (value: unknown) => void = () => undefined;
+  const told = new Promise((resolve) => (end = resolve));
+  const outcome = runner.run(
+    'module.exports = async ({ svc }) => { await svc.detokenize(1); return {} }',
+    { tenantId: 'neighbour', svc: true, timeoutMs: 60_000 },
+    { onCall: () => told },
+  );
+  return { returns: () => (end(1), outcome) };
+}
+
+describe.each(Object.entries(frames))('frames of every type with %s', (_, [head, value]) => {
   it('from a sandbox end that sandbox at most', async () => {
-    const code = `${writer}
-      module.exports = ({ args }) => { process._getActiveHandles()[0].write(raw(args.type, ${body})); return new Promise(() => {}) }`;
+    const neighbour = startNeighbour();
+    const code = `${writer} module.exports = ({ args }) => say(raw(args.type, ${head}, ${value}))`;
     const outcomes: RunOutcome[] = [];
     for (const type of types) {
       outcomes.push(
         await runner.run(
           code,
-          { args: { type }, svc: true, timeoutMs: 700, resultBytesMax: 31 * 1024 * 1024 },
+          { args: { type }, svc: true, timeoutMs: 400, resultBytesMax: 31 * 1024 * 1024 },
           { onCall: (method, params) => Promise.resolve({ method, params }) },
         ),
       );
@@ -59,50 +105,115 @@ describe.each(Object.entries(bodies))('frames of every type with %s', (_, body) 
     for (const { kind } of outcomes) {
       expect(['died', 'timed_out', 'invalid_result', 'threw', 'returned']).toContain(kind);
     }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
   }, 60_000);
 
   it('from a client end its connection at most', async () => {
-    const text = new Function(`return ${body}`)() as string;
+    const neighbour = startNeighbour();
+    const said = new Function(`return [${head}, ${value}]`)() as [string, string];
     for (const type of types) {
       for (const isWelcome of [false, true]) {
         const socket = await open(isWelcome);
-        socket.write(rawFrame(type, text));
+        socket.write(rawFrame(type, ...said));
         // An accepted frame is handled before the ping. A refused one closes the connection.
         if (isWelcome) socket.write(encodeFrame('PING', { id: 1 }));
         await Promise.race(isWelcome ? [closed(socket), ponged(socket)] : [closed(socket)]);
         socket.destroy();
       }
     }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
   }, 60_000);
 });
 
+describe('mutated streams of frames', () => {
+  const seed = testSeed();
+  const streams = (count: number): Buffer[] => {
+    const random = randomFrom(seed);
+    return Array.from({ length: count }, () => brokenFrames(random));
+  };
+
+  it(`from clients end their connections at most (seed ${seed})`, async () => {
+    const neighbour = startNeighbour();
+    for (const bytes of streams(300)) {
+      const socket = await open(true);
+      socket.end(bytes);
+      await closed(socket);
+    }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
+  }, 60_000);
+
+  it(`from sandboxes end them at most (seed ${seed})`, async () => {
+    const neighbour = startNeighbour();
+    const code = `${writer} module.exports = ({ args }) => (say(Buffer.from(args.bytes, 'base64')), { alive: true })`;
+    for (const bytes of streams(40)) {
+      const { kind } = await runner.run(
+        code,
+        { args: { bytes: bytes.toString('base64') }, svc: true, timeoutMs: 5_000 },
+        { onCall: (method, params) => Promise.resolve({ method, params }) },
+      );
+      expect(['died', 'invalid_result', 'threw', 'returned', 'timed_out']).toContain(kind);
+    }
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
+  }, 60_000);
+});
+
+describe('a value of a sandbox that its caller cannot read', () => {
+  const result = '{"run":1,"kind":"returned"}';
+  it.each([
+    ['is no JSON', result, `'{"a":'`, 'the value is not json'],
+    ['is no object', result, `'5'`, 'value is not an object'],
+    ['is nested too deeply', result, `'['.repeat(100)`, 'the value is too deep'],
+    ['is no error', '{"run":1,"kind":"threw"}', `'{"name":1}'`, 'name is not a string'],
+  ])('ends its run alone when it %s', async (_, head, value, reason) => {
+    const neighbour = startNeighbour();
+    const code = `${writer} module.exports = () => say(raw(6, '${head}', ${value}))`;
+    expect(await runner.run(code)).toEqual({
+      kind: 'died',
+      reason: `protocol violation: ${reason}`,
+    });
+    expect(await neighbour.returns()).toEqual({ kind: 'returned', value: {} });
+  });
+
+  it.each([
+    ['no JSON', `'[1'`, 400],
+    ['nested too deeply', `'['.repeat(100)`, 400],
+    ['of too many members', `'[' + '1,'.repeat(100_000) + '1]'`, 413],
+  ])('gets an error for a call whose arguments are %s', async (_, params, status) => {
+    const code = `${writer} module.exports = () => {
+      const channel = process._getActiveHandles()[0];
+      say(raw(7, '{"run":1,"id":2,"method":"svc.tokenize"}', ${params}));
+      return new Promise((resolve) => channel.prependListener('data', (data) => {
+        const [, status] = /"status":([0-9]+)/.exec(data.toString('latin1')) ?? [];
+        if (status) resolve({ status: Number(status) }) })) }`;
+    const onCall = (): Promise<number> => Promise.resolve(1);
+    expect(await runner.run(code, { svc: true }, { onCall })).toEqual({
+      kind: 'returned',
+      value: { status },
+    });
+  });
+});
+
 it('the limit of a result also holds for a thrown body', async () => {
-  const code = `${writer}
-    module.exports = () => {
-      const error = { name: 'Error', message: '', body: 'x'.repeat(5000) };
-      process._getActiveHandles()[0].write(raw(6, JSON.stringify({ run: 1, kind: 'threw', error })));
-      return new Promise(() => {}) }`;
+  const code = `${writer} module.exports = () => {
+    const error = { name: 'Error', message: '', body: 'x'.repeat(5000) };
+    return say(raw(6, '{"run":1,"kind":"threw"}', JSON.stringify(error))) }`;
   expect(await runner.run(code, { resultBytesMax: 1_000 })).toMatchObject({ kind: 'died' });
   expect(await runner.run(code, { codeHash: 'larger', resultBytesMax: 10_000 })).toMatchObject({
     kind: 'threw',
   });
 });
 
-it('numbers that outgrow the frame are an invalid result when returned, and are cut when thrown', async () => {
+it('numbers that grow when they are written again are returned as they are, and cut when thrown', async () => {
   const list = `'{"a":[' + '1e20,'.repeat(1 << 21) + '1]}'`;
-  const said = (text: string): string => `${writer}
-    module.exports = () => {
-      process._getActiveHandles()[0].write(raw(6, '{"run":1,' + ${text} + '}'));
-      return new Promise(() => {}) }`;
   const resultBytesMax = 31 * 1024 * 1024;
-  const returned = said(`'"kind":"returned","value":' + ${list}`);
-  expect(await runner.run(returned, { resultBytesMax })).toEqual({
-    kind: 'invalid_result',
-    reason: 'too_large',
-  });
-  const error = `'"error":{"name":"E","message":"","body":' + ${list} + '}'`;
-  const threw = said(`'"kind":"threw",' + ${error}`);
-  expect(await runner.run(threw, { codeHash: 'threw', resultBytesMax })).toEqual({
+  const said = (kind: string, value: string): string =>
+    `${writer} module.exports = () => say(raw(6, '{"run":1,"kind":"${kind}"}', ${value}))`;
+  const outcome = await runner.run(said('returned', list), { resultBytesMax });
+  expect(outcome.kind === 'returned' && (outcome.value as { a: number[] }).a).toHaveLength(
+    (1 << 21) + 1,
+  );
+  const error = `'{"name":"E","message":"","body":' + ${list} + '}'`;
+  expect(await runner.run(said('threw', error), { codeHash: 'threw', resultBytesMax })).toEqual({
     kind: 'threw',
     error: { name: 'E', message: '', body: `{"a":[${`${10 ** 20},`.repeat(46)}`.slice(0, 1_000) },
   });
@@ -118,17 +229,19 @@ it('an answer of the client that cannot be passed on fails only its call', async
   }
 });
 
-function rawFrame(type: number, text: string): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt32LE(Buffer.byteLength(text) + 1);
-  head[4] = type;
-  return Buffer.concat([head, Buffer.from(text)]);
+function rawFrame(type: number, head: string, value: string): Buffer {
+  const prefix = Buffer.alloc(9);
+  const [headBytes, valueBytes] = [Buffer.byteLength(head), Buffer.byteLength(value)];
+  prefix.writeUInt32LE(5 + headBytes + valueBytes);
+  prefix[4] = type;
+  prefix.writeUInt32LE(headBytes, 5);
+  return Buffer.concat([prefix, Buffer.from(head), Buffer.from(value)]);
 }
 
 async function open(isWelcome: boolean): Promise<Socket> {
   const socket = connect(runner.socketFile).on('error', () => undefined);
   if (isWelcome) {
-    socket.write(encodeFrame('HELLO', { version: 1, secret: specSecret }));
+    socket.write(encodeFrame('HELLO', { version: protocolVersion, secret: specSecret }));
     await once(socket, 'data');
   } else await once(socket, 'connect');
   socket.resume();

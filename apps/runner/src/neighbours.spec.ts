@@ -1,13 +1,20 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { svcBytesMax, svcCallsMax, type RunHooks, type RunOutcome } from '@glovebox/sandbox';
-import { waitFor } from '@glovebox/testing';
+import {
+  callTooLarge,
+  svcBytesMax,
+  svcCallsMax,
+  type RunHooks,
+  type RunOutcome,
+} from '@glovebox/sandbox';
+import { startDnsServer, waitFor, type DnsServer } from '@glovebox/testing';
 import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /** One tenant's code attacks, while another tenant's runs go on over the same connection. */
 let runner: SpecRunner;
 let destination: Server;
+let names: DnsServer;
 const arrived = { bytes: 0, sockets: new Set<Socket>() };
 
 const dial = async ({ host }: { host: string }): Promise<Socket> => {
@@ -24,10 +31,14 @@ beforeAll(async () => {
     socket.on('error', () => undefined).on('close', () => arrived.sockets.delete(socket));
   }).listen(0, '127.0.0.1');
   await once(destination, 'listening');
-  runner = await startSpecRunner({}, dial);
+  names = await startDnsServer(({ name }) =>
+    name.endsWith('.silent') ? 'silence' : 'no such name',
+  );
+  runner = await startSpecRunner({ EGRESS_DNS: names.address }, dial);
 });
 afterAll(async () => {
   await runner.stop();
+  await names.close();
   destination.close();
 });
 
@@ -116,8 +127,32 @@ function slowCalls(heldMs = 20): {
   };
 }
 
-const rawFrames = `const raw = (type, body) => { const t = Buffer.from(JSON.stringify(body)); const h = Buffer.alloc(5); h.writeUInt32LE(t.length + 1); h[4] = type; return Buffer.concat([h, t]) };
+const rawFrames = `const raw = (type, head, value = '') => { const t = Buffer.from(JSON.stringify(head)); const v = Buffer.from(value); const h = Buffer.alloc(9); h.writeUInt32LE(t.length + v.length + 5); h[4] = type; h.writeUInt32LE(t.length, 5); return Buffer.concat([h, t, v]) };
   const channel = () => process._getActiveHandles()[0];`;
+
+describe('8 runs with a flood of large calls of svc', () => {
+  it.each([
+    ['that are refused in the sandbox', `svc.tokenize('x'.repeat(2e7)).catch(() => 0)`],
+    ['of the largest size', `svc.tokenize('x'.repeat(4194300)).catch(() => 0)`],
+    [
+      'of the largest size that are written by the code itself',
+      `(channel().write(raw(7, { id: (id += 1), run: 1, method: 'svc.tokenize' }, '"' + 'x'.repeat(4194300) + '"')), new Promise((resolve) => setTimeout(resolve, 5)))`,
+    ],
+    [
+      'of as many members as are taken',
+      `svc.tokenize(Array(99_990).fill({ a: 'b' }).slice(0, 33_000)).catch(() => 0)`,
+    ],
+  ])(
+    '%s do not slow a neighbour down',
+    async (_, call) => {
+      const { onCall } = slowCalls();
+      const code = `${rawFrames} let id = 1e6; module.exports = async ({ svc }) => { for (;;) await ${call} }`;
+      const outcomes = await attackBeside({ code, runs: 8, onCall });
+      expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('died'));
+    },
+    120_000,
+  );
+});
 
 describe('one run with many large calls of svc at once', () => {
   it('has at most 8 calls and 4 MiB open, and all are answered', async () => {
@@ -133,21 +168,32 @@ describe('one run with many large calls of svc at once', () => {
   it('has no more of them open when it writes the frames itself, and slows no neighbour down', async () => {
     const { onCall, most } = slowCalls();
     const code = `${rawFrames} module.exports = () => {
-      for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize', params: ['x'.repeat(id > 20 ? 3e5 : 10)] }));
+      for (let id = 1; id <= 300; id += 1) channel().write(raw(7, { id, run: 1, method: 'svc.tokenize' }, JSON.stringify(['x'.repeat(id > 20 ? 3e5 : 10)])));
       return new Promise(() => {}) }`;
     await attackBeside({ code, onCall, isOn: () => most.answered > 45 });
     expect(most.calls).toBe(svcCallsMax);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
   }, 120_000);
 
-  it('makes a call that alone is larger than the limit of open calls', async () => {
-    const { onCall } = slowCalls();
+  it('gets an error with status 413 for a call above the limit, and its other calls go on', async () => {
+    const { onCall, most } = slowCalls();
     const code = `module.exports = async ({ svc }) => ({ answers: await Promise.all(
-      [1, 9e6, 1, 9e6, 2].map((length) => svc.tokenize('x'.repeat(length)))) })`;
+      [1, 4194300, 4194301, 2e7, 2].map((length) => svc.tokenize('x'.repeat(length)).catch(({ message, code, status, data }) => ({ message, code, status, data })))) })`;
     expect(await runner.run(code, { svc: true, codeHash: 'large' }, { onCall })).toEqual({
       kind: 'returned',
-      value: { answers: [1, 9e6, 1, 9e6, 2] },
+      value: { answers: [1, 4_194_300, callTooLarge, callTooLarge, 2] },
     });
+    expect(most.answered).toBe(3);
+  });
+
+  it('gets the same error for a call with more than 100,000 members', async () => {
+    const { onCall, most } = slowCalls();
+    const code = `module.exports = async ({ svc }) => ({ status: await svc.tokenize(Array(1e5).fill(0)).catch(({ status }) => status) })`;
+    expect(await runner.run(code, { svc: true, codeHash: 'many' }, { onCall })).toEqual({
+      kind: 'returned',
+      value: { status: 413 },
+    });
+    expect(most.answered).toBe(0);
   });
 
   it('gets the answers of 200 small calls in their order, 8 at a time', async () => {
@@ -176,8 +222,10 @@ it('a sandbox that never reads its answers fails only its own run', async () => 
 
 describe.each([
   ['dns.lookup', `require('dns').lookup('x.example', () => {})`],
+  ['look-ups of many names', `require('dns').resolve4(Math.random() + '.example', () => {})`],
+  ['look-ups without answers', `require('dns').lookup(Math.random() + '.silent', () => {})`],
   ['net.connect', `require('net').connect(1, 'x.example').on('error', () => {})`],
-  ['lines of the log', `channel().write(raw(9, { run: 1, level: 'info', text: 'x' }))`],
+  ['lines of the log', `channel().write(raw(9, { run: 1, level: 'info' }, 'x'))`],
   ['unrequested answers', `channel().write(raw(12, { id: 99 }))`],
   ['credit for streams', `channel().write(raw(13, { stream: 1, event: 'credit', bytes: 1 }))`],
 ])('8 runs with a storm of %s', (_, act) => {

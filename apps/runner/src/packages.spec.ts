@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runtimes, shippedPackages, type RunOutcome } from '@glovebox/sandbox';
-import { startSpecRunner, type SpecRunner } from './spec-runner';
+import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
 beforeAll(async () => {
@@ -96,6 +96,16 @@ describe.each(runtimes)('the packages on %s', (runtime) => {
       expect(later).toMatchObject({ kind: 'threw', error: { message, code: 'MODULE_NOT_FOUND' } });
     },
   );
+});
+
+it.each(specLevels)('every package can be read at level %i', async (level) => {
+  const own = await startSpecRunner({ SANDBOX_LEVEL: String(level) });
+  const code = `module.exports = ({ args }) => ({ kinds: args.names.map((name) => typeof require(name)) })`;
+  for (const runtime of runtimes) {
+    const outcome = await own.run(code, { runtime, args: { names: shippedPackages } });
+    expect(outcome).toMatchObject({ kind: 'returned' });
+  }
+  await own.stop();
 });
 
 describe('a package of the operator', () => {

@@ -1,7 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { encodeFrame } from '@glovebox/sandbox';
 
@@ -19,12 +29,25 @@ interface Target {
 
 const target = JSON.parse(process.argv[2] ?? '{}') as Target;
 
+/** O_PATH, which Node does not name. */
+const pathOnly = 0o10000000;
+
 const attempts: Readonly<Record<string, () => unknown>> = {
   'read a file of the system': () => readFileSync('/etc/passwd'),
   'read a file of the runner': () => readFileSync(target.ownFile),
   "read the runner's environment": () => readFileSync(`/proc/${target.runnerPid}/environ`),
+  'read the status of the runner': () => readFileSync(`/proc/${target.runnerPid}/status`),
   'signal the runner': () => process.kill(target.runnerPid, 0),
   'write a file': () => writeFileSync(`${target.writableFolder}/probe-${process.pid}`, 'x'),
+  'truncate a file of the runner': () => truncateSync(target.ownFile),
+  'truncate a file that it may read': () =>
+    openSync(__filename, constants.O_RDONLY | constants.O_TRUNC),
+  'learn the status of a file': () => statSync(target.ownFile),
+  'learn the status of a file through a path descriptor': () =>
+    fstatSync(openSync(target.ownFile, pathOnly)),
+  'learn that a file exists': () => accessSync(target.ownFile),
+  'learn where its program is': () => readlinkSync('/proc/self/exe'),
+  'enter a folder': () => process.chdir(target.writableFolder),
   'start a shell': () => run('/bin/sh', '-c', 'true'),
   'start Node again': () => run(process.execPath, '--version'),
   'make a user namespace': () => run('/usr/bin/unshare', '--user', 'true'),

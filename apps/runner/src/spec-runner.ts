@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,11 +64,12 @@ export async function startSpecRunner(
   env: Readonly<Record<string, string>> = {},
   dial?: WayOut['dial'],
   logger: Logger = silent,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<SpecRunner> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-runner-spec-'));
   const config = specConfig(folder, env);
   const ctx = await createContext(config, {
-    logger,
+    ...{ logger, platform },
     ...(dial === undefined ? {} : { dial }),
   });
   const server = await startServer(ctx);
@@ -82,7 +84,7 @@ export async function startSpecRunner(
     socketFile,
     run: async (code, more, hooks) => {
       const outcome = await client.run(
-        { ...plainRun, code, codeHash: code, ...more },
+        { ...plainRun, code, codeHash: hashOf(code), ...more },
         { onCall: () => Promise.reject(new Error('no svc in this spec')), ...hooks },
       );
       return withoutWait(outcome);
@@ -94,6 +96,18 @@ export async function startSpecRunner(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+export async function withRunner(
+  env: Readonly<Record<string, string>>,
+  check: (runner: SpecRunner) => Promise<void>,
+): Promise<void> {
+  const runner = await startSpecRunner(env);
+  try {
+    await check(runner);
+  } finally {
+    await runner.stop();
+  }
 }
 
 export const plainRun = {
@@ -110,6 +124,8 @@ export const plainRun = {
   timeoutMs: 10_000,
   resultBytesMax: 1024 * 1024,
 } as const;
+
+const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex');
 
 /** Specs compare outcomes. The time that a run waited differs each time. */
 function withoutWait({ queuedMs, ...outcome }: RunOutcome): RunOutcome {

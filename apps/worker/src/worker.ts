@@ -1,4 +1,4 @@
-import { workerAliveKey } from '@glovebox/reactors';
+import { waitingLines, workerAliveKey } from '@glovebox/reactors';
 import { observeShares } from '@glovebox/shares';
 import { createBackground } from './background';
 import type { WorkerContext } from './context';
@@ -19,6 +19,7 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
     large_openings: ctx.vault.largeOpenings,
     connections: ctx.database.shares,
     token_uses: ctx.tokenUses.places,
+    run_lines: waitingLines,
     runs: runs.shares,
     deliveries: deliveries.shares,
   });

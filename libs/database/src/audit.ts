@@ -9,7 +9,7 @@ interface AuditRecord {
   readonly operation: string;
   readonly entityType: string;
   readonly entityId: string;
-  readonly outcome: 'success' | 'refused' | 'failed';
+  readonly outcome: 'success' | 'refused';
   readonly traceId: string;
 }
 

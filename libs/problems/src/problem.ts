@@ -3,12 +3,19 @@ import { problemCatalogue, type ProblemCode } from './catalogue';
 /** Messages by property path. */
 export type ProblemErrors = Readonly<Record<string, readonly string[]>>;
 
+/** A place in the customer's code, counted from 1. */
+interface CodePosition {
+  readonly line: number;
+  readonly column: number;
+}
+
 interface ProblemBody {
   title: string;
   status: number;
   code: ProblemCode;
   detail?: string;
   errors?: ProblemErrors;
+  position?: CodePosition;
 }
 
 interface ProblemOptions {
@@ -18,6 +25,7 @@ interface ProblemOptions {
   status?: number;
   detail?: string;
   errors?: ProblemErrors;
+  position?: CodePosition | undefined;
   retryAfterSeconds?: number;
   cause?: unknown;
 }
@@ -28,6 +36,8 @@ export class Problem extends Error {
   readonly status: number;
   readonly detail: string | undefined;
   readonly errors: ProblemErrors | undefined;
+  /** The place in the customer's code where the error was made. */
+  readonly position: CodePosition | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
@@ -37,6 +47,7 @@ export class Problem extends Error {
     this.status = options.status ?? problemCatalogue[code].status;
     this.detail = options.detail;
     this.errors = options.errors;
+    this.position = options.position;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
@@ -47,6 +58,7 @@ export class Problem extends Error {
       code: this.code,
       ...(this.detail === undefined ? {} : { detail: this.detail }),
       ...(this.errors === undefined ? {} : { errors: this.errors }),
+      ...(this.position === undefined ? {} : { position: this.position }),
     };
   }
 }

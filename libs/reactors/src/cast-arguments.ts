@@ -50,7 +50,7 @@ const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   object: (value) => (isJsonObject(value) ? copyOf(value) : undefined),
 };
 
-function valueAt(args: Readonly<JsonObject>, path: readonly string[]): unknown {
+export function valueAt(args: Readonly<JsonObject>, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const name of path) {
     if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;

@@ -1,10 +1,18 @@
+export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
 export { redactorOf } from './redact';
+export { RunRecording } from './run-recording';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
 export { checkArguments } from './check-arguments';
-export { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+export {
+  creatorOf,
+  invokeReactor,
+  runReactor,
+  type Decided,
+  type Invocation,
+} from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,
@@ -13,7 +21,7 @@ export {
   workerAliveKey,
   type NewRun,
 } from './accept-run';
-export type { CodePosition, RunLog, RunLogEntry, RunRecord } from './run-record';
+export type { RunLog, RunLogEntry, RunRecord } from './run-record';
 export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
 export { BatchedRunLog } from './run-log';
 export { receiverOf, webhookPlace } from './webhook-places';

@@ -1,132 +1,32 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
-import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
+import { randomUUID } from 'node:crypto';
+import { connectDatabase } from '@glovebox/database';
 import { Budget } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { createRunnerClient } from '@glovebox/sandbox';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, startRunner, waitFor, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault } from '@glovebox/vault';
-import type { ReactorContext } from './context';
-import { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+import { waitFor } from '@glovebox/testing';
+import type { Decided, Invocation } from './invoke-reactor';
+import {
+  application,
+  asApplication,
+  caller,
+  formula,
+  principal,
+  reactor,
+  SpecInvocations,
+} from './spec-invocations';
 
-const tenantId = randomUUID();
-let testDatabase: TestDatabase;
-let database: Database;
-let runner: Awaited<ReturnType<typeof startRunner>>;
-let context: ReactorContext;
-
+let spec: SpecInvocations;
 beforeAll(async () => {
-  [testDatabase, runner] = await Promise.all([createTestDatabase(), startRunner()]);
-  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 3 });
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  context = {
-    database,
-    vault: new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database)),
-    runner: createRunnerClient({ urls: [runner.url], secret: runner.secret }),
-    logger: { error: () => undefined },
-  };
+  spec = await SpecInvocations.open();
 });
+afterAll(() => spec.close());
 
-afterAll(async () => {
-  await context.runner.close();
-  await runner.stop();
-  await database.close();
-  await testDatabase.drop();
-});
-
-const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
-
-function principal(permissions: readonly Permission[]): Principal {
-  const rule: AccessRule = {
-    description: '',
-    priority: 1,
-    container: '/',
-    transform: 'reveal',
-    permissions: [...permissions],
-  };
-  return {
-    applicationId: randomUUID(),
-    tenantId,
-    type: 'private',
-    permissions: [...permissions],
-    rules: [rule],
-  };
-}
-
-const caller = principal(everything);
-const application = principal(['token:create', 'token:read']);
-const formula: FormulaDefinition = {
-  kind: 'formula',
-  id: randomUUID(),
-  tenantId,
-  code: 'module.exports = async () => ({})',
-  codeHash: 'a',
-  runtime: 'node20',
-  requestParameters: [],
-};
-const reactor: ReactorDefinition = {
-  kind: 'reactor',
-  id: randomUUID(),
-  tenantId,
-  formulaId: formula.id,
-  applicationId: null,
-  configuration: {},
-  isolation: 'warm',
-};
-const asApplication: ReactorDefinition = { ...reactor, applicationId: application.applicationId };
-
-const copyOf = (decided: Decided): Decided => JSON.parse(JSON.stringify(decided)) as Decided;
-
-interface Changes {
-  readonly reactor?: ReactorDefinition;
-  readonly formula?: Partial<FormulaDefinition>;
-  readonly caller?: Principal;
-  readonly application?: Principal | null;
-}
-
-/** A run of this code. `later` decides again as often as it is asked. */
-function run(
-  code: string,
-  {
-    now = {},
-    later = (decided) => Promise.resolve(decided),
-    ...more
-  }: Partial<Omit<Invocation, keyof Decided>> & {
-    readonly now?: Changes;
-    readonly later?: (decided: Decided) => Promise<Decided>;
-  } = {},
-): ReturnType<typeof invokeReactor> {
-  const decided: Decided = {
-    reactor,
-    caller,
-    application: null,
-    ...now,
-    formula: { ...formula, code, codeHash: code, ...now.formula },
-  };
-  return invokeReactor(context, {
-    ...decided,
-    decideAnew: () => later(copyOf(decided)),
-    args: {},
-    urgency: 'sync',
-    timeoutMs: 10_000,
-    traceId: 'spec',
-    ...more,
-  });
-}
-
-const storeToken = async (data: unknown): Promise<string> => {
-  const actor = { principal: caller, traceId: 'spec' };
-  const { view } = await database.transaction((sql) =>
-    context.vault.createToken(sql, actor, { data }),
-  );
-  return view.id;
-};
+const run: SpecInvocations['run'] = (...parameters) => spec.run(...parameters);
+const storeToken = (data: unknown): Promise<string> => spec.storeToken(data);
 
 /** The tokens that an application has created. */
 const tokensOf = (applicationId: string): Promise<unknown[]> =>
-  database.query('SELECT id FROM tokens WHERE created_by = $1', [applicationId]);
+  spec.database.query('SELECT id FROM tokens WHERE created_by = $1', [applicationId]);
 
 describe('the answer to a run', () => {
   it.each<[string, object]>([
@@ -140,7 +40,7 @@ describe('the answer to a run', () => {
   it('holds tokens in place of what the code asks to tokenize', async () => {
     const answer = await run(`module.exports = () => ({ raw: 1, tokenize: { number: 'x' } })`);
     expect(answer).toEqual({ raw: 1, tokens: { number: expect.any(String) as unknown } });
-    const [row] = await database.query<{ count: number }>(
+    const [row] = await spec.database.query<{ count: number }>(
       'SELECT count(*)::int FROM tokens WHERE id = $1',
       [(answer.tokens as { number: string }).number],
     );
@@ -338,15 +238,15 @@ describe('a run', () => {
 
   it('that finds no runner is answered with 503 no_capacity', async () => {
     const nobody = createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 's' });
-    const own = context;
-    context = { ...context, runner: nobody };
+    const own = spec.context;
+    spec.context = { ...own, runner: nobody };
     try {
       await expect(run('module.exports = () => ({})')).rejects.toMatchObject({
         status: 503,
         code: 'no_capacity',
       });
     } finally {
-      context = own;
+      spec.context = own;
       await nobody.close();
     }
   });
@@ -478,7 +378,7 @@ it('each use of a token by a run is recorded before its code starts', async () =
     traceId: 'recorded run',
     beforeCode: async () => {
       const admin = connectDatabase({
-        url: testDatabase.adminUrl,
+        url: spec.testDatabase.adminUrl,
         app: 'spec',
         connectionsMax: 1,
       });

@@ -4,14 +4,16 @@ import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Urgency } from '@glovebox/sandbox';
-import { OpeningBudget, type Use } from '@glovebox/vault';
+import { OpeningBudget, type Sight, type Use, type Vault } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
+import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf } from './redact';
 import { resultOf } from './reactor-response';
 import type { RunRecord } from './run-record';
+import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
@@ -38,7 +40,12 @@ export interface Invocation extends Decided {
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
-  /** Called once after the answer, whether the run returned or threw. */
+  /** Called when the code has not been started after all. */
+  readonly codeNotStarted?: () => void;
+  /**
+   * Called once, whether the run returned or threw: after the answer of a sync run, and before that
+   * of an async one.
+   */
   readonly record?: (record: RunRecord) => void;
 }
 
@@ -63,16 +70,58 @@ export async function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
 ): Promise<ReactorResponse> {
-  const { args, secrets } = await readyArguments(context, invocation);
+  return (await runReactor(context, invocation)).response;
+}
+
+/** A run's answer, and the part of it that may be kept for a call that is repeated. */
+interface RunResult {
+  readonly response: ReactorResponse;
+  /** The same without the data of tokens that were there before. */
+  readonly lasting: ReactorResponse;
+  /** The rights that the creator of the tokens needs so that the lasting answer is shown again. */
+  readonly sights: readonly Sight[];
+}
+
+export function runReactor(context: ReactorContext, invocation: Invocation): Promise<RunResult> {
+  const { reactor, formula, args, urgency, signal, record } = invocation;
+  const recording = new RunRecording({
+    tenantId: reactor.tenantId,
+    logger: context.logger,
+    urgency,
+    signal,
+    argumentNames: () => argumentNames(formula.requestParameters, args),
+    record,
+  });
+  return recording.of(() => runRecorded(context, invocation, recording));
+}
+
+async function runRecorded(
+  context: ReactorContext,
+  invocation: Invocation,
+  recording: RunRecording,
+): Promise<RunResult> {
+  const { args, secrets, tokenIds } = await readyArguments(context, invocation);
+  recording.uses(tokenIds);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
-  const outcome = await runCode(context, invocation, args, opened);
-  const redact = redactorOf([...secrets, invocation.reactor.configuration], opened.values);
+  const known = [...secrets, invocation.reactor.configuration];
+  recording.knows(known, opened);
+  const outcome = await runCode(context, invocation, args, { opened, recording });
+  recording.ended(outcome);
+  if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
+    invocation.codeNotStarted?.();
+  }
+  const redact = redactorOf(known, opened.values);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
-  const tokens =
-    tokenize === undefined ? undefined : await storeTokens(context, invocation, tokenize);
-  return { ...(tokens === undefined ? {} : { tokens }), ...(raw === undefined ? {} : { raw }) };
+  const output = raw === undefined ? {} : { raw };
+  if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
+  const { document, lasting, sights } = await storeTokens(context, invocation, tokenize);
+  return {
+    response: { tokens: document, ...output },
+    lasting: { tokens: lasting, ...output },
+    sights,
+  };
 }
 
 /** Values were opened for the code of that moment. Other code must not get them. */
@@ -113,16 +162,21 @@ async function storeTokens(
   { database, vault }: ReactorContext,
   invocation: Invocation,
   document: unknown,
-): Promise<unknown> {
-  const { reactor, application, caller } = await authorityOf(invocation);
-  const principal = reactor.applicationId === null ? caller : application;
-  if (!principal) throw new Problem('invalid_api_key');
+): ReturnType<Vault['tokenize']> {
+  const decided = await authorityOf(invocation);
+  const principal = creatorOf(decided);
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId: invocation.traceId };
-  const tokenized = await database
-    .of(reactor.tenantId)
+  return database
+    .of(decided.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
-  return tokenized.document;
+}
+
+/** The application that tokens which code returns are stored as. */
+export function creatorOf({ reactor, application, caller }: Decided): Principal {
+  const principal = reactor.applicationId === null ? caller : application;
+  if (!principal) throw new Problem('invalid_api_key');
+  return principal;
 }
 
 /** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
@@ -132,6 +186,7 @@ async function readyArguments(
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
+  readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
   const use = useOfTokens('reactor.invoke', { reactor, caller, traceId });
@@ -140,7 +195,11 @@ async function readyArguments(
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
-  return { args: cast, secrets: [...values.values(), detokenized] };
+  return {
+    args: cast,
+    secrets: [...values.values(), detokenized],
+    tokenIds: [...template.tokenIds],
+  };
 }
 
 /** The line of the audit log about the tokens in the arguments. */
@@ -162,7 +221,7 @@ function runCode(
   context: ReactorContext,
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  opened: OpenedValues,
+  { opened, recording }: { readonly opened: OpenedValues; readonly recording: RunRecording },
 ): ReturnType<ReactorContext['runner']['run']> {
   const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
   const application = async (): Promise<Principal | null> =>
@@ -186,6 +245,7 @@ function runCode(
     },
     {
       onCall: serviceCalls(context, application, traceId, opened),
+      onLog: recording.onLog,
       ...(signal ? { signal } : {}),
     },
   );

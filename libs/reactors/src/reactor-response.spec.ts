@@ -4,7 +4,7 @@ import { resultOf } from './reactor-response';
 import { redactorOf } from './redact';
 
 const secrets = [{ number: '4242424242424242', cvc: '123' }, 'a long secret', 987654];
-const redact = redactorOf(secrets);
+const redact = redactorOf(secrets, []);
 
 async function problemOf(outcome: RunOutcome): Promise<Problem> {
   try {
@@ -54,6 +54,26 @@ describe('an error that a reactor threw', () => {
       expect(problem.errors).toEqual({ body: ['{"reason":"x"}'] });
     },
   );
+
+  it('has its place in the code, if the code has one', async () => {
+    const error = { name: 'Error', message: 'why', line: 3, column: 9 };
+    const body = {
+      title: 'The reactor reported an error.',
+      code: 'reactor_error',
+      status: 500,
+      detail: 'Reactor Runtime Error',
+      errors: { error: ['why'] },
+      position: { line: 3, column: 9 },
+    };
+    expect((await threw(error)).body()).toEqual(body);
+    const custom = { ...error, name: 'CustomHttpResponseError', status: 402 };
+    expect((await threw(custom)).position).toEqual({ line: 3, column: 9 });
+    const { column: _, ...lineOnly } = error;
+    expect((await threw(lineOnly)).body()).not.toHaveProperty('position');
+    const invalid = await problemOf({ kind: 'invalid_code', error });
+    expect(invalid.body()).toMatchObject({ code: 'invalid_code', position: body.position });
+    expect((await problemOf({ kind: 'timed_out' })).body()).not.toHaveProperty('position');
+  });
 
   it('shows no value that the run knew, and at most 1,000 characters', async () => {
     const message = 'declined 4242424242424242, a long secret, 987654 of 123';

@@ -2,6 +2,7 @@ import { inSlices, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import {
   cutThrownText,
+  placeAt,
   type InvalidResultReason,
   type RunOutcome,
   type ThrownError,
@@ -44,6 +45,7 @@ export async function resultOf(
     case 'invalid_code':
       throw new Problem('invalid_code', {
         errors: { code: [await inSlices(shownOf(outcome.error.message, redact))] },
+        position: placeAt(outcome.error.line, outcome.error.column),
       });
     case 'invalid_result':
       throw new Problem('invalid_reactor_result', {
@@ -66,11 +68,13 @@ function* shownOf(text: string, redact: Redact): Work<string> {
 }
 
 function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
+  const position = placeAt(error.line, error.column);
   if (error.name === 'CustomHttpResponseError') {
     const { status = 500, body } = error;
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return new Problem('reactor_error', {
       status: status >= 400 && status <= 599 ? status : 500,
+      position,
       ...(body === undefined ? {} : { errors: { body: [yield* shownOf(text, redact)] } }),
     });
   }
@@ -81,7 +85,11 @@ function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
   for (const [name, messages] of Object.entries(error.errors ?? { error: [error.message] })) {
     const shown: string[] = [];
     for (const message of messages) shown.push(yield* shownOf(message, redact));
-    errors.push([yield* shownOf(name, redact), shown]);
+    // `error` is our own name for what has none.
+    errors.push([name === 'error' ? name : yield* shownOf(name, redact), shown]);
   }
-  return new Problem('reactor_error', { status, detail, errors: Object.fromEntries(errors) });
+  return new Problem('reactor_error', {
+    ...{ status, detail, position },
+    errors: Object.fromEntries(errors),
+  });
 }

@@ -8,7 +8,7 @@ const value = 'p@ss "w/rd" + größer';
 const redactor =
   (known: readonly unknown[]): ((text: string) => string) =>
   (text) =>
-    atOnce(redactorOf(known)(text));
+    atOnce(redactorOf(known, [])(text));
 const redact = redactor([{ number: '4242424242424242', cvc: '123', pin: 7, value }]);
 
 const formed = (text: string): string =>
@@ -114,7 +114,7 @@ function listed(text: string): ThrownError {
 
 async function problemOf(known: readonly unknown[], error: ThrownError): Promise<Problem> {
   try {
-    await resultOf({ kind: 'threw', error }, redactorOf(known));
+    await resultOf({ kind: 'threw', error }, redactorOf(known, []));
   } catch (problem) {
     return problem as Problem;
   }

@@ -1,17 +1,15 @@
 import type { Work } from '@glovebox/expressions';
 import { byteText, viewsOf, type View } from './redact-views';
 
-/**
- * Takes texts of at most 1,000 characters, as `cutThrownText` leaves them. That bounds its work.
- */
+/** Takes texts of at most 64 KB: what code throws, and the lines of its log. */
 export type Redact = (text: string) => Work<string>;
 
 /** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
 export const knownValuesMax = 250_000;
-/** The cost of redacting all texts of one run: about 200 ms at worst, in slices. */
+/** The cost of redacting what one run threw: about 200 ms at worst, in slices. */
 const redactionStepsMax = 4_000_000;
-/** Only the beginning of a longer value is searched for. A text that is shown is shorter. */
-const valueCharactersMax = 1_000;
+/** Only the beginning of a longer value is searched for. No text is longer. */
+const valueCharactersMax = 64 * 1024;
 /** Shorter values are redacted as whole words only. Elsewhere they would blacken ordinary text. */
 const partLengthMin = 4;
 /** The cost of making a byte of a view and looking it up. Comparing values comes on top. */
@@ -20,7 +18,7 @@ const stepsPerByte = 8;
 const stepsAtOnce = 50_000;
 /** The longest short word in UTF-8. */
 const wordBytesMax = 3 * (partLengthMin - 1);
-const redacted = '[redacted]';
+export const redacted = '[redacted]';
 
 /**
  * Redacts every value that the run knew in a text: data of tokens, arguments, configuration. Finds
@@ -30,10 +28,11 @@ const redacted = '[redacted]';
  */
 export function redactorOf(
   known: readonly unknown[],
-  opened: readonly unknown[] | undefined = [],
+  opened: readonly unknown[] | undefined,
+  stepsMax = redactionStepsMax,
 ): Redact {
   let index: Index | 'too many' | undefined;
-  let stepsLeft = redactionStepsMax;
+  let stepsLeft = stepsMax;
   return function* (text) {
     // Most runs throw nothing, so the index is made for the first text.
     index ??= opened ? yield* indexOf([known, opened]) : 'too many';

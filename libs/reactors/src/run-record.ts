@@ -1,17 +1,11 @@
 import type { ProblemCode } from '@glovebox/problems';
-import type { LogLine } from '@glovebox/sandbox';
-
-/** The place in the author's code where an error was made, counted from 1. */
-export interface CodePosition {
-  readonly line: number;
-  readonly column: number;
-}
+import type { CodePlace, LogLine } from '@glovebox/sandbox';
 
 /** All that is kept of a run. It holds names and ids, and no value that the run knew. */
 export interface RunRecord {
   /** `cancelled`: nobody waited for the run any more. */
   readonly outcome: 'completed' | 'cancelled' | ProblemCode;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the answer; 499 where nobody waited for one. */
   readonly status: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -24,7 +18,8 @@ export interface RunRecord {
   readonly tokenIds: readonly string[];
   /** The output of `console`, redacted: at most 200 lines and 64 KB. */
   readonly lines: readonly LogLine[];
-  readonly position?: CodePosition;
+  /** The place in the author's code where its error was made. */
+  readonly position?: CodePlace;
 }
 
 export interface RunLogEntry {

@@ -1,4 +1,4 @@
-import { objectOf } from './run';
+import { objectOf } from './members';
 import type { JsonObject } from './frames';
 
 /**

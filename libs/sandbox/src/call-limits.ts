@@ -1,7 +1,18 @@
 /** Calls of `req.svc` that one run may have open. Further calls wait; none is refused. */
 export const svcCallsMax = 8;
-/** Bytes of the open calls of one run together. A larger call waits until no other is open. */
+/** Bytes of the arguments of one call, and of the open calls of one run together. */
 export const svcBytesMax = 4 * 1024 * 1024;
+/** Members of lists and objects in the arguments of one call. Each costs its reader memory. */
+export const svcMembersMax = 100_000;
+
+const tooLarge = { status: 413, code: 'payload_too_large' } as const;
+
+/** The answer to a call whose arguments are above a limit, as the catalogue of errors has it. */
+export const callTooLarge = {
+  message: 'The arguments of the call are too large.',
+  ...tooLarge,
+  data: { title: 'The payload is too large.', ...tooLarge },
+} as const;
 
 /** Counts the open calls of a run, on either side of the channel. */
 export class OpenCalls {
@@ -9,7 +20,6 @@ export class OpenCalls {
   private bytes = 0;
 
   hasRoomFor(bytes: number): boolean {
-    if (this.calls === 0) return true;
     return this.calls < svcCallsMax && this.bytes + bytes <= svcBytesMax;
   }
 

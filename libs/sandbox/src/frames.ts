@@ -1,14 +1,15 @@
 /**
- * The one wire format: `u32 LE length | u8 type | payload`. The length counts type and payload. The
- * payload is a JSON object in UTF-8; that of DATA is `u32 LE stream | bytes`. The format is used on
- * fd 3 of a sandbox, and between gateway or worker and runner. This file also runs inside the
- * sandbox, on Node 16, beside code that may replace every global. It therefore keeps its own
- * references.
+ * The one wire format: `u32 LE length | u8 type | u32 LE headBytes | head | value`. The length counts
+ * all that follows it. The head is a small JSON object in UTF-8, and tells what the value is. The
+ * value is bytes that only their last receiver reads: a runner passes them on. DATA has no head:
+ * `u32 LE length | u8 type | u32 LE stream | bytes`. The format is used on fd 3 of a sandbox, and
+ * between gateway or worker and runner. This file also runs inside the sandbox, on Node 16, beside
+ * code that may replace every global. It therefore keeps its own references.
  */
 const { parse, stringify } = JSON;
 const { allocUnsafe, concat } = Buffer;
 
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 const frameCodes = {
   HELLO: 1,
@@ -32,25 +33,28 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Frame =
   | {
       readonly type: JsonFrameType;
-      readonly body: JsonObject;
-      /** Size of the JSON text. */
+      readonly head: JsonObject;
+      readonly value: Buffer;
+      /** The size of the whole frame. */
       readonly bytes: number;
     }
   | { readonly type: 'DATA'; readonly stream: number; readonly data: Buffer };
 
-/** Large enough for the largest run: 10 MiB of body, its text once more, and the code. */
-export const frameBytesMax = 32 * 1024 * 1024;
+export const headBytesMax = 64 * 1024;
+/** The head of a frame that a sandbox sends. */
+export const sandboxHeadBytesMax = 4 * 1024;
 
-/**
- * Nesting of the JSON of a frame: 64 for a value, as anywhere in the product, and 8 for the levels
- * around it (frame, error, `raw` and `body` of a transform, lists of tokens).
- */
-export const frameDepthMax = 72;
+/** Large enough for the largest run: 10 MiB of body, and its text once more. */
+export const valueBytesMax = 32 * 1024 * 1024;
 
 /** Bytes of a stream that may be under way before the receiver gives credit. */
 export const streamWindowBytes = 256 * 1024;
 
-const headerBytes = 5;
+const lengthBytes = 4;
+/** Length, type, and the size of the head or the number of the stream. */
+const prefixBytes = lengthBytes + 5;
+/** A smaller value is copied into the frame: a piece of its own costs more. */
+const joinedBytes = 16 * 1024;
 const nothing = allocUnsafe(0);
 const typesByCode: readonly (JsonFrameType | undefined)[] = Object.entries(frameCodes).reduce<
   (JsonFrameType | undefined)[]
@@ -69,61 +73,95 @@ export class UnsendableFrame extends FrameError {
   constructor(
     readonly reason: 'not_serialisable' | 'too_large',
     message: string,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
-export function encodeFrame(type: JsonFrameType, body: JsonObject): Buffer {
-  let text: string;
-  try {
-    text = stringify(body);
-  } catch {
-    // Circular, a BigInt, too deep for the stack, a toJSON that threw, too long for a string.
-    throw new UnsendableFrame('not_serialisable', `a ${type} frame cannot be written as JSON`);
-  }
-  return encodeFrameText(type, text);
+export function encodeFrame(
+  type: JsonFrameType,
+  head: JsonObject,
+  value: Buffer | string = nothing,
+): Buffer {
+  const isText = typeof value === 'string';
+  const valueBytes = isText ? Buffer.byteLength(value) : value.length;
+  const start = encodeStart(type, head, valueBytes, valueBytes);
+  const valueAt = start.length - valueBytes;
+  if (isText) start.write(value, valueAt, 'utf8');
+  else value.copy(start, valueAt);
+  return start;
 }
 
-/** Encodes a frame whose JSON text the sender already has. */
-export function encodeFrameText(type: JsonFrameType, text: string): Buffer {
-  const bytes = Buffer.byteLength(text);
-  if (bytes >= frameBytesMax) {
+/** The pieces of a frame to be written one behind the other. A large value is not copied. */
+export function encodePieces(
+  type: JsonFrameType,
+  head: JsonObject,
+  value: Buffer = nothing,
+): readonly Buffer[] {
+  if (value.length <= joinedBytes) return [encodeFrame(type, head, value)];
+  return [encodeStart(type, head, value.length, 0), value];
+}
+
+/** All of a frame that is before its value, and room for as much of the value as it shall hold. */
+function encodeStart(
+  type: JsonFrameType,
+  head: JsonObject,
+  valueBytes: number,
+  room: number,
+): Buffer {
+  const text = headText(type, head);
+  const headBytes = Buffer.byteLength(text);
+  if (headBytes > headBytesMax || valueBytes > valueBytesMax) {
+    const bytes = headBytes + valueBytes;
     throw new UnsendableFrame('too_large', `a ${type} frame of ${bytes} bytes is too large`);
   }
-  const frame = allocUnsafe(headerBytes + bytes);
-  frame.writeUInt32LE(bytes + 1, 0);
-  frame[4] = frameCodes[type];
-  frame.write(text, headerBytes, 'utf8');
-  if (isTooDeep(frame, headerBytes)) {
-    throw new UnsendableFrame('not_serialisable', `a ${type} frame is nested too deeply`);
+  const start = allocUnsafe(prefixBytes + headBytes + room);
+  start.writeUInt32LE(prefixBytes - lengthBytes + headBytes + valueBytes, 0);
+  start[lengthBytes] = frameCodes[type];
+  start.writeUInt32LE(headBytes, lengthBytes + 1);
+  start.write(text, prefixBytes, 'utf8');
+  return start;
+}
+
+function headText(type: JsonFrameType, head: JsonObject): string {
+  try {
+    return stringify(head);
+  } catch {
+    throw new UnsendableFrame('not_serialisable', `the head of ${type} cannot be written as JSON`);
   }
-  return frame;
 }
 
 export function encodeData(stream: number, data: Uint8Array): Buffer {
-  const head = allocUnsafe(headerBytes + 4);
-  head.writeUInt32LE(data.length + 5, 0);
-  head[4] = dataCode;
-  head.writeUInt32LE(stream, headerBytes);
-  return concat([head, data]);
+  const start = allocUnsafe(prefixBytes);
+  start.writeUInt32LE(prefixBytes - lengthBytes + data.length, 0);
+  start[lengthBytes] = dataCode;
+  start.writeUInt32LE(stream, lengthBytes + 1);
+  return concat([start, data]);
+}
+
+/** A frame of which a part has arrived. Until its length is known, only its prefix is wanted. */
+interface PartialFrame {
+  readonly bytes: Buffer;
+  filled: number;
 }
 
 /** Cuts a byte stream into frames. `push` throws a FrameError at the first malformed one. */
 export class FrameDecoder {
-  private chunks: Buffer[] = [];
-  private buffered = 0;
-  private wanted = headerBytes;
+  private readonly chunks: Buffer[] = [];
+  private partial: PartialFrame | undefined;
   private isPaused = false;
+  private isDecoding = false;
 
+  /** `valueBytesMaxOf` limits the value of a type, and the bytes of one DATA. */
   constructor(
     private readonly onFrame: (frame: Frame) => void,
-    private readonly bytesMaxOf: (type: Frame['type']) => number = () => frameBytesMax,
+    private readonly valueBytesMaxOf: (type: Frame['type']) => number = () => valueBytesMax,
+    private readonly headMax = headBytesMax,
   ) {}
 
   push(chunk: Buffer): void {
     this.chunks.push(chunk);
-    this.buffered += chunk.length;
     this.decode();
   }
 
@@ -138,27 +176,67 @@ export class FrameDecoder {
   }
 
   private decode(): void {
-    if (this.isPaused || this.buffered < this.wanted) return;
-    // Chunks are joined only when a frame is complete: else each chunk would copy a large frame.
-    let [buffer = nothing] = this.chunks;
-    if (this.chunks.length > 1) buffer = concat(this.chunks, this.buffered);
-    this.wanted = headerBytes;
-    while (!this.isPaused && buffer.length >= headerBytes) {
-      const length = buffer.readUInt32LE(0);
-      const type = typeOf(buffer[4]);
-      if (length < 1 || length > this.bytesMaxOf(type)) {
-        throw new FrameError(`a ${type} frame of ${length} bytes is not acceptable`);
+    // A frame may have resumed what another one paused: the loop below goes on.
+    if (this.isDecoding) return;
+    this.isDecoding = true;
+    try {
+      while (!this.isPaused) {
+        const chunk = this.chunks.shift();
+        if (chunk === undefined) return;
+        this.take(chunk);
       }
-      const end = 4 + length;
-      if (buffer.length < end) {
-        this.wanted = end;
-        break;
-      }
-      this.onFrame(readFrame(type, buffer.subarray(headerBytes, end)));
-      buffer = buffer.subarray(end);
+    } finally {
+      this.isDecoding = false;
     }
-    this.chunks = buffer.length === 0 ? [] : [buffer];
-    this.buffered = buffer.length;
+  }
+
+  /** Takes one frame, or the part of one, and puts back the rest. */
+  private take(chunk: Buffer): void {
+    let whole: Buffer | undefined;
+    let taken: number;
+    if (this.partial === undefined && chunk.length >= prefixBytes) {
+      const size = this.sizeOf(chunk);
+      if (chunk.length < size) return this.keep(chunk, size);
+      whole = chunk.subarray(0, size);
+      taken = size;
+    } else {
+      this.partial ??= { bytes: allocUnsafe(prefixBytes), filled: 0 };
+      const { partial } = this;
+      taken = chunk.copy(partial.bytes, partial.filled);
+      partial.filled += taken;
+      if (partial.filled === partial.bytes.length) whole = this.complete(partial.bytes);
+    }
+    if (taken < chunk.length) this.chunks.unshift(chunk.subarray(taken));
+    if (whole === undefined) return;
+    this.partial = undefined;
+    this.onFrame(readFrame(whole));
+  }
+
+  /** The frame, unless only its prefix is complete. */
+  private complete(bytes: Buffer): Buffer | undefined {
+    if (bytes.length > prefixBytes) return bytes;
+    const size = this.sizeOf(bytes);
+    if (size === prefixBytes) return bytes;
+    this.keep(bytes, size);
+    return undefined;
+  }
+
+  /** Each later chunk is copied to its place as it comes: a large frame costs no moment of its own. */
+  private keep(start: Buffer, size: number): void {
+    const bytes = allocUnsafe(size);
+    this.partial = { bytes, filled: start.copy(bytes) };
+  }
+
+  /** Refuses a frame by its prefix alone, before it is kept. */
+  private sizeOf(prefix: Buffer): number {
+    const length = prefix.readUInt32LE(0);
+    const type = typeOf(prefix[lengthBytes]);
+    const headBytes = type === 'DATA' ? 0 : prefix.readUInt32LE(lengthBytes + 1);
+    const valueBytes = lengthBytes + length - prefixBytes - headBytes;
+    if (headBytes > this.headMax || valueBytes < 0 || valueBytes > this.valueBytesMaxOf(type)) {
+      throw new FrameError(`a ${type} frame of ${length} bytes is not acceptable`);
+    }
+    return lengthBytes + length;
   }
 }
 
@@ -168,43 +246,28 @@ function typeOf(code: number | undefined): Frame['type'] {
   return type;
 }
 
-function readFrame(type: Frame['type'], payload: Buffer): Frame {
-  if (type === 'DATA') {
-    if (payload.length < 4) throw new FrameError('a DATA frame names no stream');
-    return { type, stream: payload.readUInt32LE(0), data: payload.subarray(4) };
-  }
-  // Checked before parsing: nesting costs the parser fifty times its size in memory.
-  if (isTooDeep(payload, 0)) throw new FrameError(`a ${type} frame is nested too deeply`);
-  return { type, body: parseObject(payload.toString('utf8')), bytes: payload.length };
+function readFrame(frame: Buffer): Frame {
+  const type = typeOf(frame[lengthBytes]);
+  const number = frame.readUInt32LE(lengthBytes + 1);
+  if (type === 'DATA') return { type, stream: number, data: frame.subarray(prefixBytes) };
+  const valueAt = prefixBytes + number;
+  return {
+    type,
+    head: parseHead(frame.toString('utf8', prefixBytes, valueAt)),
+    value: frame.subarray(valueAt),
+    bytes: frame.length,
+  };
 }
 
-/** Counts brackets outside of strings, whether the bytes are valid JSON or not. */
-function isTooDeep(json: Buffer, from: number): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let at = from; at < json.length; at += 1) {
-    const byte = json[at];
-    if (inText) {
-      if (byte === 0x5c) at += 1;
-      else if (byte === 0x22) inText = false;
-    } else if (byte === 0x22) inText = true;
-    else if (byte === 0x7b || byte === 0x5b) {
-      depth += 1;
-      if (depth > frameDepthMax) return true;
-    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
-  }
-  return false;
-}
-
-function parseObject(text: string): JsonObject {
-  let value: unknown;
+function parseHead(text: string): JsonObject {
+  let head: unknown;
   try {
-    value = parse(text);
+    head = parse(text);
   } catch {
-    throw new FrameError('the payload is not JSON');
+    throw new FrameError('the head is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FrameError('the payload is not an object');
+  if (typeof head !== 'object' || head === null || Array.isArray(head)) {
+    throw new FrameError('the head is not an object');
   }
-  return value as JsonObject;
+  return head as JsonObject;
 }

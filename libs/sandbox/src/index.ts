@@ -1,43 +1,47 @@
 export {
   encodeData,
   encodeFrame,
-  encodeFrameText,
+  encodePieces,
   FrameDecoder,
   FrameError,
-  frameBytesMax,
   protocolVersion,
+  sandboxHeadBytesMax,
   streamWindowBytes,
   UnsendableFrame,
+  valueBytesMax,
   type Frame,
   type JsonFrameType,
   type JsonObject,
 } from './frames';
+export { readValue, writeValue } from './values';
+export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {
-  cutThrownLists,
-  cutThrownBody,
-  cutThrownHeaders,
-  cutThrownText,
-  isHttpStatus,
-  isPlace,
-  objectOf,
-  parseLogLine,
-  parseOutcome,
+  levelOf,
   parseRunOrder,
-  positiveOf,
   processKey,
   runtimes,
-  textOf,
-  type InvalidResultReason,
   type Isolation,
   type LogLine,
   type RunHooks,
   type RunOrder,
-  type RunOutcome,
   type RunRequest,
   type Runtime,
-  type ThrownError,
   type Urgency,
 } from './run';
+export {
+  parseOutcome,
+  type InvalidResultReason,
+  type RunOutcome,
+  type UnreadOutcome,
+} from './outcome';
+export {
+  cutThrownBody,
+  cutThrownHeaders,
+  cutThrownLists,
+  cutThrownText,
+  isHttpStatus,
+  type ThrownError,
+} from './thrown-error';
 export {
   builtinModules,
   bundleFileOf,
@@ -51,7 +55,8 @@ export { parseRunnerAddress, type RunnerAddress } from './address';
 export { parseRunnerSecret } from './runner-secret';
 export { runnerTls, tlsKeyOf } from './runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner-client';
-export { OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
+export { FrameLanes, writePieces } from './frame-lanes';
+export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';
 export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
-export { FrameLanes } from './frame-lanes';
 export { describeCallError, parseCallError } from './call-error';

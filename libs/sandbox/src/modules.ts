@@ -29,7 +29,7 @@ export function offeredNames(settings: {
   };
 }
 
-export type OfferedModule =
+type OfferedModule =
   { readonly kind: 'errors' } | { readonly kind: 'builtin' | 'package'; readonly name: string };
 
 /** Returns the module that the name stands for; undefined if sandboxes do not offer it. */

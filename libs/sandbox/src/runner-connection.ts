@@ -1,26 +1,22 @@
 import type { Socket } from 'node:net';
 import { describeCallError } from './call-error';
-import { svcCallsMax } from './call-limits';
+import { callTooLarge, svcCallsMax, svcMembersMax } from './call-limits';
 import {
   encodeFrame,
   FrameDecoder,
   FrameError,
   protocolVersion,
+  UnsendableFrame,
   type Frame,
   type JsonFrameType,
   type JsonObject,
 } from './frames';
 import { FrameLanes } from './frame-lanes';
+import { positiveOf, textOf } from './members';
 import type { OpenSocket } from './open-socket';
-import {
-  parseLogLine,
-  parseOutcome,
-  positiveOf,
-  textOf,
-  type RunHooks,
-  type RunOrder,
-  type RunOutcome,
-} from './run';
+import { parseOutcome, readOutcome, type RunOutcome } from './outcome';
+import { describeRun, parseLogLine, type RunHooks, type RunRequest } from './run';
+import { readValue, UnreadableValue, writeValue } from './values';
 
 interface OpenRun {
   readonly tenantId: string;
@@ -28,6 +24,12 @@ interface OpenRun {
   readonly hooks: RunHooks;
   callsOpen: number;
   settle(outcome: RunOutcome): void;
+}
+
+interface Answer {
+  readonly ok: boolean;
+  /** Text that is sent as it is. */
+  readonly value: string;
 }
 
 /** The frames of each tenant go in a lane, and those of the connection itself in another. */
@@ -69,38 +71,44 @@ export class RunnerConnection {
     private readonly times: ConnectionTimes,
   ) {}
 
+  get isOpen(): boolean {
+    return this.link !== undefined;
+  }
+
   /**
    * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
   open(): Promise<boolean> {
-    if (this.link !== undefined) return Promise.resolve(true);
+    if (this.isOpen) return Promise.resolve(true);
     if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
     this.opening ??= this.establish().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
-  run(order: RunOrder, code: string, hooks: RunHooks): Promise<RunOutcome> {
+  run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
+    const { tenantId, code, timeoutMs } = request;
     if (hooks.signal?.aborted) return Promise.resolve(cancelled);
+    if (this.link?.lanes.isFull !== false) return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;
       const stop = (outcome: RunOutcome): void => {
-        this.send(order.tenantId, 'CANCEL', { run: id });
+        this.send(tenantId, 'CANCEL', { run: id });
         settle(outcome);
       };
       const cancel = (): void => stop(cancelled);
-      const deadline = setTimeout(() => stop(lost), order.timeoutMs + this.times.graceMs);
+      const deadline = setTimeout(() => stop(lost), timeoutMs + this.times.graceMs);
       const settle = (outcome: RunOutcome): void => {
         clearTimeout(deadline);
         this.runs.delete(id);
         hooks.signal?.removeEventListener('abort', cancel);
         resolve(outcome);
       };
-      this.runs.set(id, { tenantId: order.tenantId, code, hooks, callsOpen: 0, settle });
+      this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       try {
-        const isSent = this.send(order.tenantId, 'INVOKE', { run: id, order });
-        if (!isSent) settle({ kind: 'no_capacity' });
+        const { order, input } = describeRun(request);
+        this.send(tenantId, 'INVOKE', { run: id, order }, input);
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
         settle({ kind: 'args_too_large' });
@@ -145,7 +153,7 @@ export class RunnerConnection {
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        if (frame.type !== 'READY' || frame.body['version'] !== protocolVersion) {
+        if (frame.type !== 'READY' || frame.head['version'] !== protocolVersion) {
           throw new FrameError('the runner did not welcome us');
         }
         clearTimeout(timer);
@@ -201,58 +209,76 @@ export class RunnerConnection {
 
   private onFrame(frame: Frame): void {
     if (frame.type === 'DATA') throw new FrameError('a runner does not send DATA');
-    const { type, body } = frame;
+    const { type, head, value } = frame;
     if (type === 'PONG') {
-      this.pings.get(positiveOf(body, 'id'))?.(body['ready'] === true);
+      this.pings.get(positiveOf(head, 'id'))?.(head['ready'] === true);
       return;
     }
     // A run that was cancelled here may still have frames on their way.
-    const id = positiveOf(body, 'run');
+    const id = positiveOf(head, 'run');
     const run = this.runs.get(id);
     if (run === undefined) return;
-    if (type === 'RESULT') run.settle(parseOutcome(body));
-    else if (type === 'LOG') run.hooks.onLog?.(parseLogLine(body));
-    else if (type === 'RPC') this.onCall(id, run, body);
+    if (type === 'RESULT') run.settle(readOutcome(parseOutcome(head, value)));
+    else if (type === 'LOG') run.hooks.onLog?.(parseLogLine(head, value));
+    else if (type === 'RPC') this.onCall(id, run, head, value);
     else throw new FrameError(`a runner does not send ${type}`);
   }
 
-  private onCall(runId: number, run: OpenRun, body: JsonObject): void {
-    const id = positiveOf(body, 'id');
-    const method = textOf(body, 'method');
-    void this.answerTo(run, method, body['params']).then((answer) => {
+  private onCall(runId: number, run: OpenRun, head: JsonObject, params: Buffer): void {
+    const id = positiveOf(head, 'id');
+    const method = textOf(head, 'method');
+    void this.answerTo(run, method, params).then((answer) => {
       // Nobody waits for the answer of a call whose run is over.
-      if (this.runs.get(runId) === run) this.answer(run, { id, ...answer });
+      if (this.runs.get(runId) === run) this.answer(run, id, answer);
     });
   }
 
-  private async answerTo(run: OpenRun, method: string, params: unknown): Promise<JsonObject> {
+  private async answerTo(run: OpenRun, method: string, params: Buffer): Promise<Answer> {
     if (method === 'runner.code') return { ok: true, value: run.code };
     // A proper runner holds calls back. This protects against one that does not.
     if (run.callsOpen >= svcCallsMax) {
-      return { ok: false, error: { message: 'Too many calls at once.', status: 429 } };
+      return refused({ message: 'Too many calls at once.', status: 429 });
     }
     run.callsOpen += 1;
     try {
-      return { ok: true, value: await run.hooks.onCall(method, params) };
+      const value = await run.hooks.onCall(method, readValue(params, svcMembersMax));
+      return { ok: true, value: writeValue(value) };
     } catch (error) {
-      return { ok: false, error: describeCallError(error) };
+      return refused(describeRefusal(error));
     } finally {
       run.callsOpen -= 1;
     }
   }
 
-  private answer({ tenantId }: OpenRun, body: JsonObject): void {
+  private answer({ tenantId }: OpenRun, id: number, { ok, value }: Answer): void {
     try {
-      this.send(tenantId, 'RPCRES', body);
+      this.send(tenantId, 'RPCRES', { id, ok }, value);
     } catch {
-      const error = { message: 'The answer of the call cannot be carried.', status: 500 };
-      this.send(tenantId, 'RPCRES', { id: body['id'], ok: false, error });
+      this.send(tenantId, 'RPCRES', { id, ok: false }, refused(uncarried).value);
     }
   }
 
-  private send(lane: string, type: JsonFrameType, body: JsonObject): boolean {
+  private send(lane: string, type: JsonFrameType, head: JsonObject, value?: string): boolean {
     if (this.link === undefined) return false;
-    this.link.lanes.write(lane, encodeFrame(type, body));
+    this.link.lanes.write(lane, encodeFrame(type, head, value));
     return true;
+  }
+}
+
+const uncarried = { message: 'The answer of the call cannot be carried.', status: 500 };
+const unreadable = { message: 'The arguments of the call cannot be read.', status: 400 };
+
+function describeRefusal(error: unknown): JsonObject {
+  if (error instanceof UnsendableFrame) return uncarried;
+  if (!(error instanceof UnreadableValue)) return describeCallError(error);
+  return error.reason === 'too_many' ? callTooLarge : unreadable;
+}
+
+/** An error may carry data that cannot be written. */
+function refused(error: JsonObject): Answer {
+  try {
+    return { ok: false, value: writeValue(error) };
+  } catch {
+    return { ok: false, value: writeValue(uncarried) };
   }
 }

@@ -3,6 +3,7 @@ export { testBubblewrap, testSeed } from './environment';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
 export { startDnsServer, type DnsAnswer, type DnsQuestion, type DnsServer } from './dns-server';
+export { brokenFrames, chunksOf } from './frame-streams';
 export { freePort } from './free-port';
 export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';

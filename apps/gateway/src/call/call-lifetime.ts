@@ -31,6 +31,7 @@ export function beginCall(
     traceId,
     trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
     problemMember: route === 'proxy' ? 'proxy_error' : undefined,
+    isCounted: false,
     tenantId: undefined,
     proxyId: undefined,
     reactorId: undefined,

@@ -6,7 +6,9 @@ import { EgressRefused, type Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { KeyHash } from '@glovebox/seal';
 import type { ServiceHeaders } from '@glovebox/wire';
+import type { Call } from '../observing/call';
 import type { KnownKeys } from './known-keys';
+import type { CallRates } from './rates/call-rates';
 
 /**
  * The proxy that a call of /proxy goes through: a stored one, or one that lasts as long as the
@@ -29,17 +31,22 @@ interface KeyLookup {
   readonly knownKeys: KnownKeys;
   readonly keyHash: KeyHash;
   readonly keyUses: KeyUses;
+  readonly rates: CallRates;
 }
 
 interface ProxyLookup extends KeyLookup {
   readonly egress: Egress;
 }
 
-/** Finds the application of the API key. Every kind of wrong key gets the same 401. */
+/**
+ * Finds the application of the API key, and counts the call. Every kind of wrong key gets the same
+ * 401.
+ */
 export function authenticate(
   ctx: KeyLookup,
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
+  call: Call,
 ): Principal {
   const key = ctx.headers.read(req, 'api-key');
   const found =
@@ -47,6 +54,7 @@ export function authenticate(
       ? undefined
       : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
   if (!found) throw new Problem('invalid_api_key');
+  ctx.rates.countKey(call, found.hash);
   ctx.keyUses.note(found.hash);
   return found.owner;
 }
@@ -76,11 +84,12 @@ export function findProxy(
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   key: string | undefined,
+  call: Call,
 ): ProxyCall {
   const url = ctx.headers.read(req, 'proxy-url');
-  if (url === undefined) return storedProxy(ctx, req, definitions, key);
+  if (url === undefined) return storedProxy(ctx, req, definitions, key, call);
   if (key !== undefined) refuse('Send either a proxy key or `SVC-PROXY-URL`, not both.');
-  return ephemeralProxy(ctx, req, definitions, url);
+  return ephemeralProxy(ctx, req, definitions, url, call);
 }
 
 function storedProxy(
@@ -88,15 +97,17 @@ function storedProxy(
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   key: string | undefined,
+  call: Call,
 ): ProxyCall {
   if (key === undefined) throw new Problem('proxy_key_missing');
   const found = findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash));
   if (!found) throw unknownProxy();
   const proxy = found.owner;
   if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
+    ctx.rates.countClient(call, proxy.id, req);
     return { proxy, caller: null };
   }
-  const caller = authenticate(ctx, req, definitions);
+  const caller = authenticate(ctx, req, definitions, call);
   if (caller.tenantId !== proxy.tenantId) throw unknownProxy();
   requirePermission(caller, 'token:use');
   return { proxy, caller };
@@ -110,8 +121,9 @@ function ephemeralProxy(
   req: IncomingMessage,
   definitions: DefinitionSnapshot,
   url: string,
+  call: Call,
 ): ProxyCall {
-  const caller = authenticate(ctx, req, definitions);
+  const caller = authenticate(ctx, req, definitions, call);
   requirePermission(caller, 'token:use');
   const { tenantId } = caller;
   const tenant = definitions.find('tenant', tenantId, tenantId);

@@ -18,6 +18,8 @@ export interface Call {
   readonly trace: CallTrace | null;
   /** The member of the answer that holds a problem. */
   readonly problemMember: 'proxy_error' | undefined;
+  /** The rate of its caller has counted it. */
+  isCounted: boolean;
   tenantId: string | undefined;
   proxyId: string | undefined;
   reactorId: string | undefined;

@@ -45,7 +45,7 @@ export async function handleProxy(
   const { suffix, query, key } = readTarget(ctx, req);
   const decision = new Decision(
     ctx.follower,
-    (definitions) => findProxy(ctx, req, definitions, key),
+    (definitions) => findProxy(ctx, req, definitions, key, call),
     ctx.follower.fresh() ?? (await ctx.follower.current()),
   );
   const { proxy, caller } = decision;

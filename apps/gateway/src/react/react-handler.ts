@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requirePermission } from '@glovebox/access';
-import { timeOrderedId } from '@glovebox/database';
+import type { Sql } from '@glovebox/database';
 import { Budget } from '@glovebox/expressions';
+import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   checkArguments,
   findReactor,
   insertRun,
-  invokeReactor,
   remindOfRuns,
+  runReactor,
   type Decided,
   type Invocation,
-  type RunRecord,
 } from '@glovebox/reactors';
 import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from '../call/answers';
@@ -20,6 +20,8 @@ import { authenticate } from '../call/caller';
 import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
+import { recordRun } from '../observing/record-run';
+import { insertOnce, markedIn, runOnce, type Done, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
@@ -42,21 +44,24 @@ export async function handleReact(
     const { caller } = await decide();
     const { tenantId, applicationId } = caller;
     const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
-    const { args, callbackUrl, timeoutMs } = await readInvocation(ctx, req, res, room);
+    const key = requireIdempotencyKey(ctx.headers.read(req, 'idempotency-key'));
+    const { args, callbackUrl, timeoutMs, bytes } = await readInvocation(ctx, req, res, room);
     // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
     const decided = { ...(await decide()), decideAnew: decide };
     const invocation = { ...decided, args, traceId, budget: new Budget(room) };
-    if (callbackUrl === undefined) {
-      await runNow(ctx, invocation, res);
-      return;
-    }
-    const runId = await acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl);
-    sendJson(
-      res,
-      202,
-      { async_request_id: runId, asyncReactorRequestId: runId },
-      { [traceHeader]: traceId },
-    );
+    const begin = (work?: Work): Promise<Done> =>
+      callbackUrl === undefined
+        ? runNow(ctx, invocation, res, work)
+        : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl, work);
+    const status = callbackUrl === undefined ? 200 : 202;
+    const answer =
+      key === undefined
+        ? { ...(await begin()), status, isReplay: false }
+        : await runOnce(ctx, decided, { key, body: bytes, status }, begin);
+    sendJson(res, answer.status, answer.body, {
+      [traceHeader]: traceId,
+      ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
+    });
   } catch (thrown) {
     sendProblem(req, res, thrown, call);
   }
@@ -70,7 +75,7 @@ async function identify(
   call: Call,
 ): Promise<Decided> {
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-  const caller = authenticate(ctx, req, definitions);
+  const caller = authenticate(ctx, req, definitions, call);
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');
   requireJson(req);
@@ -79,40 +84,37 @@ async function identify(
   return { ...known, caller };
 }
 
+/**
+ * Runs the code while its caller waits, and ends it when the caller leaves. With an idempotency key
+ * it runs on: a repetition asks for its outcome.
+ */
 async function runNow(
   ctx: GatewayContext,
   invocation: Omit<Invocation, 'urgency' | 'timeoutMs' | 'signal'>,
   res: ServerResponse,
-): Promise<void> {
-  const callerLeft = new AbortController();
-  if (res.destroyed) callerLeft.abort();
-  res.once('close', () => callerLeft.abort());
-  const response = await invokeReactor(ctx, {
+  work: Work | undefined,
+): Promise<Done> {
+  const { reactor, caller, traceId } = invocation;
+  const { tenantId } = reactor;
+  const { applicationId } = caller;
+  const { response, lasting, sights } = await runReactor(ctx, {
     ...invocation,
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
-    signal: callerLeft.signal,
-    record: (record) => logRun(ctx, invocation, record),
+    record: recordRun(ctx, {
+      ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
+      ...{ traceId, applicationId, mode: 'sync' },
+    }),
+    ...(work ? markedIn(work) : { signal: callerLeft(res) }),
   });
-  sendJson(res, 200, response, { [traceHeader]: invocation.traceId });
+  return { body: response, kept: lasting, sights };
 }
 
-function logRun(
-  { runLog }: GatewayContext,
-  { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
-  record: RunRecord,
-): void {
-  runLog.add({
-    runId: timeOrderedId(record.startedAt),
-    tenantId: reactor.tenantId,
-    kind: 'reactor',
-    resourceId: reactor.id,
-    traceId,
-    applicationId: caller.applicationId,
-    mode: 'sync',
-    attempt: 1,
-    record,
-  });
+function callerLeft(res: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  if (res.destroyed) left.abort();
+  res.once('close', () => left.abort());
+  return left.signal;
 }
 
 /** Commits the row before the 202. The job only reminds a worker of it. */
@@ -120,21 +122,23 @@ async function acceptRun(
   ctx: GatewayContext,
   invocation: Invocation,
   callbackUrl: string,
-): Promise<string> {
+  work: Work | undefined,
+): Promise<Done> {
   await checkArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
   const actorId = caller.applicationId;
-  const runId = await insertRun(
-    ctx.database.of(tenantId),
-    ctx.sealer,
-    { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId },
-    ctx.config.RUNS_PENDING_MAX,
-  );
+  const run = { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId };
+  const insert = async (sql: Sql): Promise<Done> => {
+    const id = await insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
+    return { body: { async_request_id: id, asyncReactorRequestId: id } };
+  };
+  const sql = ctx.database.of(tenantId);
+  const accepted = work ? await insertOnce(ctx, work, insert) : await insert(sql);
   remindOfRuns(ctx.runs, tenantId).catch(() => {
-    ctx.logger.warn({ runId }, 'a run was accepted without a reminder; the sweeper will find it');
+    ctx.logger.warn({ traceId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
-  return runId;
+  return accepted;
 }
 
 function requireJson(req: IncomingMessage): void {
@@ -144,6 +148,8 @@ function requireJson(req: IncomingMessage): void {
 }
 
 interface InvocationBody {
+  /** The body as it came. */
+  readonly bytes: Buffer;
   readonly args: Readonly<Record<string, unknown>>;
   readonly callbackUrl: string | undefined;
   readonly timeoutMs: number;
@@ -184,6 +190,7 @@ async function readInvocation(
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
+    bytes,
     args: isJsonObject(args) ? args : {},
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,

@@ -4,7 +4,7 @@ import { appendDefinition, appendDeletion, type Definition } from '@glovebox/def
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
-import { storeOutcome, type Claim } from './idempotency';
+import { storeOutcome, type Claim } from '@glovebox/idempotency';
 
 /** The caller that makes a change. */
 export interface Author {

@@ -25,6 +25,7 @@ import { ListWaitingWork0000000000033 } from '../migrations/0033-list-waiting-wo
 import { LogEndedWork0000000000034 } from '../migrations/0034-log-ended-work';
 import { BoundAuditLog0000000000035 } from '../migrations/0035-bound-audit-log';
 import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-audit-log';
+import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -55,6 +56,7 @@ const migrations = [
   LogEndedWork0000000000034,
   BoundAuditLog0000000000035,
   PartitionAuditLog0000000000036,
+  KeepOutcomesOfRuns0000000000037,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -7,7 +7,7 @@ import {
 import type { Response } from 'express';
 import { from, lastValueFrom, of, type Observable } from 'rxjs';
 import type { Sql } from '@glovebox/database';
-import { Problem } from '@glovebox/problems';
+import type { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import { requireSights } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
@@ -15,18 +15,19 @@ import { asSql, inTenant } from '../database/in-tenant';
 import {
   claimCall,
   keyedHash,
+  notStored,
   release,
+  replayHeader,
+  requireIdempotencyKey,
   storeProblem,
   type CallName,
   type Claim,
-} from '../changes/idempotency';
+} from '@glovebox/idempotency';
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
 
-const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
-
-/** Statuses that are not stored, because a retry of the call may succeed. */
-const notStored = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
+/** The outcome is stored with the change, so the work of an owner that died left nothing. */
+const leaseSeconds = 30;
 
 /** Runs a POST with an idempotency key once, and answers repetitions with its stored outcome. */
 @Injectable()
@@ -51,11 +52,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   #keyOf(request: ApiRequest): string | undefined {
-    const key = this.ctx.headers.read(request, 'idempotency-key');
-    if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-    throw new Problem('invalid_request', {
-      detail: 'The idempotency key must be 1 to 255 visible ASCII characters.',
-    });
+    return requireIdempotencyKey(this.ctx.headers.read(request, 'idempotency-key'));
   }
 
   async #claim(request: ApiRequest, key: string, status: number) {
@@ -66,7 +63,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
       keyedHash(sealer, JSON.stringify(request.body)),
     ]);
     const name: CallName = { tenantId, applicationId, path: pathOf(request), keyHash };
-    return this.#withSql(name, (sql) => claimCall(sql, sealer, name, { bodyHash, status }));
+    return this.#withSql(name, (sql) =>
+      claimCall(sql, sealer, name, { bodyHash, status, leaseSeconds, takenOverBy: 'any' }),
+    );
   }
 
   async #run(claim: Claim, next: CallHandler): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@glovebox/testing';
 import { asSql, inTenant } from '../database/in-tenant';
-import { claimCall, storeOutcome, type Claim } from '../changes/idempotency';
+import { claimCall, storeOutcome, type Claim } from '@glovebox/idempotency';
 import { rule, useTestApi, type TestProcess } from '../spec-api';
 
 const api = useTestApi({ HEADER_PREFIXES: 'SVC,BT' });
@@ -252,7 +252,12 @@ describe('a claim', () => {
   });
   const claim = (name: ReturnType<typeof call>, bodyHash = 'body') =>
     inTenant(api.ctx.dataSource, name.tenantId, (manager) =>
-      claimCall(asSql(manager), api.ctx.sealer, name, { bodyHash, status: 201 }),
+      claimCall(asSql(manager), api.ctx.sealer, name, {
+        bodyHash,
+        status: 201,
+        leaseSeconds: 30,
+        takenOverBy: 'any',
+      }),
     );
   const age = (name: ReturnType<typeof call>, seconds: number) =>
     api.admin.query(

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Author } from '../changes/change';
-import type { Claim } from '../changes/idempotency';
+import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
 export interface ApiRequest extends Request {

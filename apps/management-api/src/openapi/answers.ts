@@ -306,9 +306,15 @@ export const answers: Schemas = {
   Problem: {
     ...object(
       { title: text, status: whole, code: text },
-      { detail: text, errors: mapOf(listOf(text)) },
+      {
+        detail: text,
+        errors: mapOf(listOf(text)),
+        position: object({ line: whole, column: whole }),
+      },
     ),
-    description: 'The body of every error. `code` is stable; `errors` lists messages by member.',
+    description:
+      'The body of every error. `code` is stable; `errors` lists messages by member; `position` is ' +
+      'the place in code of yours where an error was made.',
     example: {
       title: 'One or more validation errors occurred.',
       status: 400,

@@ -1,6 +1,6 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
-import type { Claim } from '../changes/idempotency';
+import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Claimed } from '../http/request';

@@ -12,7 +12,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Claim } from '../changes/idempotency';
+import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Claimed } from '../http/request';

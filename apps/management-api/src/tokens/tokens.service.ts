@@ -12,7 +12,7 @@ import {
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome, type Claim } from '../changes/idempotency';
+import { storeOutcome, type Claim } from '@glovebox/idempotency';
 import { toPage, type Page } from '../lists/listing';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 

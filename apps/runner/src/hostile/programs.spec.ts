@@ -23,18 +23,16 @@ const isRoot = process.getuid?.() === 0;
 const landlockAbis = Array.from({ length: 6 }, (_, n) => n + 1).filter(
   (abi) => !/above/.test(helperSays('--landlock-abi', String(abi))),
 );
-const machines: readonly Machine[] = (['not root', ...(isRoot ? ['root'] : [])] as const).flatMap(
-  (runner): Machine[] => [
-    { runner, level: 0 },
-    { runner, level: 2 },
-    ...(runner === 'root' ? [] : landlockAbis).map((landlockAbi): Machine => ({
-      runner,
-      level: 2,
-      landlockAbi,
-    })),
-    { runner, level: 3 },
-  ],
-);
+const machinesOf = (runner: Machine['runner'], abis: readonly number[]): Machine[] => [
+  { runner, level: 0 },
+  { runner, level: 2 },
+  ...abis.map((landlockAbi): Machine => ({ runner, level: 2, landlockAbi })),
+  { runner, level: 3 },
+];
+const machines: readonly Machine[] = [
+  ...machinesOf('not root', landlockAbis),
+  ...(isRoot ? machinesOf('root', []) : []),
+];
 
 function helperSays(...options: string[]): string {
   const parameters = [...options, ...(isRoot ? ['--uid', '65534'] : []), '--', '/not/there'];

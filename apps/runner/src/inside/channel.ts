@@ -1,11 +1,15 @@
 import { Socket } from 'node:net';
 import {
+  callTooLarge,
   encodeData,
   encodeFrame,
-  encodeFrameText,
   FrameDecoder,
   OpenCalls,
   parseCallError,
+  readValue,
+  sandboxHeadBytesMax,
+  svcBytesMax,
+  writeValue,
   type Frame,
   type JsonFrameType,
   type JsonObject,
@@ -19,12 +23,8 @@ const write = Socket.prototype.write;
 
 const socket = new Socket({ fd: channelFd, readable: true, writable: true });
 
-export function send(type: JsonFrameType, body: JsonObject): void {
-  write.call(socket, encodeFrame(type, body));
-}
-
-export function sendText(type: JsonFrameType, text: string): void {
-  write.call(socket, encodeFrameText(type, text));
+export function send(type: JsonFrameType, head: JsonObject, value?: string): void {
+  write.call(socket, encodeFrame(type, head, value));
 }
 
 export function sendData(stream: number, data: Uint8Array, sent: () => void): void {
@@ -65,17 +65,30 @@ export function call(run: number, method: string, params: unknown): Promise<unkn
 
 /** For callers that must act before the next frame is read: a promise would be too late. */
 export function callThen(run: number, method: string, params: unknown, then: PendingCall): void {
-  sendCall(encodeCall(run, method, params), then);
+  lastCall += 1;
+  try {
+    // The runner itself answers these calls. It reads heads only.
+    const frame = encodeFrame('RPC', { id: lastCall, run, method, params });
+    if (frame.length > sandboxHeadBytesMax) throw parseCallError(callTooLarge);
+    sendCall({ id: lastCall, frame, bytes: 0 }, then);
+  } catch (error) {
+    then.reject(error as Error);
+  }
 }
 
 interface EncodedCall {
   readonly id: number;
   readonly frame: Buffer;
+  /** The size of its arguments. */
+  readonly bytes: number;
 }
 
 function encodeCall(run: number, method: string, params: unknown): EncodedCall {
+  const text = writeValue(params);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > svcBytesMax) throw parseCallError(callTooLarge);
   lastCall += 1;
-  return { id: lastCall, frame: encodeFrame('RPC', { id: lastCall, run, method, params }) };
+  return { id: lastCall, frame: encodeFrame('RPC', { id: lastCall, run, method }, text), bytes };
 }
 
 function sendCall({ id, frame }: EncodedCall, then: PendingCall): void {
@@ -83,12 +96,14 @@ function sendCall({ id, frame }: EncodedCall, then: PendingCall): void {
   pending.set(id, then);
 }
 
-export function settleCall(body: JsonObject): void {
-  const id = Number(body['id']);
+export function settleCall(head: JsonObject, value: Buffer): void {
+  const id = Number(head['id']);
   const waiting = pending.get(id);
   pending.delete(id);
-  if (body['ok'] === true) waiting?.resolve(body['value']);
-  else waiting?.reject(parseCallError(body['error']));
+  if (waiting === undefined) return;
+  const answer = readValue(value);
+  if (head['ok'] === true) waiting.resolve(answer);
+  else waiting.reject(parseCallError(answer));
 }
 
 // ---- the calls of one run wait for each other ----
@@ -108,14 +123,14 @@ export function createCallsOfRun(run: number): CallsOfRun {
 
   const sendNext = (): void => {
     const [next] = waiting;
-    if (next === undefined || !open.hasRoomFor(next.call.frame.length)) return;
-    const { length } = next.call.frame;
+    if (next === undefined || !open.hasRoomFor(next.call.bytes)) return;
+    const { bytes } = next.call;
     const close = (): void => {
-      open.close(length);
+      open.close(bytes);
       sendNext();
     };
     waiting.shift();
-    open.open(length);
+    open.open(bytes);
     sendCall(next.call, {
       resolve: (value) => (close(), next.then.resolve(value)),
       reject: (error) => (close(), next.then.reject(error)),

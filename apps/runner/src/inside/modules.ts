@@ -1,6 +1,6 @@
 import { builtinModules, createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
-import { moduleOf, unavailable } from '@glovebox/sandbox';
+import { codeName, moduleOf, unavailable } from '@glovebox/sandbox';
 import { reactorErrors } from './errors';
 import { loadPackage } from './packages';
 
@@ -77,7 +77,7 @@ const missing = (message: string): Error =>
 function compile(code: string): (...parameters: unknown[]) => void {
   const names = ['exports', 'require', 'module', '__filename', '__dirname'];
   try {
-    return compileFunction(code, names, { filename: 'reactor.js' }) as () => void;
+    return compileFunction(code, names, { filename: codeName }) as () => void;
   } catch (error) {
     const syntax = error as SyntaxError;
     const line = /^reactor\.js:(\d+)/.exec(syntax.stack ?? '')?.[1];

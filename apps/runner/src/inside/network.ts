@@ -18,6 +18,9 @@ interface Stream {
   owed: number;
   /** A write that waits for credit. */
   blocked: (() => void) | undefined;
+  hasEnded: boolean;
+  /** The other side takes and sends no more. The code may still read what has arrived. */
+  isClosed: boolean;
 }
 
 interface Target {
@@ -48,6 +51,10 @@ export function routeNetworkThroughChannel(): void {
     const name = isIP(target.host) === 0 ? { servername: target.host } : {};
     const secure = connectTls({ ...name, ...options, socket: transport }, callback);
     transport.on('error', (error) => secure.destroy(error));
+    // Node does not notice it. After an orderly end there may be data that the code has yet to read.
+    transport.on('close', () => {
+      if (!transport.readableEnded) secure.destroy();
+    });
     return secure;
   };
   Object.defineProperty(tls, 'connect', { configurable: true, writable: true, value: connect });
@@ -67,16 +74,25 @@ export function onStreamEvent(body: JsonObject): void {
   if (stream === undefined) return;
   if (body['event'] === 'credit') {
     stream.credit += positiveOf(body, 'bytes');
-    const resume = stream.blocked;
-    stream.blocked = undefined;
-    resume?.();
+    unblock(stream);
   } else if (body['event'] === 'end') {
+    stream.hasEnded = true;
     stream.socket.push(null);
+  } else if (stream.hasEnded && body['code'] === undefined) {
+    streams.delete(positiveOf(body, 'stream'));
+    stream.isClosed = true;
+    unblock(stream);
   } else {
     stream.socket.destroy(
       typeof body['code'] === 'string' ? systemError(body['code'], 'read') : undefined,
     );
   }
+}
+
+function unblock(stream: Stream): void {
+  const resume = stream.blocked;
+  stream.blocked = undefined;
+  resume?.();
 }
 
 // ---- a net.Socket whose bytes travel as frames ----
@@ -95,6 +111,7 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
   const writeAll = (data: Buffer, done: () => void): void => {
     if (stream === undefined || socket.destroyed) return;
     touch(socket);
+    if (stream.isClosed) return done();
     if (data.length > stream.credit) {
       const rest = data.subarray(stream.credit);
       stream.blocked = () => writeAll(rest, done);
@@ -114,13 +131,13 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
       whenConnected(() => writeAll(data, done));
     },
     _read: () => {
-      if (stream === undefined || stream.owed < streamWindowBytes / 4) return;
+      if (stream === undefined || stream.isClosed || stream.owed < streamWindowBytes / 4) return;
       send('STREAM', { stream: id, event: 'credit', bytes: stream.owed });
       stream.owed = 0;
     },
     _final: (done: () => void) => {
       whenConnected(() => {
-        send('STREAM', { stream: id, event: 'end' });
+        if (stream?.isClosed === false) send('STREAM', { stream: id, event: 'end' });
         done();
       });
     },
@@ -144,7 +161,7 @@ function connectThroughChannel(socket: Socket, target: Target): Socket {
         resolve: (answer) => {
           id = positiveOf(objectOf(answer, 'answer'), 'stream');
           if (socket.destroyed) return send('STREAM', { stream: id, event: 'close' });
-          stream = { socket, credit: streamWindowBytes, owed: 0, blocked: undefined };
+          stream = streamOf(socket);
           streams.set(id, stream);
           Object.assign(socket, { connecting: false });
           socket.emit('connect');
@@ -178,6 +195,11 @@ function lookUpFirst(
     else open(String(first?.address));
   });
 }
+
+const streamOf = (socket: Socket): Stream => ({
+  ...{ socket, credit: streamWindowBytes, owed: 0, blocked: undefined },
+  ...{ hasEnded: false, isClosed: false },
+});
 
 /** Bytes moved, so the time of setTimeout() starts again. */
 function touch(socket: Socket): void {

@@ -1,4 +1,4 @@
-import { isPlace } from '@glovebox/sandbox';
+import { placeAt, placeOfSyntaxError, type CodePlace } from '@glovebox/sandbox';
 
 /** A stack may be as long as its code wants. Its first frames, or its source line, are within. */
 const stackSearchedMax = 128 * 1024;
@@ -7,32 +7,19 @@ const nameSearchedMax = 1_000;
 
 const reflectSet = Reflect.set;
 const placeOfFrame = /^ {4}at (?:.*\()?(?:async )?reactor\.js:(\d{1,7}):(\d{1,7})\)?$/m;
-/** The line of the code that does not compile, with a mark below it. */
-const placeOfSyntax = /^reactor\.js:(\d{1,7})\n.*\n([ \t]*)\^/;
-
-interface PlaceInCode {
-  readonly line: number;
-  readonly column: number;
-}
 
 /**
  * The first place in the code of an error's stack. The code may have made the stack itself, so this
  * never throws, and at worst knows no place.
  */
-export function placeInCode(error: object): PlaceInCode | undefined {
+export function placeInCode(error: object): CodePlace | undefined {
   try {
     const stack = stackOf(error);
-    const syntax = placeOfSyntax.exec(stack);
-    if (syntax) return checked(Number(syntax[1]), (syntax[2] ?? '').length + 1);
     const [, line, column] = placeOfFrame.exec(stack) ?? [];
-    return checked(Number(line), Number(column));
+    return placeOfSyntaxError(stack) ?? placeAt(Number(line), Number(column));
   } catch {
     return undefined;
   }
-}
-
-function checked(line: number, column: number): PlaceInCode | undefined {
-  return isPlace(line) && isPlace(column) ? { line, column } : undefined;
 }
 
 /** The beginning of the stack, without the message: it may quote other stacks. */

@@ -1,6 +1,4 @@
-import type { InvalidResultReason } from '@glovebox/sandbox';
-
-const { stringify } = JSON;
+import { writeValue, type InvalidResultReason } from '@glovebox/sandbox';
 
 type ResultText =
   | { readonly kind: 'nothing' }
@@ -11,15 +9,16 @@ type ResultText =
 export function describeResult(value: unknown, bytesMax: number): ResultText {
   if (value === undefined) return { kind: 'nothing' };
   if (typeof value !== 'object' || value === null) return invalid('not_an_object');
-  let text: string | undefined;
+  let text: string;
   try {
-    text = stringify(value);
+    text = writeValue(value);
   } catch (error) {
-    const circular = error instanceof TypeError && error.message.includes('circular');
+    const { cause } = error as Error;
+    const circular = cause instanceof TypeError && cause.message.includes('circular');
     return invalid(circular ? 'circular' : 'not_serialisable');
   }
   // Arrays, and the string that toJSON() makes of a Date, are JSON but no objects.
-  if (text === undefined || !text.startsWith('{')) return invalid('not_an_object');
+  if (!text.startsWith('{')) return invalid('not_an_object');
   if (Buffer.byteLength(text) > bytesMax) return invalid('too_large');
   return { kind: 'text', text };
 }

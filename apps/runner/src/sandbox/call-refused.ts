@@ -1,3 +1,11 @@
+import { describeCallError, writeValue } from '@glovebox/sandbox';
+
+/** An answer to a call. The runner passes on that of a client unread. */
+export interface CallAnswer {
+  readonly ok: boolean;
+  readonly value: Buffer;
+}
+
 /** The runner's own answer to a call of a sandbox. It is made for customers' code to see. */
 export class CallRefused extends Error {
   constructor(
@@ -6,4 +14,10 @@ export class CallRefused extends Error {
   ) {
     super(message);
   }
+}
+
+export function refusalOf(error: unknown): CallAnswer {
+  const isOwn = error instanceof CallRefused;
+  const shown = isOwn ? { message: error.message, code: error.code } : describeCallError(error);
+  return { ok: false, value: Buffer.from(writeValue(shown)) };
 }

@@ -53,7 +53,8 @@ const runIsOver = 'ECANCELED';
 /** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
   private readonly connections = new Map<number, Connection>();
-  private stopped = stopSignal();
+  /** Made for the first connection or look-up of a run: most runs have none. */
+  private stop: AbortController | undefined;
   private traffic: TrafficOfRun | undefined;
   private isPaused = false;
   private opening = 0;
@@ -77,7 +78,7 @@ export class EgressConnections {
     const traffic = this.traffic.begin(host, port);
     this.opening += 1;
     try {
-      const stopped = this.stopped.signal;
+      const stopped = this.stopped();
       const signal = AbortSignal.any([stopped, AbortSignal.timeout(connectTimeoutMs)]);
       const socket = await this.wayOut.dial({ owner: run.tenantId, host, port, signal });
       return { stream: this.adopt(socket, traffic, stopped) };
@@ -93,7 +94,7 @@ export class EgressConnections {
   /** A name that may not be reached gets the answer of a name that does not exist. */
   async lookUp(run: RunOwner, params: JsonObject): Promise<{ addresses: readonly string[] }> {
     const host = textOf(params, 'host');
-    const { signal } = this.stopped;
+    const signal = this.stopped();
     try {
       return { addresses: await this.wayOut.lookUp({ owner: run.tenantId, host, signal }) };
     } catch (error) {
@@ -141,8 +142,8 @@ export class EgressConnections {
 
   /** Ends open and opening connections. The sandbox is told before it gets any other frame. */
   closeAll(): void {
-    this.stopped.abort(new CallRefused(runIsOver, 'the run is over'));
-    this.stopped = stopSignal();
+    this.stop?.abort(new CallRefused(runIsOver, 'the run is over'));
+    this.stop = undefined;
     for (const [stream, { socket, traffic }] of this.connections) {
       this.connections.delete(stream);
       socket.destroy();
@@ -151,6 +152,15 @@ export class EgressConnections {
     }
     this.traffic?.end();
     this.traffic = undefined;
+  }
+
+  /** The signal that ends what this run has under way, which may be look-ups without number. */
+  private stopped(): AbortSignal {
+    if (this.stop === undefined) {
+      this.stop = new AbortController();
+      setMaxListeners(0, this.stop.signal);
+    }
+    return this.stop.signal;
   }
 
   private adopt(socket: Socket, traffic: ConnectionTraffic, stopped: AbortSignal): number {
@@ -190,13 +200,6 @@ export class EgressConnections {
     });
     return stream;
   }
-}
-
-/** Look-ups and connections without number may wait for it. */
-function stopSignal(): AbortController {
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
-  return stop;
 }
 
 function reset(connection: Connection): void {

@@ -58,10 +58,14 @@ export function locateFiles(options: {
   bwrap: string | undefined;
   offered: { readonly packages: readonly string[] };
   packageFolders: readonly string[];
+  platform?: NodeJS.Platform;
 }): LaunchFiles {
   const { nativeDir, scriptsDir, workDir } = options;
+  const isLinux = (options.platform ?? process.platform) === 'linux';
   const reachable = (file: string): string => makeReachable(existing(file), workDir);
   const located = runtimes.map((runtime): [Runtime, RuntimeFiles] => {
+    // The runtimes are programs of Linux. Elsewhere code can only be tried out, on this Node.
+    if (!isLinux) return [runtime, { node: process.execPath, loader: '', libraries: [] }];
     const folder = join(options.runtimesDir, 'node_modules', `${runtime}-${process.arch}`);
     const node = join(folder, 'bin', 'node');
     if (!existsSync(node)) {
@@ -72,7 +76,7 @@ export function locateFiles(options: {
     return [runtime, { node: reachable(node), ...librariesOf(node) }];
   });
   return {
-    helper: existing(join(nativeDir, `sandbox-exec-${process.arch}`)),
+    helper: isLinux ? existing(join(nativeDir, `sandbox-exec-${process.arch}`)) : '',
     bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
     probe: reachable(join(scriptsDir, 'probe.main.js')),
     bundles: reachableBundles(options),
@@ -158,7 +162,7 @@ export function launch(options: {
     ...['-e', startScript, '--', script],
     ...(options.scriptArguments ?? []),
   ];
-  const user = process.getuid?.() === 0 ? takeSandboxUid(limits.uidFirst) : undefined;
+  const user = mayGiveUids() ? takeSandboxUid(limits.uidFirst) : undefined;
   const helper = [
     files.helper,
     ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
@@ -194,6 +198,8 @@ export function launch(options: {
   }
   return child;
 }
+
+const mayGiveUids = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
 /** Made only for the launched level: a machine may lack what another level needs. */
 function commandOf(

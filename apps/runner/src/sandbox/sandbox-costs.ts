@@ -54,7 +54,7 @@ export class SandboxCosts {
     // Every run has one of each kind. A second one ends the process.
     if (frame.type === 'RESULT' || frame.type === 'LOADED') return;
     if (frame.type === 'STREAM') return this.charge(streamEventCost, frame.bytes);
-    this.charge(frame.type === 'RPC' ? callCost(frame.body) : 1, frame.bytes);
+    this.charge(frame.type === 'RPC' ? callCost(frame.head) : 1, frame.bytes);
   }
 
   /** Charges for data in either direction. */

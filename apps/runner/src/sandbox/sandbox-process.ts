@@ -1,62 +1,35 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import {
-  describeCallError,
   encodeData,
-  encodeFrame,
+  encodePieces,
   FrameDecoder,
   FrameError,
-  frameBytesMax,
   logBytesMax,
-  logLinesMax,
+  nameOf,
   objectOf,
-  OpenCalls,
-  parseLogLine,
-  parseOutcome,
   positiveOf,
+  sandboxHeadBytesMax,
   streamWindowBytes,
-  textOf,
-  UnsendableFrame,
+  svcBytesMax,
+  writePieces,
+  writeValue,
   type Frame,
   type JsonFrameType,
   type JsonObject,
-  type LogLine,
   type RunOrder,
-  type RunOutcome,
+  type UnreadOutcome,
 } from '@glovebox/sandbox';
+import { ActiveRun, type RunHooks } from './active-run';
 import type { Bundles } from './bundles';
-import { CallRefused } from './call-refused';
+import { CallRefused, refusalOf, type CallAnswer } from './call-refused';
 import { EgressConnections, type WayOut } from './egress-connections';
 import { channelOf, pidInside } from './launcher';
 import { SandboxCosts } from './sandbox-costs';
 import { stepBack } from './sandbox-priority';
 
-export interface RunHooks {
-  onCall(method: string, params: unknown): Promise<unknown>;
-  onLog(line: LogLine): void;
-}
-
-interface ActiveRun {
-  readonly id: number;
-  readonly order: RunOrder;
-  readonly hooks: RunHooks;
-  readonly timer: NodeJS.Timeout;
-  linesLeft: number;
-  bytesLeft: number;
-  readonly calls: OpenCalls;
-  /** A call above the limit of open calls. The channel is not read until there is room for it. */
-  heldCall: (() => void) | undefined;
-  settle(outcome: RunOutcome): void;
-  loaded(outcome: RunOutcome | undefined): void;
-}
-
 /** Answers and data that a sandbox may leave unread before it is ended. */
-const unreadBytesMax = 96 * 1024 * 1024;
-const frameOverheadBytes = 256;
-const controlBytesMax = 4 * 1024;
-
-/** A byte of text may become six bytes of JSON. */
-const logFrameBytesMax = 6 * logBytesMax + frameOverheadBytes;
+export const unreadBytesMax = 96 * 1024 * 1024;
 
 /**
  * One sandboxed process, seen from outside. It is untrusted: every frame is checked, and the first
@@ -79,7 +52,9 @@ export class SandboxProcess {
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
   /** The pid of the process inside, not of the program that started it. */
-  private pid: number | undefined;
+  pid: number | undefined;
+  /** The process itself said so with its last PONG. It may lie. */
+  hasLeftovers = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -98,13 +73,14 @@ export class SandboxProcess {
     this.egress = new EgressConnections(options.wayOut, {
       sendEvent: (event) => this.send('STREAM', event),
       sendData: (stream, data) => {
-        this.write(encodeData(stream, data));
+        this.write([encodeData(stream, data)]);
         this.costs.chargeForData(data.length);
       },
     });
     this.decoder = new FrameDecoder(
       (frame) => this.onFrame(frame),
-      (type) => this.bytesMaxOf(type),
+      (type) => this.valueBytesMaxOf(type),
+      sandboxHeadBytesMax,
     );
     this.costs = new SandboxCosts({
       pause: () => {
@@ -148,56 +124,28 @@ export class SandboxProcess {
   }
 
   /** Runs once, and never rejects. `code` is given only to a process that is still generic. */
-  async execute(order: RunOrder, code: string | undefined, hooks: RunHooks): Promise<RunOutcome> {
-    return new Promise((resolve) => {
+  execute(order: RunOrder, code: Buffer | undefined, hooks: RunHooks): Promise<UnreadOutcome> {
+    if (this.isDead)
+      return Promise.resolve({ kind: 'died', reason: this.deathReason ?? 'unknown' });
+    return new Promise((finished) => {
       this.lastRun += 1;
-      const id = this.lastRun;
-      const invoke = (): void => {
-        const { kind, args, configuration, svc, resultBytesMax } = order;
-        sendOrSettle('INVOKE', { run: id, kind, args, configuration, svc, resultBytesMax });
-      };
-      const sendOrSettle = (type: JsonFrameType, body: JsonObject): void => {
-        try {
-          this.send(type, body);
-        } catch (error) {
-          if (!(error instanceof UnsendableFrame)) throw error;
-          settle({ kind: 'died', reason: 'the arguments are too large' });
-        }
-      };
-      const settle = (outcome: RunOutcome): void => {
-        clearTimeout(timer);
-        this.active = undefined;
-        // No connection outlives the run that opened it.
-        this.egress.closeAll();
-        this.costs.startAnew();
-        resolve(outcome);
-      };
-      const timer = setTimeout(() => {
-        settle({ kind: 'timed_out' });
-        this.kill('timed out');
-      }, order.timeoutMs);
-      this.active = {
-        id,
-        order,
-        hooks,
-        timer,
-        // One more line says that there were more.
-        linesLeft: logLinesMax + 1,
-        bytesLeft: logBytesMax,
-        calls: new OpenCalls(),
-        heldCall: undefined,
-        settle,
-        loaded: (failure) => {
-          if (failure !== undefined) return settle(failure);
-          this.isLoaded = true;
-          invoke();
+      this.active = new ActiveRun(this.lastRun, order, hooks, {
+        modules: this.options.modules,
+        send: (type, head, value) => this.send(type, head, value),
+        answer: (call, answer, sent) => this.answer(call, answer, sent),
+        pause: () => this.costs.pause('calls'),
+        resume: () => this.costs.resume('calls'),
+        kill: (reason) => this.kill(reason),
+        finished: (outcome) => {
+          this.active = undefined;
+          // No connection outlives the run that opened it.
+          this.egress.closeAll();
+          this.costs.startAnew();
+          finished(outcome);
         },
-      };
-      if (this.isDead) return settle({ kind: 'died', reason: this.deathReason ?? 'unknown' });
-      if (code === undefined) return invoke();
-      const { modules } = this.options;
-      const { resultBytesMax } = order;
-      sendOrSettle('LOAD', { run: id, code, modules, resultBytesMax });
+      });
+      if (code === undefined) this.active.invoke();
+      else this.active.load(code);
     });
   }
 
@@ -223,7 +171,6 @@ export class SandboxProcess {
 
   /** Undoes `freeze`. False if leftovers of the code keep the process from answering. */
   async wakesWithin(limitMs: number): Promise<boolean> {
-    if (!this.costs.isPausedFor('idle')) return !this.isDead;
     this.costs.resume('idle');
     return this.answersWithin(limitMs);
   }
@@ -277,23 +224,20 @@ export class SandboxProcess {
     }
   }
 
-  /** Refuses a frame by its header alone, before it is kept in memory. */
-  private bytesMaxOf(type: Frame['type']): number {
+  /** Refuses a frame by its prefix alone, before it is kept in memory. */
+  private valueBytesMaxOf(type: Frame['type']): number {
     switch (type) {
       case 'RESULT':
       case 'LOADED':
-        return Math.min(
-          (this.active?.order.resultBytesMax ?? 0) + frameOverheadBytes,
-          frameBytesMax,
-        );
+        return this.active?.order.resultBytesMax ?? 0;
       case 'RPC':
-        return frameBytesMax;
+        return svcBytesMax;
       case 'LOG':
-        return logFrameBytesMax;
+        return logBytesMax;
       case 'DATA':
-        return streamWindowBytes + frameOverheadBytes;
+        return streamWindowBytes;
       default:
-        return controlBytesMax;
+        return 0;
     }
   }
 
@@ -301,126 +245,84 @@ export class SandboxProcess {
     if (this.isDead) return;
     this.costs.chargeFor(frame);
     if (frame.type === 'DATA') return this.egress.onData(frame.stream, frame.data);
-    const { body } = frame;
+    const { head, value } = frame;
     switch (frame.type) {
       case 'READY':
         this.onReady?.();
         return;
       case 'PONG':
-        if (body['id'] === this.lastPing) this.onPong?.(true);
+        this.hasLeftovers = head['leftovers'] === true;
+        if (head['id'] === this.lastPing) this.onPong?.(true);
         return;
       case 'STREAM':
-        return this.egress.onEvent(body);
+        return this.egress.onEvent(head);
       case 'RPC':
-        return this.onCall(body, frame.bytes);
+        return this.onCall(positiveOf(head, 'id'), nameOf(head, 'method'), head, value);
       case 'LOADED':
-        return this.onLoaded(body);
+        return this.onLoaded(head, value);
       case 'LOG':
-        return this.onLog(this.runOf(body), body);
+        return this.runOf(head).onLog(head, value);
       case 'RESULT':
-        return this.onResult(this.runOf(body), body);
+        if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
+        return this.runOf(head).onResult(head, value);
       default:
         throw new FrameError(`a sandbox does not send ${frame.type}`);
     }
   }
 
-  private runOf(body: JsonObject): ActiveRun {
-    if (this.active === undefined || body['run'] !== this.active.id) {
+  private runOf(head: JsonObject): ActiveRun {
+    if (this.active === undefined || head['run'] !== this.active.id) {
       throw new FrameError('a frame for a run that is not in flight');
     }
     return this.active;
   }
 
-  private onLoaded(body: JsonObject): void {
+  private onLoaded(head: JsonObject, value: Buffer): void {
     if (this.active === undefined || this.isLoaded) throw new FrameError('LOADED without LOAD');
-    if (body['ok'] === true) return this.active.loaded(undefined);
-    this.active.loaded(outcomeOf(body, ['threw', 'invalid_code', 'invalid_result']));
-    this.kill('the code could not be loaded');
+    this.isLoaded = head['ok'] === true;
+    this.active.onLoaded(head, value);
   }
 
-  private onResult(run: ActiveRun, body: JsonObject): void {
-    if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
-    const answers = run.order.kind === 'transform' ? (['answered'] as const) : [];
-    const outcome = outcomeOf(body, ['returned', 'threw', 'invalid_result', ...answers]);
-    if ('value' in outcome && outcome.value !== undefined) objectOf(outcome.value, 'value');
-    run.settle(outcome);
-    if (body['last'] === true) this.kill('an error was not handled');
-  }
-
-  private onLog(run: ActiveRun, body: JsonObject): void {
-    const line = parseLogLine({ ...body, at: Date.now() });
-    const bytes = Buffer.byteLength(line.text);
-    if (run.linesLeft === 0 || bytes > run.bytesLeft) return;
-    run.linesLeft -= 1;
-    run.bytesLeft -= bytes;
-    run.hooks.onLog(line);
-  }
-
-  private onCall(body: JsonObject, bytes: number): void {
-    const id = positiveOf(body, 'id');
-    const method = textOf(body, 'method');
+  private onCall(id: number, method: string, head: JsonObject, params: Buffer): void {
     const run = this.active;
-    const isOfRun = method.startsWith('egress.') || (body['run'] === run?.id && run?.order.svc);
-    if (run === undefined || !isOfRun) {
-      return this.answer(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
+    if (run !== undefined && method.startsWith('egress.')) {
+      return this.answerOwn(id, this.callEgress(run, method, objectOf(head['params'], 'params')));
     }
-    const params = body['params'];
-    if (method === 'egress.open') {
-      return this.answer(id, this.egress.open(run.order, objectOf(params, 'params')));
+    if (run === undefined || head['run'] !== run.id || !run.order.svc) {
+      return this.answerOwn(id, Promise.reject(new CallRefused('RUN_OVER', 'The run is over')));
     }
-    if (method === 'egress.lookup') {
-      return this.answer(id, this.egress.lookUp(run.order, objectOf(params, 'params')));
-    }
-    this.openCall(run, bytes, (closed) =>
-      this.answer(id, run.hooks.onCall(method, params), closed),
-    );
+    run.onCall(id, method, params);
   }
 
-  /** A call is open until the sandbox has its answer. A call above the limit is held back. */
-  private openCall(run: ActiveRun, bytes: number, start: (closed: () => void) => void): void {
-    if (!run.calls.hasRoomFor(bytes)) {
-      run.heldCall = () => this.openCall(run, bytes, start);
-      return this.costs.pause('calls');
+  private callEgress(run: ActiveRun, method: string, params: JsonObject): Promise<unknown> {
+    switch (method) {
+      case 'egress.open':
+        return this.egress.open(run.order, params);
+      case 'egress.lookup':
+        return this.egress.lookUp(run.order, params);
+      default:
+        throw new FrameError('there is no such call');
     }
-    run.calls.open(bytes);
-    start(() => {
-      run.calls.close(bytes);
-      if (this.active !== run) return;
-      const held = run.heldCall;
-      run.heldCall = undefined;
-      held?.();
-      if (run.heldCall === undefined) this.costs.resume('calls');
-    });
   }
 
-  private answer(id: number, result: Promise<unknown>, sent?: () => void): void {
-    result
-      .then((value) => this.send('RPCRES', { id, ok: true, value }, sent))
-      .catch((error: unknown) =>
-        this.send('RPCRES', { id, ok: false, error: describe(error) }, sent),
-      )
-      .catch(() => this.kill('a call could not be answered'));
+  private answerOwn(id: number, result: Promise<unknown>): void {
+    void result
+      .then((value) => ({ ok: true, value: Buffer.from(writeValue(value)) }))
+      .catch(refusalOf)
+      .then((answer) => this.answer(id, answer));
   }
 
-  private send(type: JsonFrameType, body: JsonObject, sent?: () => void): void {
-    this.write(encodeFrame(type, body), sent);
+  private answer(id: number, { ok, value }: CallAnswer, sent?: () => void): void {
+    this.send('RPCRES', { id, ok }, value, sent);
   }
 
-  private write(frame: Buffer, sent?: () => void): void {
+  private send(type: JsonFrameType, head: JsonObject, value?: Buffer, sent?: () => void): void {
+    this.write(encodePieces(type, head, value), sent);
+  }
+
+  private write(frame: readonly Buffer[], sent?: () => void): void {
     if (this.isDead) return;
-    this.channel.write(frame, sent);
+    writePieces(this.channel, frame, sent);
     if (this.channel.writableLength > unreadBytesMax) this.kill('does not read its channel');
   }
-}
-
-/** A sandbox reports the outcome of its code. Only the runner may report that of the run. */
-function outcomeOf(body: JsonObject, kinds: readonly RunOutcome['kind'][]): RunOutcome {
-  const outcome = parseOutcome(body);
-  if (!kinds.includes(outcome.kind)) throw new FrameError(`a sandbox does not say ${outcome.kind}`);
-  return outcome;
-}
-
-function describe(error: unknown): JsonObject {
-  if (!(error instanceof CallRefused)) return describeCallError(error);
-  return { message: error.message, code: error.code };
 }

@@ -12,11 +12,13 @@ export const startScript = `((require, file) => {
     if (name !== 'process' && known && known.get && known.set) globals.push(name);
   }
   for (const name of globals) delete globalThis[name];
+  // Node puts the last one back when this text has run.
+  process.nextTick(() => delete globalThis.module);
   delete process._eval;
   process.execArgv.length = 0;
   const module = { exports: {} };
   const names = ['exports', 'require', 'module', '__filename', '__dirname'];
   const code = require('fs').readFileSync(file, 'utf8');
   const run = require('vm').compileFunction(code, names, { filename: file });
-  run(module.exports, require, module, file, require('path').dirname(file));
+  run.call(module.exports, module.exports, require, module, file, require('path').dirname(file));
 })(require, process.argv[1]);`;

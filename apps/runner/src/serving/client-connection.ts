@@ -1,24 +1,22 @@
 import type { Socket } from 'node:net';
 import {
-  encodeFrame,
+  encodePieces,
   FrameDecoder,
   FrameError,
   FrameLanes,
-  frameBytesMax,
   objectOf,
-  parseCallError,
   parseRunOrder,
   positiveOf,
   protocolVersion,
-  UnsendableFrame,
+  valueBytesMax,
   type Frame,
   type JsonFrameType,
   type JsonObject,
   type RunOrder,
-  type RunOutcome,
+  type UnreadOutcome,
 } from '@glovebox/sandbox';
 import { describeError } from '@glovebox/service-host';
-import { CallRefused } from '../sandbox/call-refused';
+import { CallRefused, type CallAnswer } from '../sandbox/call-refused';
 import type { RunnerContext } from '../context';
 
 interface OpenRun {
@@ -28,12 +26,11 @@ interface OpenRun {
 
 interface PendingCall {
   readonly run: number;
-  resolve(value: unknown): void;
+  resolve(answer: CallAnswer): void;
   reject(error: Error): void;
 }
 
 const helloTimeoutMs = 2_000;
-const helloBytesMax = 4 * 1024;
 const codeTimeoutMs = 10_000;
 /** A client pings every 3 s. One that neither sends nor reads for this long is given up. */
 const clientSilenceMs = 60_000;
@@ -61,7 +58,7 @@ export class ClientConnection {
     this.lanes = new FrameLanes(socket);
     const decoder = new FrameDecoder(
       (frame) => this.onFrame(frame),
-      () => (this.isWelcome ? frameBytesMax : helloBytesMax),
+      () => (this.isWelcome ? valueBytesMax : 0),
     );
     socket.on('data', (chunk: Buffer) => {
       try {
@@ -89,22 +86,22 @@ export class ClientConnection {
   private onFrame(frame: Frame): void {
     if (this.socket.destroyed) return;
     if (frame.type === 'DATA') throw new FrameError('a client does not send DATA');
-    const { type, body } = frame;
-    if (!this.isWelcome) return this.onHello(type, body);
+    const { type, head, value } = frame;
+    if (!this.isWelcome) return this.onHello(type, head);
     switch (type) {
       case 'INVOKE':
         return this.onInvoke(
-          positiveOf(body, 'run'),
-          parseRunOrder(objectOf(body['order'], 'order')),
+          positiveOf(head, 'run'),
+          parseRunOrder(objectOf(head['order'], 'order'), value),
         );
       case 'CANCEL':
-        this.runs.get(positiveOf(body, 'run'))?.abort.abort();
+        this.runs.get(positiveOf(head, 'run'))?.abort.abort();
         return;
       case 'RPCRES':
-        return this.onAnswer(body);
+        return this.onAnswer(positiveOf(head, 'id'), { ok: head['ok'] === true, value });
       case 'PING':
         return this.send(ownLane, 'PONG', {
-          id: body['id'],
+          id: positiveOf(head, 'id'),
           ready: !this.isDraining && this.ctx.isReady(),
         });
       default:
@@ -112,11 +109,11 @@ export class ClientConnection {
     }
   }
 
-  private onHello(type: JsonFrameType, body: JsonObject): void {
-    if (type !== 'HELLO' || !this.isProven(body)) {
+  private onHello(type: JsonFrameType, head: JsonObject): void {
+    if (type !== 'HELLO' || !this.isProven(head)) {
       throw new FrameError('the secret is missing or wrong');
     }
-    if (body['version'] !== protocolVersion) throw new FrameError('another protocol version');
+    if (head['version'] !== protocolVersion) throw new FrameError('another protocol version');
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
     this.socket.setTimeout(clientSilenceMs, () => this.socket.destroy());
@@ -126,18 +123,21 @@ export class ClientConnection {
   private onInvoke(run: number, order: RunOrder): void {
     if (this.runs.has(run)) throw new FrameError('a run is in flight already');
     const { tenantId } = order;
-    if (this.isDraining) return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
+    // A client that does not read what its runs say gets no more of it.
+    if (this.isDraining || this.lanes.isFull) {
+      return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
+    }
     const abort = new AbortController();
     this.runs.set(run, { tenantId, abort });
     void this.execute(run, order, abort.signal)
-      .catch((error: unknown): RunOutcome => {
+      .catch((error: unknown): UnreadOutcome => {
         this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
         return { kind: 'died', reason: 'the runner failed' };
       })
       .then((outcome) => this.finish(run, tenantId, outcome));
   }
 
-  private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<RunOutcome> {
+  private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<UnreadOutcome> {
     const startedAt = performance.now();
     const outcome = await this.ctx.pool.run({
       order,
@@ -145,63 +145,52 @@ export class ClientConnection {
       fetchCode: () => this.fetchCode(run, order.tenantId),
       hooks: {
         onCall: (method, params) => this.call(run, order.tenantId, method, params),
-        onLog: (line) => this.send(order.tenantId, 'LOG', { run, ...line }),
+        onLog: (line, text) => this.send(order.tenantId, 'LOG', { run, ...line }, text),
       },
     });
     this.ctx.metrics.observeRun(order.runtime, outcome.kind, performance.now() - startedAt);
     return outcome;
   }
 
-  private finish(run: number, lane: string, outcome: RunOutcome): void {
+  private finish(run: number, lane: string, outcome: UnreadOutcome): void {
     this.runs.delete(run);
     for (const [id, call] of this.calls) {
       if (call.run !== run) continue;
       this.calls.delete(id);
       call.reject(new CallRefused('RUN_OVER', 'The run is over'));
     }
-    try {
-      this.send(lane, 'RESULT', { run, ...outcome });
-    } catch (error) {
-      const reason = error instanceof UnsendableFrame ? error.reason : 'not_serialisable';
-      this.send(lane, 'RESULT', { run, kind: 'invalid_result', reason });
-    }
+    const value = 'value' in outcome ? outcome.value : undefined;
+    this.send(lane, 'RESULT', { run, ...outcome, value: undefined }, value);
     if (this.runs.size === 0) this.onDrained?.();
   }
 
   // ---- calls back to the client ----
 
-  private call(run: number, lane: string, method: string, params: unknown): Promise<unknown> {
+  private call(run: number, lane: string, method: string, params?: Buffer): Promise<CallAnswer> {
     return new Promise((resolve, reject) => {
       this.lastCall += 1;
-      try {
-        this.send(lane, 'RPC', { id: this.lastCall, run, method, params });
-      } catch {
-        return reject(new CallRefused('ARGUMENTS_TOO_LARGE', 'The arguments are too large'));
-      }
+      this.send(lane, 'RPC', { id: this.lastCall, run, method }, params);
       this.calls.set(this.lastCall, { run, resolve, reject });
     });
   }
 
-  private async fetchCode(run: number, lane: string): Promise<string> {
+  private async fetchCode(run: number, lane: string): Promise<Buffer> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the code did not arrive')), codeTimeoutMs);
     });
     try {
-      const code = await Promise.race([this.call(run, lane, 'runner.code', null), late]);
-      if (typeof code !== 'string') throw new Error('the code is not text');
-      return code;
+      const code = await Promise.race([this.call(run, lane, 'runner.code'), late]);
+      if (!code.ok) throw new Error('the client has no code');
+      return code.value;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private onAnswer(body: JsonObject): void {
-    const id = positiveOf(body, 'id');
-    const call = this.calls.get(id);
+  private onAnswer(id: number, answer: CallAnswer): void {
+    this.calls.get(id)?.resolve(answer);
     this.calls.delete(id);
-    if (body['ok'] === true) call?.resolve(body['value']);
-    else call?.reject(parseCallError(body['error']));
   }
 
   /** Ends the runs of a client that is gone: nobody waits for them. */
@@ -213,8 +202,8 @@ export class ClientConnection {
   }
 
   /** Drops nothing. One tenant's large frames do not end the runs of others. */
-  private send(lane: string, type: JsonFrameType, body: JsonObject): void {
+  private send(lane: string, type: JsonFrameType, head: JsonObject, value?: Buffer): void {
     if (this.socket.destroyed) return;
-    this.lanes.write(lane, encodeFrame(type, body));
+    this.lanes.write(lane, ...encodePieces(type, head, value));
   }
 }

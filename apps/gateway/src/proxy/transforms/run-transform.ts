@@ -2,12 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import { principalOf, type TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import { OpenedValues, redactorOf, resultOf, serviceCalls } from '@glovebox/reactors';
+import { OpenedValues, redactorOf, resultOf, RunRecording, serviceCalls } from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import type { Decision } from '../../call/decision';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
+import { recordRun } from '../../observing/record-run';
 import { transformedBytesMax } from './content';
 import { sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 
@@ -24,59 +25,100 @@ export interface Transforming {
 /** Room around a body of the largest size, in the JSON that code returns. */
 const envelopeBytesMax = 1024 * 1024;
 
+type Transformed =
+  (MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false });
+
 /**
  * Runs one transform. `isAnswer`: code threw the answer for the caller, and nothing else follows.
  */
 export async function runTransform(
   ctx: GatewayContext,
-  { res, call, decision: { proxy }, secrets }: Transforming,
-  made: 'request transform' | 'response transform',
-  { code, codeHash, runtime }: TransformDefinition,
+  transforming: Transforming,
+  side: 'request' | 'response',
+  transform: TransformDefinition,
   args: Readonly<Record<string, unknown>>,
-): Promise<(MadeAnswer & { readonly isAnswer: true }) | (Sendable & { readonly isAnswer: false })> {
+): Promise<Transformed> {
+  const { res, call, decision } = transforming;
+  const { proxy, caller } = decision;
   const callerLeft = new AbortController();
   const leave = (): void => callerLeft.abort();
   if (res.destroyed) leave();
   res.once('close', leave);
-  const opened = new OpenedValues();
+  const { tenantId } = proxy;
+  const recording = new RunRecording({
+    tenantId,
+    logger: ctx.logger,
+    urgency: 'sync',
+    signal: callerLeft.signal,
+    argumentNames: () => Object.keys(args),
+    record: recordRun(ctx, {
+      tenantId,
+      kind: 'transform',
+      resourceId: proxy.id ?? '',
+      traceId: call.traceId,
+      applicationId: caller?.applicationId ?? null,
+      mode: side,
+    }),
+  });
+  const work = (): Promise<Transformed> =>
+    transformed(ctx, transforming, { side, transform, args, recording, signal: callerLeft.signal });
   try {
-    const outcome = await ctx.runner.run(
-      {
-        kind: 'transform',
-        tenantId: proxy.tenantId,
-        resourceId: proxy.id ?? '',
-        runtime,
-        applicationId: proxy.applicationId,
-        code,
-        codeHash,
-        isolation: proxy.isolation,
-        args,
-        configuration: proxy.configuration,
-        svc: proxy.applicationId !== null,
-        urgency: 'sync',
-        timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
-        resultBytesMax: transformedBytesMax + envelopeBytesMax,
-      },
-      {
-        onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, opened),
-        signal: callerLeft.signal,
-      },
-    );
-    const isAnswer = outcome.kind === 'answered';
-    const value = isAnswer
-      ? outcome.value
-      : await resultOf(
-          outcome,
-          redactorOf([...secrets, args, proxy.configuration], opened.values),
-          made,
-        );
-    const sendable = sendableOf(value, made, ctx.headers);
-    return isAnswer
-      ? { ...sendable, status: sendable.status ?? 500, isAnswer }
-      : { ...sendable, isAnswer };
+    return await recording.of(work, (made) => (made.isAnswer ? made.status : 200));
   } finally {
     res.off('close', leave);
   }
+}
+
+interface TransformRun {
+  readonly side: 'request' | 'response';
+  readonly transform: TransformDefinition;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly recording: RunRecording;
+  readonly signal: AbortSignal;
+}
+
+async function transformed(
+  ctx: GatewayContext,
+  { call, decision: { proxy }, secrets }: Transforming,
+  { side, transform, args, recording, signal }: TransformRun,
+): Promise<Transformed> {
+  const { code, codeHash, runtime } = transform;
+  const made = `${side} transform` as const;
+  const opened = new OpenedValues();
+  const known = [...secrets, args, proxy.configuration];
+  recording.knows(known, opened);
+  const outcome = await ctx.runner.run(
+    {
+      kind: 'transform',
+      tenantId: proxy.tenantId,
+      resourceId: proxy.id ?? '',
+      runtime,
+      applicationId: proxy.applicationId,
+      code,
+      codeHash,
+      isolation: proxy.isolation,
+      args,
+      configuration: proxy.configuration,
+      svc: proxy.applicationId !== null,
+      urgency: 'sync',
+      timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+      resultBytesMax: transformedBytesMax + envelopeBytesMax,
+    },
+    {
+      onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, opened),
+      onLog: recording.onLog,
+      signal,
+    },
+  );
+  recording.ended(outcome);
+  const isAnswer = outcome.kind === 'answered';
+  const value = isAnswer
+    ? outcome.value
+    : await resultOf(outcome, redactorOf(known, opened.values), made);
+  const sendable = sendableOf(value, made, ctx.headers);
+  return isAnswer
+    ? { ...sendable, status: sendable.status ?? 500, isAnswer }
+    : { ...sendable, isAnswer };
 }
 
 /**

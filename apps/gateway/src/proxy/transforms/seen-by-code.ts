@@ -1,6 +1,6 @@
 import type { Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
-import { frameBytesMax } from '@glovebox/sandbox';
+import { valueBytesMax } from '@glovebox/sandbox';
 import { jsonValuesMax, parseStrictJson } from '@glovebox/wire';
 import { tooLarge, type Reading } from './content';
 
@@ -37,13 +37,13 @@ const countedAtOnce = 256 * 1024;
  * vain.
  */
 function* refuseUnwritable(text: string): Work<void> {
-  if (text.length * escapeCharacters < frameBytesMax) return;
+  if (text.length * escapeCharacters < valueBytesMax) return;
   let characters = text.length;
   for (let at = 0; at < text.length; at += 1) {
     if (text.charCodeAt(at) < 0x20) characters += escapeCharacters - 1;
     if (at % countedAtOnce === 0) yield;
   }
-  if (characters > frameBytesMax) throw tooLarge('body as JSON');
+  if (characters > valueBytesMax) throw tooLarge('body as JSON');
 }
 
 const jsonOf = (text: string): Work<unknown> =>

@@ -58,6 +58,14 @@ export function needsBody(steps: readonly TransformStep[]): boolean {
   );
 }
 
+/** True if code must not see the body as it came, because a step takes something out of it. */
+export function hidesFromBody(steps: readonly TransformStep[]): boolean {
+  return steps.some(
+    ({ type, options }) =>
+      type === 'mask' || type === 'tokenize' || (type === 'remove' && options.location === 'body'),
+  );
+}
+
 /** Applies steps in the order of the list, all or none: a step that fails ends the call. */
 export async function applySteps(
   steps: readonly TransformStep[],

@@ -56,7 +56,7 @@ async function afterCode(
   const headers = seenHeaders(withoutFraming(answer.headers));
   const body = await ofDestination(() => seenBodyOf(transforming, answer));
   const args = { ...body, headers, status };
-  const made = await runTransform(ctx, transforming, 'response transform', responseTransform, args);
+  const made = await runTransform(ctx, transforming, 'response', responseTransform, args);
   if (made.isAnswer) return made;
   return {
     ...made,

@@ -13,7 +13,7 @@ import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
 import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
-import { needsBody, withoutValuesAt, type Spared } from './steps';
+import { hidesFromBody, needsBody, withoutValuesAt, type Spared } from './steps';
 
 /** A request with its expressions replaced. */
 export interface Prepared extends Outgoing {
@@ -75,9 +75,9 @@ export async function transformRequest(
   if (req.headers.host !== undefined) headers.host = req.headers.host;
   // Code sees the decoded body.
   delete headers['content-encoding'];
-  const isStepped = needsBody(requestSteps);
+  const received = hidesFromBody(requestSteps) ? undefined : prepared.whole;
   const args = {
-    ...(await seenBodyOf(transforming, stepped, isStepped ? undefined : prepared.whole)),
+    ...(await seenBodyOf(transforming, stepped, received)),
     headers,
     method: req.method,
     path: suffix,
@@ -85,7 +85,7 @@ export async function transformRequest(
   };
   // Steps and turns may have taken time too.
   await decision.confirm();
-  const made = await runTransform(ctx, transforming, 'request transform', requestTransform, args);
+  const made = await runTransform(ctx, transforming, 'request', requestTransform, args);
   if (made.isAnswer) return { answer: made };
   return {
     suffix,
@@ -100,7 +100,7 @@ function hopsOf(headers: readonly string[]): string[] {
   return withoutNames(headers, (lower) => lower !== hopHeader.toLowerCase());
 }
 
-/** `received`: undefined if steps may have hidden a part of it. */
+/** `received`: undefined if steps have hidden a part of it. */
 async function seenBodyOf(
   { room }: Transforming,
   { headers, body }: Pick<Outgoing, 'headers' | 'body'>,

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { isApiKey } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { Prepared, Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
@@ -17,6 +17,7 @@ export interface CallName {
 export interface Claim extends CallName {
   readonly owner: string;
   readonly status: number;
+  readonly isRun: boolean;
   /** The transaction that did the work has stored the answer. */
   isStored: boolean;
 }
@@ -27,11 +28,12 @@ interface Outcome {
 }
 
 /** The outcome of an earlier call, with the grants that a caller needs now to see it. */
-interface Replay extends Outcome {
+export interface Replay extends Outcome {
   readonly sights: readonly Sight[];
 }
 
 interface Row {
+  isClaimed: boolean;
   bodyHash: string;
   isHeld: boolean;
   status: number | null;
@@ -39,66 +41,102 @@ interface Row {
   sights: readonly Sight[] | null;
 }
 
-/** A claim whose owner died becomes free after this time. */
-const leaseSeconds = 30;
 const keptFor = `interval '24 hours'`;
 const ofCall = `tenant_id = $1 AND application_id = $2 AND path = $3 AND key_hash = $4`;
 
 /**
  * Hashes with a secret key, so that neither the caller's key nor a low-entropy body can be guessed.
  */
-export async function keyedHash(sealer: Sealer, text: string): Promise<string> {
+export async function keyedHash(sealer: Sealer, text: string | Uint8Array): Promise<string> {
   const key = await sealer.lastingKey('idempotency');
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
+/** The kind of call that is claimed. */
+interface ClaimTerms {
+  readonly bodyHash: string;
+  /** The status of its success. */
+  readonly status: number;
+  /** The claim of an owner that died ends after this time. */
+  readonly leaseSeconds: number;
+  /**
+   * A call that takes over a claim that has ended: any, where the outcome is stored together with
+   * the change; one with the same body; or none, where the work may have been begun.
+   */
+  readonly takenOverBy: 'any' | 'repetition' | 'none';
+  /** The outcome of a run counts towards its tenant's share of what is kept. */
+  readonly isRun?: boolean;
+}
+
+/** Whether the claim or the outcome of the row `k` no longer counts for a call with this body. */
+const isOver = `(k.created_at < now() - ${keptFor} OR (k.status IS NULL AND k.lease_until < now()
+    AND ($8 = 'any' OR ($8 = 'repetition' AND k.body_hash = $5))))`;
+
+/**
+ * Finds the call or claims it. Looks first: the transaction of a change holds the row of its call,
+ * and an insert would wait for it.
+ */
+const claimStatement: Prepared = {
+  name: 'claim-call',
+  text: `
+WITH known AS (
+  SELECT * FROM idempotency_keys k WHERE ${ofCall} AND NOT ${isOver}
+), claimed AS (
+  INSERT INTO idempotency_keys AS k
+    (tenant_id, application_id, path, key_hash, body_hash, owner, lease_until, created_at, run_bytes)
+  SELECT $1::uuid, $2::uuid, $3, $4, $5, $6::uuid, now() + make_interval(secs => $7), now(), $9::int
+  WHERE NOT EXISTS (SELECT 1 FROM known)
+  ON CONFLICT (application_id, path, key_hash) DO UPDATE
+    SET body_hash = excluded.body_hash, owner = excluded.owner, lease_until = excluded.lease_until,
+      created_at = excluded.created_at, run_bytes = excluded.run_bytes,
+      status = NULL, response = NULL, sights = NULL
+    WHERE ${isOver}
+  RETURNING k.owner
+)
+SELECT c.owner IS NOT NULL AS "isClaimed", k.body_hash AS "bodyHash",
+  k.lease_until >= now() AS "isHeld", k.status, k.response, k.sights
+FROM claimed c FULL JOIN known k ON true`,
+};
+
 /**
  * Claims the call for this process, or returns the outcome that it already has. Refuses a call that
- * another process is working on, and a key that was used with another body.
+ * another process is working on, a key that was used with another body, and work that may have been
+ * begun by a process that died.
  */
 export async function claimCall(
   sql: Sql,
   sealer: Sealer,
   name: CallName,
-  { bodyHash, status }: { bodyHash: string; status: number },
+  { bodyHash, status, leaseSeconds, takenOverBy, isRun = false }: ClaimTerms,
 ): Promise<Claim | Replay> {
-  const row = await findCall(sql, name);
-  if (row) {
-    if (row.bodyHash !== bodyHash) throw new Problem('idempotency_key_reused');
-    if (row.status !== null && row.response) {
-      const text = (await sealer.open(placeOf(name), row.response)).toString('utf8');
-      const body = text === '' ? undefined : (JSON.parse(text) as unknown);
-      return { status: row.status, body, sights: row.sights ?? [] };
-    }
-    if (row.isHeld) throw underWay();
-  }
   const owner = randomUUID();
-  const claimed = await sql.query(
-    `INSERT INTO idempotency_keys AS k
-       (tenant_id, application_id, path, key_hash, body_hash, owner, lease_until, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7), now())
-     ON CONFLICT (application_id, path, key_hash) DO UPDATE
-       SET body_hash = excluded.body_hash, owner = excluded.owner,
-         lease_until = excluded.lease_until, status = NULL, response = NULL, sights = NULL,
-         created_at = excluded.created_at
-       WHERE (k.status IS NULL AND k.lease_until < now()) OR k.created_at < now() - ${keptFor}
-     RETURNING owner`,
-    [...valuesOf(name), bodyHash, owner, leaseSeconds],
-  );
-  // Another process claimed the call first and is still working on it.
-  if (claimed.length === 0) throw underWay();
-  return { ...name, owner, status, isStored: false };
+  const runBytes = isRun ? 0 : null;
+  const values = [...valuesOf(name), bodyHash, owner, leaseSeconds, takenOverBy, runBytes];
+  const [row] = await sql.query<Row>(claimStatement, values);
+  // Another process claimed the call at the same moment.
+  if (!row) throw underWay();
+  if (row.isClaimed) return { ...name, owner, status, isRun, isStored: false };
+  if (row.bodyHash !== bodyHash) throw new Problem('idempotency_key_reused');
+  if (row.status !== null && row.response) {
+    const text = (await sealer.open(placeOf(name), row.response)).toString('utf8');
+    const body = text === '' ? undefined : (JSON.parse(text) as unknown);
+    return { status: row.status, body, sights: row.sights ?? [] };
+  }
+  throw row.isHeld ? underWay() : new Problem('run_interrupted');
 }
 
-async function findCall(sql: Sql, name: CallName): Promise<Row | undefined> {
-  const [row] = await sql.query<Row>(
-    `SELECT body_hash AS "bodyHash", lease_until >= now() AS "isHeld", status, response, sights
-     FROM idempotency_keys WHERE ${ofCall} AND created_at >= now() - ${keptFor}
-       AND (status IS NOT NULL OR lease_until >= now())`,
-    valuesOf(name),
+/** Bytes that the outcomes of runs of a tenant take, each with those of its row. */
+export async function bytesOfRuns(sql: Sql, tenantId: string): Promise<number> {
+  const [row] = await sql.query<{ bytes: string }>(
+    `SELECT coalesce(sum(run_bytes), 0) + count(*) * $2 AS bytes
+     FROM idempotency_keys WHERE tenant_id = $1 AND run_bytes IS NOT NULL`,
+    [tenantId, rowBytes],
   );
-  return row;
+  return Number(row?.bytes ?? 0);
 }
+
+/** A row and its entries in the indexes. */
+export const rowBytes = 1_024;
 
 /**
  * Stores the answer in the transaction of the change: both are committed, or neither is. An answer
@@ -143,9 +181,17 @@ async function write(
   const text = body === undefined ? '' : JSON.stringify(body);
   const sealed = await sealer.seal(placeOf(claim), text);
   const rows = await sql.query(
-    `UPDATE idempotency_keys SET status = $6, response = $7, sights = coalesce($8, sights)
+    `UPDATE idempotency_keys SET status = $6, response = $7, sights = coalesce($8, sights),
+       run_bytes = $9
      WHERE ${ofCall} AND owner = $5 ${condition} RETURNING owner`,
-    [...valuesOf(claim), claim.owner, status, sealed, sights ? JSON.stringify(sights) : null],
+    [
+      ...valuesOf(claim),
+      claim.owner,
+      status,
+      sealed,
+      sights ? JSON.stringify(sights) : null,
+      claim.isRun ? sealed.length : null,
+    ],
   );
   return rows.length > 0;
 }

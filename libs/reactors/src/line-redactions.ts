@@ -1,0 +1,108 @@
+import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
+import type { LogLine } from '@glovebox/sandbox';
+import { Shares } from '@glovebox/shares';
+import { redacted, redactorOf } from './redact';
+
+/** An ended run with lines that may show what it knew. */
+interface Written {
+  readonly tenantId: string;
+  readonly lines: readonly LogLine[];
+  /** Arguments, configuration, data of tokens. */
+  readonly known: readonly unknown[];
+  /** Data that the code opened; undefined where that was too much to remember. */
+  readonly opened: readonly unknown[] | undefined;
+}
+
+/** Bytes of lines that wait, and of the values that they must not show. */
+const waitingBytesMax = 96 * 1024 * 1024;
+/** The values of a run that knew much take this at most: they are not counted further. */
+const largeBytes = 24 * 1024 * 1024;
+const countedBytesMax = 64 * 1024;
+const countedValuesMax = 1_000;
+/** The cost of redacting the lines of one run: about 250 ms at worst. */
+const stepsMax = 16_000_000;
+
+/** The memory of this process that lines of ended runs take, shared out between tenants. */
+export const waitingLines = new Shares({ places: waitingBytesMax });
+
+/** Tenants in turn, each with its runs in their order. */
+const queues = new Map<string, Work<void>[]>();
+let isWorking = false;
+
+/**
+ * Redacts the lines of a run when nobody waits for it any more, in slices, one run at a time. Where
+ * too much is waiting already, one line says that they were dropped.
+ */
+export function redactLater(written: Written, then: (lines: readonly LogLine[]) => void): void {
+  const { tenantId, lines } = written;
+  let release: () => void;
+  try {
+    release = waitingLines.takeNow(tenantId, weightOf(written));
+  } catch {
+    return then(withoutLines(lines));
+  }
+  const queue = queues.get(tenantId) ?? [];
+  queue.push(job(written, then, release));
+  queues.set(tenantId, queue);
+  if (isWorking) return;
+  isWorking = true;
+  void nextSlice()
+    .then(() => inSlices(jobs()))
+    .finally(() => (isWorking = false));
+}
+
+function* jobs(): Work<void> {
+  for (let next = nextJob(); next; next = nextJob()) {
+    yield* next;
+    yield;
+  }
+}
+
+function nextJob(): Work<void> | undefined {
+  const [first] = queues;
+  if (first === undefined) return undefined;
+  const [tenantId, queue] = first;
+  const next = queue.shift();
+  queues.delete(tenantId);
+  if (queue.length > 0) queues.set(tenantId, queue);
+  return next;
+}
+
+function* job(
+  { lines, known, opened }: Written,
+  then: (lines: readonly LogLine[]) => void,
+  release: () => void,
+): Work<void> {
+  const shown: LogLine[] = [];
+  try {
+    const redact = redactorOf(known, opened, stepsMax);
+    for (const line of lines) shown.push({ ...line, text: yield* redact(line.text) });
+  } catch {
+    // What could not be looked at is not shown.
+    for (const line of lines.slice(shown.length)) shown.push({ ...line, text: redacted });
+  }
+  release();
+  then(shown);
+}
+
+function withoutLines(lines: readonly LogLine[]): LogLine[] {
+  const [{ at } = { at: Date.now() }] = lines;
+  return [{ at, level: 'warn', text: 'The lines of this run were dropped: too many waited.' }];
+}
+
+/** An estimate that costs little: it looks at the first values only. */
+function weightOf({ lines, known, opened = [] }: Written): number {
+  const ofLines = lines.reduce((bytes, { text }) => bytes + 64 + 2 * text.length, 0);
+  const open: unknown[] = [...known, ...opened];
+  let bytes = 0;
+  let values = 0;
+  for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {
+    values += 1;
+    bytes += 16 + (typeof next === 'string' ? 2 * next.length : 0);
+    if (bytes > countedBytesMax || values > countedValuesMax) return ofLines + largeBytes;
+    if (Array.isArray(next) && next.length > countedValuesMax) return ofLines + largeBytes;
+    if (typeof next === 'object' && next !== null)
+      open.push(...Object.values(next).slice(0, countedValuesMax + 1));
+  }
+  return ofLines + bytes;
+}

@@ -1,0 +1,293 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Problem } from '@glovebox/problems';
+import { createRunnerClient } from '@glovebox/sandbox';
+import { waitFor } from '@glovebox/testing';
+import { redactLater, waitingLines } from './line-redactions';
+import type { RunRecord } from './run-record';
+import { application, asApplication, reactor, SpecInvocations } from './spec-invocations';
+
+let spec: SpecInvocations;
+beforeAll(async () => {
+  spec = await SpecInvocations.open();
+});
+afterAll(() => spec.close());
+
+type Options = NonNullable<Parameters<SpecInvocations['run']>[1]>;
+
+/** The one record of a run that returned or threw. */
+async function recordOf(code: string, options: Options = {}): Promise<RunRecord> {
+  const records: RunRecord[] = [];
+  const record = (made: RunRecord): void => void records.push(made);
+  await spec.run(code, { ...options, record }).catch(() => undefined);
+  expect(records).toHaveLength(options.urgency === 'async' ? 1 : 0);
+  const first = await waitFor(() => records.find(() => true) ?? fail('no record'));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(records).toHaveLength(1);
+  return first;
+}
+const fail = (why: string): never => {
+  throw new Error(why);
+};
+const textsOf = ({ lines }: RunRecord): string[] => lines.map(({ text }) => text);
+
+const card = '4242424242424242';
+
+describe('the record of a run', () => {
+  it('says how it ended and how long it took, and names arguments and tokens', async () => {
+    const id = await spec.storeToken(card);
+    const from = Date.now();
+    const { startedAt, durationMs, queuedMs, ...record } = await recordOf(
+      `module.exports = async () => { console.log('a'); await new Promise((r) => setTimeout(r, 50)); console.warn('b') }`,
+      { args: { card: `{{ ${id} }}`, order: { id: 7, 'a card': 1 } } },
+    );
+    expect(record).toEqual({
+      outcome: 'completed',
+      status: 200,
+      argumentNames: ['card', 'order.id', 'order.?'],
+      tokenIds: [id],
+      lines: [
+        { at: expect.any(Number) as number, level: 'info', text: 'a' },
+        { at: expect.any(Number) as number, level: 'warn', text: 'b' },
+      ],
+    });
+    expect(startedAt).toBeGreaterThanOrEqual(from);
+    expect(durationMs).toBeGreaterThanOrEqual(50);
+    expect(queuedMs).toBeGreaterThanOrEqual(0);
+    expect(queuedMs).toBeLessThan(durationMs);
+  });
+
+  it.each<[string, string, object, Options]>([
+    [
+      'throws',
+      `const { RateLimitError } = require('@svc/reactor-errors');\nmodule.exports = () => { throw new RateLimitError() }`,
+      { outcome: 'reactor_error', status: 429, position: { line: 2, column: 32 } },
+      {},
+    ],
+    [
+      'times out',
+      `module.exports = () => { console.log('begun'); for (;;); }`,
+      {
+        outcome: 'reactor_timeout',
+        status: 504,
+        lines: [expect.objectContaining({ text: 'begun' })],
+      },
+      { timeoutMs: 300 },
+    ],
+    [
+      'dies',
+      `module.exports = () => { console.log('begun'); process._getActiveHandles()[0].write(Buffer.alloc(99, 255)); for (;;); }`,
+      {
+        outcome: 'reactor_crashed',
+        status: 500,
+        lines: [expect.objectContaining({ text: 'begun' })],
+      },
+      {},
+    ],
+    ['does not compile', 'module.exports = (', { outcome: 'invalid_code', status: 422 }, {}],
+    ['returns no object', 'module.exports = () => 1', { outcome: 'invalid_reactor_result' }, {}],
+    [
+      'returns what may not be stored',
+      `module.exports = () => ({ tokenize: 'x' })`,
+      { outcome: 'invalid_api_key', status: 401 },
+      { now: { reactor: asApplication, application: null } },
+    ],
+    [
+      'lacks an argument',
+      'module.exports = () => ({})',
+      { outcome: 'validation_failed', status: 400, argumentNames: ['b'], tokenIds: [] },
+      {
+        now: {
+          formula: {
+            requestParameters: [
+              { name: 'a', type: 'string', optional: false },
+              { name: 'b', type: 'string', optional: false },
+            ],
+          },
+        },
+        args: { b: 'x', undeclared: 'y' },
+      },
+    ],
+    [
+      'names a token that is unknown',
+      'module.exports = () => ({})',
+      { outcome: 'unknown_token', status: 400, tokenIds: [] },
+      { args: { a: '{{ nobody-knows-me }}' } },
+    ],
+    [
+      'does not start because a definition changed',
+      'module.exports = () => ({})',
+      { outcome: 'changed_meanwhile', status: 409 },
+      { later: () => Promise.reject(new Problem('changed_meanwhile')) },
+    ],
+  ])('is made when the run %s', async (_, code, ended, options) => {
+    expect(await recordOf(code, options)).toMatchObject(ended);
+    expect(await recordOf(code, { ...options, urgency: 'async' })).toMatchObject(ended);
+  });
+
+  it('says that nobody waited any more, and that no runner had room', async () => {
+    const leaving = new AbortController();
+    const cancelled = recordOf('module.exports = () => new Promise(() => {})', {
+      signal: leaving.signal,
+      beforeCode: () => Promise.resolve(void setImmediate(() => leaving.abort())),
+    });
+    expect(await cancelled).toMatchObject({ outcome: 'cancelled', status: 499 });
+
+    const own = spec.context;
+    const nobody = createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 's' });
+    spec.context = { ...own, runner: nobody };
+    const full = await recordOf('module.exports = () => ({})').finally(() => (spec.context = own));
+    expect(full).toMatchObject({ outcome: 'no_capacity', status: 503, queuedMs: 0 });
+    await nobody.close();
+  });
+
+  it('has at most 100 names, none of them data', async () => {
+    const args = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`n${n}`, n]));
+    const many = await recordOf('module.exports = () => ({})', { args });
+    expect(many.argumentNames).toEqual(Array.from({ length: 100 }, (_, n) => `n${n}`));
+    const odd = {
+      'ada@example.com': 1,
+      'Ada Lovelace': 2,
+      [card]: { [card]: 3 },
+      ['x'.repeat(65)]: 4,
+    };
+    const { argumentNames } = await recordOf('module.exports = () => ({})', { args: odd });
+    expect(argumentNames).toEqual(['?', '?.?']);
+  });
+
+  it('cannot fail the run', async () => {
+    const logged: unknown[] = [];
+    const own = spec.context;
+    spec.context = { ...own, logger: { error: (entry) => void logged.push(entry) } };
+    const record = (): never => fail('the log of runs is broken');
+    try {
+      for (const urgency of ['sync', 'async'] as const) {
+        const answer = spec.run('module.exports = () => ({ raw: 1 })', { record, urgency });
+        expect(await answer).toEqual({ raw: 1 });
+      }
+      await waitFor(() => logged.length === 2);
+    } finally {
+      spec.context = own;
+    }
+  });
+});
+
+describe('a line of a run', () => {
+  it('shows no value that the run knew, in any encoding', async () => {
+    const [argument, opened] = [await spec.storeToken(card), await spec.storeToken('from svc')];
+    const code = `module.exports = async ({ args, configuration, svc }) => {
+      const opened = await svc.detokenize('{{ ${opened} }}');
+      for (const value of [args.card, args.plain, configuration.key, opened]) {
+        console.log('raw', value);
+        console.warn('base64', Buffer.from(value).toString('base64url'));
+        console.error('hex', Buffer.from(value).toString('hex'));
+        console.debug('encoded', [...Buffer.from(value)].map((b) => '%' + b.toString(16)).join(''));
+        console.info({ nested: [value] });
+      }
+    }`;
+    const record = await recordOf(code, {
+      now: { reactor: { ...asApplication, configuration: { key: 'from config' } }, application },
+      args: { card: `{{ ${argument} }}`, plain: 'from the arguments' },
+    });
+    const shown = ['raw', 'base64', 'hex', 'encoded'].map((what) => `${what} [redacted]`);
+    const each = [...shown, `{ nested: [ '[redacted]' ] }`];
+    expect(textsOf(record)).toEqual([...each, ...each, ...each, ...each]);
+  });
+
+  it('shows nothing where the code opened more than can be remembered', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => spec.storeToken(`${n}`.repeat(900_000))),
+    );
+    const code = `module.exports = async ({ svc }) => {
+      for (const id of ${JSON.stringify(ids)}) await svc.detokenize('{{ ' + id + ' }}');
+      console.log('a line');
+      throw new Error('an error');
+    }`;
+    const options = { now: { reactor: asApplication, application } };
+    expect(textsOf(await recordOf(code, options))).toEqual(['[redacted]']);
+    await expect(spec.run(code, options)).rejects.toMatchObject({
+      errors: { error: ['[redacted]'] },
+    });
+  });
+
+  it('shows no part of a long value, and is kept whole otherwise', async () => {
+    const key = Array.from({ length: 400 }, (_, n) => `part${n}`).join('');
+    const record = await recordOf(
+      `module.exports = ({ args }) => { console.log('x'.repeat(20000) + args.key + 'y'.repeat(20000)) }`,
+      { args: { key } },
+    );
+    expect(textsOf(record)).toEqual([`${'x'.repeat(20_000)}[redacted]${'y'.repeat(20_000)}`]);
+  });
+
+  it('is one of at most 200, and of 64 KB; the last then says that there were more', async () => {
+    const many = await recordOf(
+      'module.exports = () => { for (let i = 0; i < 999; i++) console.log(i) }',
+    );
+    expect(many.lines).toHaveLength(200);
+    expect(textsOf(many).slice(197)).toEqual(['197', '198', 'Further lines were dropped.']);
+    const whole = await recordOf(
+      'module.exports = () => { for (let i = 0; i < 200; i++) console.log(i) }',
+    );
+    expect(textsOf(whole).slice(197)).toEqual(['197', '198', '199']);
+    const long = await recordOf(
+      `module.exports = () => { for (let i = 0; i < 9; i++) console.log('ab '.repeat(9000)) }`,
+    );
+    expect(Buffer.byteLength(textsOf(long).join(''))).toBe(64 * 1024);
+    expect(textsOf(long).pop()).toBe('Further lines were dropped.');
+  });
+
+  it('is in the record of its own run only', async () => {
+    const code = `module.exports = async () => { for (let i = 0; i < 10; i++) { console.log('NAME'); await null } }`;
+    const records = await Promise.all(
+      ['one', 'two', 'three'].map((name) =>
+        recordOf(code.replace('NAME', name), { now: { reactor: { ...reactor, id: name } } }),
+      ),
+    );
+    expect(records.map(textsOf)).toEqual(['one', 'two', 'three'].map((n) => Array(10).fill(n)));
+  });
+});
+
+describe('redacting lines', () => {
+  const linesOf = (text: string, count = 200) =>
+    Array.from({ length: count }, () => ({ at: 1, level: 'info', text }));
+  const redacting = (tenantId: string, more: object = {}) =>
+    new Promise<readonly { text: string }[]>((resolve) =>
+      redactLater(
+        { tenantId, lines: linesOf('a known value'), known: ['known value'], opened: [], ...more },
+        resolve,
+      ),
+    );
+
+  it('shows nothing that would take too much work', async () => {
+    const known = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(990)}${n}`);
+    const [line] = await redacting('t', { lines: linesOf('a'.repeat(60_000), 1), known });
+    expect(line?.text).toBe('[redacted]');
+    const [unknown] = await redacting('t', { opened: undefined });
+    expect(unknown?.text).toBe('[redacted]');
+  });
+
+  it('lets others be served, and keeps little in memory however much is written', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const known = ['known value', 'x'.repeat(100_000)];
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => redacting('busy', { known })),
+    );
+    delay.disable();
+    // In one piece it takes seconds.
+    expect(delay.max / 1e6).toBeLessThan(250);
+    const dropped = answers.filter(([line]) => /were dropped/.test(line?.text ?? ''));
+    expect(dropped.length).toBeGreaterThan(90);
+    expect(answers.filter(([line]) => line?.text === 'a [redacted]').length).toBe(
+      100 - dropped.length,
+    );
+    expect(waitingLines.state.held).toBe(0);
+  });
+
+  it('takes tenants in turn', async () => {
+    const order: string[] = [];
+    const busy = Array.from({ length: 20 }, () => redacting('busy').then(() => order.push('busy')));
+    await redacting('other').then(() => order.push('other'));
+    await Promise.all(busy);
+    expect(order.indexOf('other')).toBeLessThan(3);
+  });
+});

@@ -1,0 +1,122 @@
+import { toProblem } from '@glovebox/problems';
+import {
+  logLinesMax,
+  placeAt,
+  type CodePlace,
+  type LogLine,
+  type RunOutcome,
+  type Urgency,
+} from '@glovebox/sandbox';
+import { describeError, type Logger } from '@glovebox/service-host';
+import { redactLater } from './line-redactions';
+import type { OpenedValues } from './opened-values';
+import type { RunRecord } from './run-record';
+
+interface RecordedRun {
+  readonly tenantId: string;
+  readonly logger: Pick<Logger, 'error'>;
+  readonly urgency: Urgency;
+  readonly signal: AbortSignal | undefined;
+  readonly argumentNames: () => readonly string[];
+  readonly record: ((record: RunRecord) => void) | undefined;
+}
+
+/**
+ * Gathers what is recorded of one run, and hands it over when the run has ended. Nothing of it fails
+ * the run. A caller that waits gets its answer first. An async run is over once it is recorded.
+ */
+export class RunRecording {
+  readonly #startedAt = Date.now();
+  readonly #began = performance.now();
+  readonly #lines: LogLine[] = [];
+  #tokenIds: readonly string[] = [];
+  #known: readonly unknown[] = [];
+  #opened: OpenedValues | undefined;
+  #queuedMs = 0;
+  #position: CodePlace | undefined;
+
+  constructor(private readonly run: RecordedRun) {}
+
+  /** Takes a line of the code. The line that says that there were more replaces the last one. */
+  readonly onLog = (line: LogLine): void => {
+    if (this.#lines.length === logLinesMax) this.#lines.pop();
+    this.#lines.push(line);
+  };
+
+  uses(tokenIds: readonly string[]): void {
+    this.#tokenIds = tokenIds;
+  }
+
+  /** No line shows these values, nor any that the code opens. */
+  knows(known: readonly unknown[], opened: OpenedValues): void {
+    this.#known = known;
+    this.#opened = opened;
+  }
+
+  ended(outcome: RunOutcome): void {
+    this.#queuedMs = outcome.queuedMs ?? 0;
+    if (!('error' in outcome)) return;
+    this.#position = placeAt(outcome.error.line, outcome.error.column);
+  }
+
+  /** Does the work of the run, and records how it ended. */
+  async of<Answer>(
+    work: () => Promise<Answer>,
+    statusOf: (answer: Answer) => number = () => 200,
+  ): Promise<Answer> {
+    let ended: Pick<RunRecord, 'outcome' | 'status'> = { outcome: 'cancelled', status: 499 };
+    try {
+      const answer = await work();
+      ended = { outcome: 'completed', status: statusOf(answer) };
+      return answer;
+    } catch (thrown) {
+      const { code, status } = toProblem(thrown);
+      if (!this.run.signal?.aborted) ended = { outcome: code, status };
+      throw thrown;
+    } finally {
+      const { record, urgency } = this.run;
+      const recorded = record && this.#record(ended, record);
+      if (urgency === 'async') await recorded;
+    }
+  }
+
+  #record(
+    ended: Pick<RunRecord, 'outcome' | 'status'>,
+    record: (record: RunRecord) => void,
+  ): Promise<void> {
+    const { tenantId, argumentNames } = this.run;
+    const durationMs = Math.round(performance.now() - this.#began);
+    const lines = this.#lines;
+    const known = this.#known;
+    const opened = this.#opened?.values;
+    return new Promise((resolve) => {
+      const hand = (shown: readonly LogLine[]): void => {
+        this.#safely(() =>
+          record({
+            ...ended,
+            startedAt: this.#startedAt,
+            durationMs,
+            queuedMs: this.#queuedMs,
+            argumentNames: argumentNames(),
+            tokenIds: this.#tokenIds,
+            lines: shown,
+            ...(this.#position === undefined ? {} : { position: this.#position }),
+          }),
+        );
+        resolve();
+      };
+      setImmediate(() => {
+        if (lines.length === 0) hand(lines);
+        else this.#safely(() => redactLater({ tenantId, lines, known, opened }, hand));
+      });
+    });
+  }
+
+  #safely(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.run.logger.error({ error: describeError(error) }, 'a run could not be recorded');
+    }
+  }
+}

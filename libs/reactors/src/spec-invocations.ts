@@ -1,0 +1,134 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AccessRule, Permission, Principal } from '@glovebox/access';
+import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
+import { createRunnerClient } from '@glovebox/sandbox';
+import { parseKeyRing, Sealer } from '@glovebox/seal';
+import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
+import { TokenUses, Vault } from '@glovebox/vault';
+import type { ReactorContext } from './context';
+import { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+
+const tenantId = randomUUID();
+const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
+
+export function principal(permissions: readonly Permission[]): Principal {
+  const rule: AccessRule = {
+    description: '',
+    priority: 1,
+    container: '/',
+    transform: 'reveal',
+    permissions: [...permissions],
+  };
+  return {
+    applicationId: randomUUID(),
+    tenantId,
+    type: 'private',
+    permissions: [...permissions],
+    rules: [rule],
+  };
+}
+
+export const caller = principal(everything);
+export const application = principal(['token:create', 'token:read']);
+export const formula: FormulaDefinition = {
+  kind: 'formula',
+  id: randomUUID(),
+  tenantId,
+  code: 'module.exports = async () => ({})',
+  codeHash: 'a',
+  runtime: 'node20',
+  requestParameters: [],
+};
+export const reactor: ReactorDefinition = {
+  kind: 'reactor',
+  id: randomUUID(),
+  tenantId,
+  formulaId: formula.id,
+  applicationId: null,
+  configuration: {},
+  isolation: 'warm',
+};
+export const asApplication: ReactorDefinition = {
+  ...reactor,
+  applicationId: application.applicationId,
+};
+
+const copyOf = (decided: Decided): Decided => JSON.parse(JSON.stringify(decided)) as Decided;
+
+interface Changes {
+  readonly reactor?: ReactorDefinition;
+  readonly formula?: Partial<FormulaDefinition>;
+  readonly caller?: Principal;
+  readonly application?: Principal | null;
+}
+
+interface RunOptions extends Partial<Omit<Invocation, keyof Decided>> {
+  readonly now?: Changes;
+  /** Decides again as often as it is asked. */
+  readonly later?: (decided: Decided) => Promise<Decided>;
+}
+
+/** Invocations with a database, a vault and a runner. */
+export class SpecInvocations {
+  static async open(): Promise<SpecInvocations> {
+    const [testDatabase, runner] = await Promise.all([createTestDatabase(), startRunner()]);
+    return new SpecInvocations(testDatabase, runner);
+  }
+
+  readonly database: Database;
+  context: ReactorContext;
+
+  constructor(
+    readonly testDatabase: TestDatabase,
+    private readonly runner: Awaited<ReturnType<typeof startRunner>>,
+  ) {
+    const url = testDatabase.dataUrl;
+    this.database = connectDatabase({ url, app: 'spec', connectionsMax: 3 });
+    const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+    this.context = {
+      database: this.database,
+      vault: new Vault(new Sealer(ring, dataKeyTable(this.database)), new TokenUses(this.database)),
+      runner: createRunnerClient({ urls: [runner.url], secret: runner.secret }),
+      logger: { error: () => undefined },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.context.runner.close();
+    await this.runner.stop();
+    await this.database.close();
+    await this.testDatabase.drop();
+  }
+
+  /** A run of this code. */
+  run(
+    code: string,
+    { now = {}, later = (decided) => Promise.resolve(decided), ...more }: RunOptions = {},
+  ): ReturnType<typeof invokeReactor> {
+    const decided: Decided = {
+      reactor,
+      caller,
+      application: null,
+      ...now,
+      formula: { ...formula, code, codeHash: code, ...now.formula },
+    };
+    return invokeReactor(this.context, {
+      ...decided,
+      decideAnew: () => later(copyOf(decided)),
+      args: {},
+      urgency: 'sync',
+      timeoutMs: 10_000,
+      traceId: 'spec',
+      ...more,
+    });
+  }
+
+  async storeToken(data: unknown): Promise<string> {
+    const actor = { principal: caller, traceId: 'spec' };
+    const { view } = await this.database.transaction((sql) =>
+      this.context.vault.createToken(sql, actor, { data }),
+    );
+    return view.id;
+  }
+}

@@ -1,0 +1,85 @@
+import { FrameError, type JsonObject } from './frames';
+import { isWhole, objectOf, oneOf, textOf } from './members';
+import { parseThrownError, type ThrownError } from './thrown-error';
+import { readValue, UnreadableValue } from './values';
+
+const invalidResultReasons = [
+  'not_an_object',
+  'circular',
+  'not_serialisable',
+  'too_large',
+] as const;
+export type InvalidResultReason = (typeof invalidResultReasons)[number];
+
+type Outcome =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  /** A transform threw the answer. Status, headers and body are not validated yet. */
+  | { readonly kind: 'answered'; readonly value: unknown }
+  | { readonly kind: 'args_too_large' }
+  | { readonly kind: 'threw'; readonly error: ThrownError }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'no_capacity' }
+  | { readonly kind: 'died'; readonly reason: string }
+  | { readonly kind: 'invalid_code'; readonly error: ThrownError }
+  | { readonly kind: 'invalid_result'; readonly reason: InvalidResultReason };
+
+export type RunOutcome = Outcome & {
+  /** The time that the run waited for a process. Absent if it got none. */
+  readonly queuedMs?: number;
+};
+
+/** The outcome as a runner knows it, which does not read what code returned or threw. */
+export type UnreadOutcome = (
+  | {
+      readonly kind: 'returned' | 'answered' | 'threw' | 'invalid_code';
+      readonly value: Buffer;
+    }
+  | Extract<Outcome, { kind: 'timed_out' | 'no_capacity' | 'died' | 'invalid_result' }>
+) & { readonly queuedMs?: number };
+
+/** Reads the head of a RESULT or LOADED. */
+export function parseOutcome(head: JsonObject, value: Buffer): UnreadOutcome {
+  const { queuedMs } = head;
+  const outcome = parseKind(head, value);
+  if (queuedMs === undefined) return outcome;
+  if (!isWhole(queuedMs, 0, Number.MAX_SAFE_INTEGER)) {
+    throw new FrameError('queuedMs is not a whole number');
+  }
+  return { ...outcome, queuedMs };
+}
+
+function parseKind(head: JsonObject, value: Buffer): UnreadOutcome {
+  const { kind } = head;
+  switch (kind) {
+    case 'returned':
+    case 'answered':
+    case 'threw':
+    case 'invalid_code':
+      return { kind, value };
+    case 'timed_out':
+    case 'no_capacity':
+      return { kind };
+    case 'died':
+      return { kind, reason: textOf(head, 'reason') };
+    case 'invalid_result':
+      return { kind, reason: oneOf(invalidResultReasons, head['reason'], 'reason') };
+    default:
+      throw new FrameError('a result of an unknown kind');
+  }
+}
+
+/** Reads what code returned or threw. A value that is none fails its own run alone. */
+export function readOutcome(unread: UnreadOutcome): RunOutcome {
+  if (!('value' in unread)) return unread;
+  const { kind, value, ...more } = unread;
+  try {
+    const read = readValue(value);
+    if (kind === 'threw' || kind === 'invalid_code') {
+      return { kind, error: parseThrownError(read), ...more };
+    }
+    return { kind, value: read === undefined ? undefined : objectOf(read, 'value'), ...more };
+  } catch (error) {
+    if (!(error instanceof FrameError || error instanceof UnreadableValue)) throw error;
+    return { kind: 'died', reason: `protocol violation: ${error.message}`, ...more };
+  }
+}
