@@ -14,7 +14,7 @@ const bombs: readonly (readonly [name: string, code: string])[] = [
     `hold(60, () => new Uint8Array(new WebAssembly.Memory({ initial: 160 }).buffer).fill(1))`,
   ],
   ['hold 100 open files', `hold(100, () => fs.openSync(t.readable))`],
-  ['start 30 Workers', `workers(30)`],
+  ['start 60 Workers', `workers(60)`],
   ['start 20 processes', `hold(20, () => start(t.node, '--version'))`],
   ['write a file of 1 MB', `fs.writeFileSync(t.folder + '/bomb', Buffer.alloc(1 << 20))`],
 ];
@@ -38,7 +38,7 @@ describe.each(runtimes)('a program on %s that tries to', (runtime) => {
   it.each(bombs)(
     '%s succeeds without the sandbox, and fails in it',
     async (name, code) => {
-      const script = helpers + scriptOf([{ name, code }]);
+      const script = helpers + scriptOf([{ name, code }], 40_000);
       const outcomes = [];
       for (const level of [0, ...specLevels] as const) {
         const answer = await runs.run('not root', { level, runtime, program: { script } });

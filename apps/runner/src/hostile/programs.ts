@@ -144,8 +144,8 @@ const network: readonly Program[] = [
 
 export const programs: readonly Program[] = [...processes, ...files, ...network];
 
-/** Runs every program, each for one second, and says its outcome on the channel. */
-export function scriptOf(chosen: readonly Program[]): string {
+/** Runs every program, each for a limited time, and says its outcome on the channel. */
+export function scriptOf(chosen: readonly Program[], limitMs = 5_000): string {
   const attempts = chosen.map(({ name, code }) => `${JSON.stringify(name)}: async () => (${code})`);
   return `
     const fs = require('fs'), net = require('net'), os = require('os'), { once } = require('events');
@@ -180,7 +180,7 @@ export function scriptOf(chosen: readonly Program[]): string {
     (async () => {
       const outcomes = {};
       for (const [name, attempt] of Object.entries(attempts)) {
-        const limit = new Promise((r, reject) => setTimeout(reject, 2000, new Error('no answer')));
+        const limit = new Promise((r, reject) => setTimeout(reject, ${limitMs}, new Error('no answer')));
         try { await Promise.race([attempt(), limit]); outcomes[name] = 'succeeds' }
         catch (error) { outcomes[name] = 'fails' }
       }

@@ -22,10 +22,11 @@ const never = 'return new Promise(() => {});';
 const body = (text: string): string => `module.exports = async () => { ${text} };`;
 
 const frames = `
-  const frame = (type, body) => {
-    const text = Buffer.from(JSON.stringify(body)), head = Buffer.alloc(5);
-    head.writeUInt32LE(text.length + 1); head[4] = type;
-    return Buffer.concat([head, text]);
+  const frame = (type, head, value = '') => {
+    const text = Buffer.from(JSON.stringify(head)), bytes = Buffer.alloc(9 + text.length);
+    bytes.writeUInt32LE(5 + text.length + Buffer.byteLength(value)); bytes[4] = type;
+    bytes.writeUInt32LE(text.length, 5); text.copy(bytes, 9);
+    return Buffer.concat([bytes, Buffer.from(value)]);
   };
   const write = (bytes) => process._getActiveHandles()[0].write(bytes);`;
 const forging = (name: string, bytes: string, expected: object = died): HostileRun => ({
@@ -40,12 +41,12 @@ const forged: readonly HostileRun[] = [
   forging('a frame of a type that only a runner sends', 'frame(1, {})'),
   forging('a frame of a type that does not exist', 'frame(99, {})'),
   forging('the result of another run', `frame(6, { run: 99, kind: 'returned' })`),
-  forging('a result that is no object', `frame(6, { run: 1, kind: 'returned', value: 5 })`),
+  forging('a result that is no object', `frame(6, { run: 1, kind: 'returned' }, '5')`),
   forging('an outcome that only a runner reports', `frame(6, { run: 1, kind: 'no_capacity' })`),
-  forging('the answer of loading, once more', 'frame(3, { ok: true })'),
+  forging('the answer of loading, once more', 'frame(4, { ok: true })'),
   forging('credit for nothing', 'frame(13, { stream: "x" })'),
-  forging('the head of a frame that never ends', 'Buffer.from([0, 0, 0, 1, 6])'),
-  forging('half a frame', 'Buffer.from([200, 0, 0, 0, 9, 123])', timedOut),
+  forging('the head of a frame that never ends', 'Buffer.from([0, 0, 0, 1, 6, 0, 0, 0, 1])'),
+  forging('half a frame', 'frame(9, { run: 1 }).subarray(0, 12)', timedOut),
 ];
 
 const polluting = (name: string, text: string, expected: object = returned): HostileRun => ({
@@ -63,10 +64,11 @@ const pollution: readonly HostileRun[] = [
     `for (const name of ['run', 'kind', 'value', 'id', 'ok']) Object.defineProperty(Object.prototype, name, { configurable: true, set() { throw new Error('polluted') } })`,
     ownRunAtMost,
   ),
-  polluting('Object.prototype.toJSON', `Object.prototype.toJSON = () => ({ forged: true })`, {
-    kind: 'returned',
-    value: { forged: true },
-  }),
+  polluting(
+    'Object.prototype.toJSON',
+    `Object.prototype.toJSON = () => ({ forged: true })`,
+    ownRunAtMost,
+  ),
   polluting(
     'Array.prototype',
     `for (const name of ['push', 'map', 'join', 'shift', 'slice']) Array.prototype[name] = ${evil}`,
@@ -188,7 +190,7 @@ const large: readonly HostileRun[] = [
   {
     name: 'throws 100 MB',
     code: body(`throw new Error('x'.repeat(100 * 1024 * 1024));`),
-    expected: { kind: 'threw', error: { message: 'x'.repeat(1_000) } },
+    expected: bounded,
   },
   {
     name: 'logs 100,000 lines',

@@ -1,21 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { waitFor } from '@glovebox/testing';
-import { specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
+import { specLevels, withRunner } from '../spec-runner';
 
 const counting = 'let calls = 0; module.exports = async () => ({ calls: (calls += 1) })';
 const pid = 'module.exports = async () => ({ pid: process.pid })';
-
-async function withRunner(
-  env: Readonly<Record<string, string>>,
-  check: (runner: SpecRunner) => Promise<void>,
-): Promise<void> {
-  const runner = await startSpecRunner(env);
-  try {
-    await check(runner);
-  } finally {
-    await runner.stop();
-  }
-}
 
 const sleeping = (name: string): string =>
   `module.exports = ({ args }) => new Promise((resolve) => setTimeout(resolve, args.ms, { name: '${name}' }))`;
@@ -63,7 +51,11 @@ it('neither one tenant nor two together can take all places', () =>
   withRunner({ SANDBOX_PROCESSES: '4', SANDBOX_QUEUE_WAIT_MS: '100' }, async (runner) => {
     const stop = new AbortController();
     const busy = (tenantId: string, codeHash: string) =>
-      runner.run(sleeping('busy'), { tenantId, codeHash, args: { ms: 9_000 } }, stop);
+      runner.run(
+        sleeping('busy'),
+        { tenantId, codeHash, args: { ms: 9_000 } },
+        { signal: stop.signal },
+      );
     const taken = [busy('a', '1'), busy('a', '2'), busy('b', '1')];
     await until(() => runner.ctx.pool.counts.loaded === 3);
     for (const tenantId of ['a', 'b']) {
@@ -83,7 +75,7 @@ it('a place that comes free goes to the tenant that holds least, however long ot
       return outcome;
     };
     const busy = [run('a', 'first', 600), run('b', 'first', 9_000)];
-    await until(() => runner.ctx.pool.counts.loaded === 2);
+    await until(() => runner.ctx.pool.counts.loaded === 2 && runner.ctx.pool.counts.waiting === 0);
     const waiting = ['2', '3', '4'].map((key) => run('a', key, 50));
     await until(() => runner.ctx.pool.counts.waiting === 3);
     waiting.push(run('c', 'only', 50));

@@ -20,14 +20,18 @@ const script = `
     const { value, ...rest } = Object.getOwnPropertyDescriptor(object, name);
     return [name, { type: typeof value, ...rest, get: typeof rest.get, set: typeof rest.set }];
   }).sort());
-  const { mainModule, ...own } = describe(process);
   const { stack } = new Error();
+  const self = this === exports;
+  const { mainModule, ...atOnce } = describe(process);
+  const globalsAtOnce = describe(globalThis);
+  setTimeout(() => {
   const text = JSON.stringify({
-    globals: describe(globalThis), process: own, argv: process.argv, execArgv: process.execArgv,
-    file: __filename, folder: __dirname, at: /script.js:\\d+/.exec(stack)[0], self: this === exports,
+    globalsAtOnce, globals: describe(globalThis), process: atOnce, argv: process.argv, execArgv: process.execArgv,
+    file: __filename, folder: __dirname, at: /script.js:\\d+/.exec(stack)[0], self,
   });
   const fs = require('fs');
-  for (let at = 0; at < text.length;) at += fs.writeSync(OUT, text.slice(at));`;
+  for (let at = 0; at < text.length;) at += fs.writeSync(OUT, text.slice(at));
+  }, 20);`;
 
 it.each(runtimes)(
   'a script in a sandbox on %s finds what a script finds that Node starts by its path',

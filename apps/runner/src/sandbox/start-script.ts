@@ -12,6 +12,8 @@ export const startScript = `((require, file) => {
     if (name !== 'process' && known && known.get && known.set) globals.push(name);
   }
   for (const name of globals) delete globalThis[name];
+  // Node puts the last one back when this text has run.
+  process.nextTick(() => delete globalThis.module);
   delete process._eval;
   process.execArgv.length = 0;
   const module = { exports: {} };
