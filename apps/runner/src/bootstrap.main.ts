@@ -21,6 +21,7 @@ import {
 import { consoleOfRun, createConsole, withinShare } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
+import { hasLeftovers } from './inside/leftovers';
 import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -199,7 +200,7 @@ function onFrame(frame: Frame): void {
       return onStreamEvent(frame.head);
     case 'PING':
       // One whole turn later: behind the effects of earlier frames and behind every due timer.
-      later(() => later(() => send('PONG', { id: frame.head['id'] })));
+      later(() => later(() => send('PONG', { id: frame.head['id'], leftovers: hasLeftovers() })));
       return;
     default:
       return leave();

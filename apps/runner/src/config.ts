@@ -5,6 +5,7 @@ import {
   offeredNames,
   parseRunnerAddress,
   parseRunnerSecret,
+  runtimes,
   type OfferedNames,
   type RunnerAddress,
 } from '@glovebox/sandbox';
@@ -25,6 +26,7 @@ import {
 import type { LevelChoice } from './sandbox/isolation-levels';
 import type { LaunchLimits } from './sandbox/launcher';
 import type { PoolLimits } from './sandbox/pool';
+import { poolMemoryOf } from './sandbox/pool-size';
 
 export const settings = {
   ...processSettings(9083),
@@ -55,6 +57,11 @@ export const settings = {
   SANDBOX_ALLOW_WEAK: flag(
     'start although no isolation holds, to try things out: customer code is then not contained',
     false,
+  ),
+  SANDBOX_POOL_MB: integer(
+    'megabytes of memory of all sandboxes. 0: most of what the container may have, or else three quarters of the machine',
+    0,
+    { min: 0, max: 16_777_216 },
   ),
   SANDBOX_MEMORY_MB: integer('megabytes of memory of one sandbox', 384, { min: 192, max: 4096 }),
   SANDBOX_THREADS: integer(
@@ -94,7 +101,19 @@ export const settings = {
       max: 60_000,
     },
   ),
-  SANDBOX_QUEUE_LENGTH: integer('runs that wait, per reactor', 256, { min: 1, max: 100_000 }),
+  SANDBOX_QUEUE_LENGTH: integer(
+    'runs that wait, in all; a tenant has at most half of what the others leave',
+    2_048,
+    { min: 1, max: 100_000 },
+  ),
+  SANDBOX_RUNS_MAX: integer('runs of one sandbox before it is replaced', 10_000, {
+    min: 1,
+    max: 1_000_000_000,
+  }),
+  SANDBOX_AGE_MS: integer('how old a sandbox gets before it is replaced', 3_600_000, {
+    min: 1_000,
+    max: 604_800_000,
+  }),
   SANDBOX_GROW_AFTER_MS: integer('how long runs wait before one more sandbox is started', 20, {
     min: 1,
     max: 60_000,
@@ -163,6 +182,16 @@ export function readConfig(
       queueWaitMs: values.SANDBOX_QUEUE_WAIT_MS,
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
       growAfterMs: values.SANDBOX_GROW_AFTER_MS,
+      runsMax: values.SANDBOX_RUNS_MAX,
+      ageMaxMs: values.SANDBOX_AGE_MS,
+      restingBytesMax: (values.SANDBOX_MEMORY_MB / 2) * 1024 ** 2,
+      memory: parsed('SANDBOX_POOL_MB', () =>
+        poolMemoryOf({
+          poolMb: values.SANDBOX_POOL_MB,
+          sandboxMemoryMb: values.SANDBOX_MEMORY_MB,
+          genericProcesses: values.SANDBOX_WARM * runtimes.length,
+        }),
+      ),
     },
     offered: offeredNames(values),
     packageFolders: [

@@ -50,7 +50,6 @@ export async function createContext(
     const { level, rejected } = await chooseLevel(setup, config, logger);
 
     const lookups = new Shares({ places: config.lookupsMax });
-    observeShares(registry, { lookups });
     const egress = createEgress(config.egress, { lookups });
     const wayOut: WayOut = {
       // Bare connections: the code in the sandbox speaks every protocol on them, TLS included.
@@ -74,6 +73,9 @@ export async function createContext(
         onCannotStepBack,
       });
     const pool = new SandboxPool(startSandbox, config.poolLimits, logger);
+    observeShares(registry, { lookups, ...pool.shares });
+    const { memory } = config.poolLimits;
+    logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
     await pool.warmUp();
     let isStopping = false;
     return {

@@ -34,6 +34,36 @@ export function createMetrics(registry: Registry, pool: SandboxPool, level: numb
       for (const [state, count] of Object.entries(pool.counts)) this.set({ state }, count);
     },
   });
+  new Gauge({
+    name: 'glovebox_sandbox_memory_bytes',
+    help: 'Memory of all sandboxes: the cap, the part that is spoken for, and the part in use',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { capBytes, reservedBytes, privateBytes } = pool.memory;
+      this.set({ kind: 'cap' }, capBytes);
+      this.set({ kind: 'reserved' }, reservedBytes);
+      this.set({ kind: 'private' }, privateBytes);
+    },
+  });
+  new Gauge({
+    name: 'glovebox_sandbox_oldest_wait_seconds',
+    help: 'Time that the first of the waiting runs has waited',
+    registers,
+    collect() {
+      this.set(pool.oldestWaitMs / 1000);
+    },
+  });
+  new Counter({
+    name: 'glovebox_sandbox_ended_total',
+    help: 'Sandboxes with code that were ended, by reason',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of pool.ended) this.inc({ reason }, count);
+    },
+  });
   return {
     observeRun(runtime, outcome, durationMs) {
       runs.inc({ runtime, outcome });

@@ -130,6 +130,30 @@ function slowCalls(heldMs = 20): {
 const rawFrames = `const raw = (type, head, value = '') => { const t = Buffer.from(JSON.stringify(head)); const v = Buffer.from(value); const h = Buffer.alloc(9); h.writeUInt32LE(t.length + v.length + 5); h[4] = type; h.writeUInt32LE(t.length, 5); return Buffer.concat([h, t, v]) };
   const channel = () => process._getActiveHandles()[0];`;
 
+describe('8 runs with a flood of large calls of svc', () => {
+  it.each([
+    ['that are refused in the sandbox', `svc.tokenize('x'.repeat(2e7)).catch(() => 0)`],
+    ['of the largest size', `svc.tokenize('x'.repeat(4194300)).catch(() => 0)`],
+    [
+      'of the largest size that are written by the code itself',
+      `(channel().write(raw(7, { id: (id += 1), run: 1, method: 'svc.tokenize' }, '"' + 'x'.repeat(4194300) + '"')), new Promise((resolve) => setTimeout(resolve, 5)))`,
+    ],
+    [
+      'of as many members as are taken',
+      `svc.tokenize(Array(99_990).fill({ a: 'b' }).slice(0, 33_000)).catch(() => 0)`,
+    ],
+  ])(
+    '%s do not slow a neighbour down',
+    async (_, call) => {
+      const { onCall } = slowCalls();
+      const code = `${rawFrames} let id = 1e6; module.exports = async ({ svc }) => { for (;;) await ${call} }`;
+      const outcomes = await attackBeside({ code, runs: 8, onCall });
+      expect(outcomes.map(({ kind }) => kind)).toEqual(Array(8).fill('died'));
+    },
+    120_000,
+  );
+});
+
 describe('one run with many large calls of svc at once', () => {
   it('has at most 8 calls and 4 MiB open, and all are answered', async () => {
     const { onCall, most } = slowCalls(200);
@@ -154,7 +178,7 @@ describe('one run with many large calls of svc at once', () => {
   it('gets an error with status 413 for a call above the limit, and its other calls go on', async () => {
     const { onCall, most } = slowCalls();
     const code = `module.exports = async ({ svc }) => ({ answers: await Promise.all(
-      [1, 4194300, 4194301, 2e7, 2].map((length) => svc.tokenize('x'.repeat(length)).catch(({ message, code, status }) => ({ message, code, status })))) })`;
+      [1, 4194300, 4194301, 2e7, 2].map((length) => svc.tokenize('x'.repeat(length)).catch(({ message, code, status, data }) => ({ message, code, status, data })))) })`;
     expect(await runner.run(code, { svc: true, codeHash: 'large' }, { onCall })).toEqual({
       kind: 'returned',
       value: { answers: [1, 4_194_300, callTooLarge, callTooLarge, 2] },

@@ -36,6 +36,29 @@ describe.each(runtimes)('a run on %s', (runtime) => {
     expect(outcome).toEqual({ kind: 'returned', value: { sum: 42, c: 'x', v } });
   });
 
+  it('keeps what its module holds for the next run, with isolation "warm" alone', async () => {
+    const counting = `let runs = 0; globalThis.runs ??= 0;
+      module.exports = () => ({ runs: [runs += 1, globalThis.runs += 1]})`;
+    const runOf = async (more: object): Promise<unknown> => {
+      const outcome = await runner.run(counting, { runtime, resourceId: 'counting', ...more });
+      return outcome.kind === 'returned' ? (outcome.value as { runs: unknown }).runs : outcome;
+    };
+    expect([await runOf({}), await runOf({ args: 'others' })]).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    for (const other of [
+      { tenantId: 'other' },
+      { resourceId: 'other' },
+      { applicationId: 'other' },
+    ])
+      expect(await runOf(other)).toEqual([1, 1]);
+    for (let runs = 0; runs < 3; runs += 1) {
+      expect(await runOf({ isolation: 'run', resourceId: 'alone' })).toEqual([1, 1]);
+    }
+    expect(await runOf({})).toEqual([3, 3]);
+  });
+
   it('ends an endless loop soon after its limit', async () => {
     const code = 'module.exports = ({ args }) => { while (args.loop); return {} }';
     expect(await runner.run(code, { runtime })).toMatchObject({ kind: 'returned' });

@@ -98,6 +98,18 @@ export async function startSpecRunner(
   };
 }
 
+export async function withRunner(
+  env: Readonly<Record<string, string>>,
+  check: (runner: SpecRunner) => Promise<void>,
+): Promise<void> {
+  const runner = await startSpecRunner(env);
+  try {
+    await check(runner);
+  } finally {
+    await runner.stop();
+  }
+}
+
 export const plainRun = {
   kind: 'reactor',
   tenantId: 'tenant',

@@ -59,11 +59,18 @@ describe.each(runtimes)('a connection of code on %s', (runtime) => {
       await end(net.connect(args.closed, 'service.test'));
       await end(net.connect(80, '10.0.0.1'));
       await end(net.connect(80, 'unknown.test'));
+      await end(net.connect(args.ops, '127.0.0.1'));
       await new Promise((resolve) => net.connect(args.port, 'service.test', resolve));
       return {}`;
-    const more = { runtime, args: { port, closed }, tenantId: 'a tenant', resourceId: 'a reactor' };
+    const ops = runner.ctx.config.opsPort;
+    const more = {
+      runtime,
+      args: { port, closed, ops },
+      tenantId: 'a tenant',
+      resourceId: 'a reactor',
+    };
     expect(await run(code, more)).toMatchObject({ kind: 'returned' });
-    await waitFor(() => records().length === 5);
+    await waitFor(() => records().length === 6);
     const line = (host: string, to: number, outcome: string, bytes = [0, 0]) => ({
       ...{ tenantId: 'a tenant', resourceId: 'a reactor', host, port: to, outcome },
       ...{ bytesSent: bytes[0], bytesReceived: bytes[1], ms: expect.any(Number) as number },
@@ -73,6 +80,8 @@ describe.each(runtimes)('a connection of code on %s', (runtime) => {
       line('service.test', closed, 'ECONNREFUSED'),
       line('10.0.0.1', 80, 'EGRESS_REFUSED'),
       line('unknown.test', 80, 'ENOTFOUND'),
+      // EGRESS_ALLOW names it, and it is ours.
+      line('127.0.0.1', ops, 'EGRESS_REFUSED'),
       line('service.test', port, 'ECANCELED'),
     ]);
     expect(JSON.stringify(lines)).not.toContain('canary');

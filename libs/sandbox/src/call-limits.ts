@@ -5,11 +5,13 @@ export const svcBytesMax = 4 * 1024 * 1024;
 /** Members of lists and objects in the arguments of one call. Each costs its reader memory. */
 export const svcMembersMax = 100_000;
 
-/** The answer to a call whose arguments are above a limit. */
+const tooLarge = { status: 413, code: 'payload_too_large' } as const;
+
+/** The answer to a call whose arguments are above a limit, as the catalogue of errors has it. */
 export const callTooLarge = {
   message: 'The arguments of the call are too large.',
-  code: 'payload_too_large',
-  status: 413,
+  ...tooLarge,
+  data: { title: 'The payload is too large.', ...tooLarge },
 } as const;
 
 /** Counts the open calls of a run, on either side of the channel. */

@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
 
+const waitingBytesMax = 64 * 1024 * 1024;
+
 /**
  * Writes frames of several lanes to one stream. While the other side keeps up, frames go out as
  * they come. When it does not, the lanes take turns, a frame each, so that no frame waits behind
@@ -7,10 +9,16 @@ import type { Writable } from 'node:stream';
  */
 export class FrameLanes {
   private readonly lanes = new Map<string, (readonly Buffer[])[]>();
+  private waitingBytes = 0;
   private isEnding = false;
 
   constructor(private readonly stream: Writable) {
     stream.on('drain', () => this.flush());
+  }
+
+  /** The other side is far behind: no further run should be given to it, or taken from it. */
+  get isFull(): boolean {
+    return this.waitingBytes > waitingBytesMax;
   }
 
   /** A frame may come in pieces. Nothing is written between them. */
@@ -18,6 +26,7 @@ export class FrameLanes {
     if (this.lanes.size === 0 && !this.stream.writableNeedDrain) {
       return writePieces(this.stream, frame);
     }
+    this.waitingBytes += sizeOf(frame);
     const waiting = this.lanes.get(lane);
     if (waiting === undefined) this.lanes.set(lane, [frame]);
     else waiting.push(frame);
@@ -36,11 +45,16 @@ export class FrameLanes {
       // A lane that is set again comes last, and this loop reaches it again.
       this.lanes.delete(lane);
       if (waiting.length > 0) this.lanes.set(lane, waiting);
-      if (frame !== undefined) writePieces(this.stream, frame);
+      if (frame === undefined) continue;
+      this.waitingBytes -= sizeOf(frame);
+      writePieces(this.stream, frame);
     }
     if (this.isEnding) this.stream.end();
   }
 }
+
+const sizeOf = (frame: readonly Buffer[]): number =>
+  frame.reduce((bytes, piece) => bytes + piece.length, 0);
 
 /** Hands all pieces to the kernel in one call. */
 export function writePieces(

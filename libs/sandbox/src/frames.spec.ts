@@ -64,6 +64,14 @@ describe('the wire format', () => {
   });
 });
 
+it('a frame of version 1 is refused: its text is no size of a head', () => {
+  const hello = Buffer.from(
+    '1e000000017b2276657273696f6e223a312c22736563726574223a2278227d',
+    'hex',
+  );
+  expect(() => decode(hello, 1000)).toThrow(FrameError);
+});
+
 describe('the decoder of frames', () => {
   const raw = (length: number, type: number, head: number, payload = ''): Buffer => {
     const prefix = Buffer.alloc(9);

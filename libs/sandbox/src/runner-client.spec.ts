@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { waitFor } from '@glovebox/testing';
 import { parseRunnerAddress } from './address';
 import { encodeFrame, FrameDecoder, protocolVersion, type JsonObject } from './frames';
+import type { RunOutcome } from './outcome';
 import type { RunRequest } from './run';
 import { createRunnerClient, type RunnerClient } from './runner-client';
 
@@ -17,7 +20,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 type Answer = (socket: Socket, run: number, order: JsonObject) => void;
 
 /** The other end of the wire. It answers each run as the spec wants. */
-async function listen(name: string, answer: Answer): Promise<{ url: string; runs: () => number }> {
+async function listen(
+  name: string,
+  answer: Answer,
+): Promise<{ url: string; runs: () => number; stop: () => Promise<void> }> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
   let runs = 0;
@@ -35,11 +41,14 @@ async function listen(name: string, answer: Answer): Promise<{ url: string; runs
     socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
   }).listen(path);
   await once(server, 'listening');
-  closers.push(() => {
+  const stop = async (): Promise<void> => {
+    const closed = once(server, 'close');
     server.close();
     for (const socket of sockets) socket.destroy();
-  });
-  return { url: `unix:${path}`, runs: () => runs };
+    await closed;
+  };
+  closers.push(() => void (server.listening && stop()));
+  return { url: `unix:${path}`, runs: () => runs, stop };
 }
 
 /** A runner in a process of its own. It welcomes every client, answers pings, and answers no run. */
@@ -103,6 +112,32 @@ describe('a client of several runners', () => {
     for (const { runs } of servers) expect(runs()).toBeGreaterThan(5);
   });
 
+  it('keeps the runner of each key when one runner leaves, and gives it back its keys when it returns', async () => {
+    const names = ['r1', 'r2', 'r3'];
+    const servers = await Promise.all(names.map((name) => listen(name, fine)));
+    const several = client(...servers.map(({ url }) => url));
+    /** The runner that each of 30 keys goes to. */
+    const homes = async (): Promise<(string | undefined)[]> => {
+      const found: (string | undefined)[] = [];
+      for (let i = 0; i < 30; i += 1) {
+        const before = servers.map(({ runs }) => runs());
+        const outcome = await several.run({ ...request, resourceId: `${i}` }, hooks);
+        expect(outcome.kind).toBe('returned');
+        found.push(names.find((_, n) => servers[n]?.runs() !== before[n]));
+      }
+      return found;
+    };
+    const whole = await homes();
+    await servers[0]?.stop();
+    const without = await homes();
+    expect(without).not.toContain('r1');
+    expect(without.filter((name, i) => name !== whole[i])).toHaveLength(
+      whole.filter((name) => name === 'r1').length,
+    );
+    servers[0] = await listen('r1', fine);
+    await waitFor(() => several.ready().then(async () => isDeepStrictEqual(await homes(), whole)));
+  }, 20_000);
+
   it('goes to the second choice when the first has no capacity', async () => {
     const a = await listen('c1', full);
     const b = await listen('c2', fine);
@@ -161,6 +196,89 @@ describe('a run that has started', () => {
     expect((await one.run(request, hooks)).kind).toBe('died');
     expect((await one.run(request, hooks)).kind).toBe('returned');
   });
+});
+
+describe('a runner that restarts', () => {
+  it('loses the runs under way, starts none of them twice, and gets later runs', async () => {
+    const silent: Answer = () => undefined;
+    const first = await listen('z1', silent);
+    const one = client(first.url);
+    const under = Array.from({ length: 20 }, (_, i) =>
+      one.run({ ...request, tenantId: `${i % 3}` }, hooks),
+    );
+    await waitFor(() => first.runs() === 20);
+    await first.stop();
+    for (const outcome of await Promise.all(under)) {
+      expect(outcome).toEqual({ kind: 'died', reason: 'runner connection lost' });
+    }
+    const second = await listen('z1', fine);
+    await waitFor(async () => (await one.run(request, hooks)).kind === 'returned');
+    expect(second.runs()).toBe(1);
+  });
+});
+
+describe('a runner that reads slowly', () => {
+  const large = { text: 'x'.repeat(1024 * 1024) };
+
+  /** A runner that reads nothing until it is told to. It notes the tenants of the runs in their order. */
+  async function listenLater(name: string): Promise<{
+    url: string;
+    tenants: string[];
+    read: () => void;
+  }> {
+    const path = join(folder, name);
+    const tenants: string[] = [];
+    let accepted: Socket | undefined;
+    const server = createServer((socket) => {
+      accepted = socket;
+      const decoder = new FrameDecoder((frame) => {
+        if (frame.type === 'HELLO') {
+          socket.pause();
+          socket.write(encodeFrame('READY', { version: protocolVersion }));
+        } else if (frame.type === 'INVOKE') {
+          tenants.push(String((frame.head['order'] as JsonObject)['tenantId']));
+          fine(socket, frame.head['run'] as number, {});
+        }
+      });
+      socket.on('data', (chunk) => decoder.push(chunk)).on('error', () => undefined);
+    }).listen(path);
+    await once(server, 'listening');
+    closers.push(() => (server.close(), accepted?.destroy()));
+    return { url: `unix:${path}`, tenants, read: () => accepted?.resume() };
+  }
+
+  it('serves tenants in turn: a small run does not wait behind all large ones of another', async () => {
+    const runner = await listenLater('w1');
+    const one = client(runner.url);
+    const run = (tenantId: string, args: unknown): Promise<unknown> =>
+      one.run({ ...request, tenantId, args, timeoutMs: 30_000 }, hooks);
+    const all = [run('large', large)];
+    await waitFor(() => one.ready().then(() => true));
+    for (let i = 0; i < 30; i += 1) all.push(run('large', large));
+    all.push(run('small', {}), run('small', {}));
+    runner.read();
+    await Promise.all(all);
+    expect(runner.tenants).toHaveLength(33);
+    expect(runner.tenants.indexOf('small')).toBeLessThan(5);
+    expect(runner.tenants.lastIndexOf('small')).toBeLessThan(7);
+  }, 30_000);
+
+  it('gets no further runs when 64 MiB wait for it, and gets them again when it has read', async () => {
+    const runner = await listenLater('w2');
+    const one = client(runner.url);
+    const run = (): Promise<RunOutcome> =>
+      one.run({ ...request, args: large, timeoutMs: 30_000 }, hooks);
+    const first = run();
+    const outcomes: Promise<RunOutcome>[] = [first];
+    await waitFor(() => one.ready().then(() => true));
+    for (let i = 0; i < 200; i += 1) outcomes.push(run());
+    expect(await outcomes[200]).toEqual({ kind: 'no_capacity' });
+    runner.read();
+    const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'returned').length).toBeGreaterThan(60);
+    expect(kinds.filter((kind) => kind === 'returned').length).toBeLessThan(75);
+    expect(await run()).toMatchObject({ kind: 'returned' });
+  }, 30_000);
 });
 
 describe('a silent runner', () => {

@@ -43,16 +43,12 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   return {
     async run(request, hooks) {
-      const key = processKey(request);
-      const ranked = runners
-        .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
-        .sort((a, b) => (a.weight < b.weight ? 1 : -1));
-      for (const { runner } of ranked.slice(0, choicesMax)) {
-        const isOpen = await unlessAborted(runner.connection.open(), hooks.signal);
+      for (const { connection } of choicesFor(request, runners)) {
+        const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
         if (hooks.signal?.aborted) return cancelled;
         // Without a connection nothing has started: the next runner may have the run.
         if (!isOpen) continue;
-        const outcome = await runner.connection.run(request, hooks);
+        const outcome = await connection.run(request, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
       }
       return { kind: 'no_capacity' };
@@ -97,6 +93,19 @@ async function unlessAborted(
 }
 
 /** Rendezvous hashing: a key keeps its runner whatever happens to the other runners. */
+function choicesFor<Runner extends { readonly url: string }>(
+  request: RunRequest,
+  runners: readonly Runner[],
+): readonly Runner[] {
+  if (runners.length === 1) return runners;
+  const key = processKey(request);
+  return runners
+    .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
+    .sort((a, b) => (a.weight < b.weight ? 1 : -1))
+    .slice(0, choicesMax)
+    .map(({ runner }) => runner);
+}
+
 function weightOf(key: string, url: string): string {
   return createHash('sha256').update(`${url}\n${key}`).digest('hex');
 }

@@ -71,11 +71,15 @@ export class RunnerConnection {
     private readonly times: ConnectionTimes,
   ) {}
 
+  get isOpen(): boolean {
+    return this.link !== undefined;
+  }
+
   /**
    * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
   open(): Promise<boolean> {
-    if (this.link !== undefined) return Promise.resolve(true);
+    if (this.isOpen) return Promise.resolve(true);
     if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
     this.opening ??= this.establish().finally(() => (this.opening = undefined));
     return this.opening;
@@ -84,6 +88,7 @@ export class RunnerConnection {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
     const { tenantId, code, timeoutMs } = request;
     if (hooks.signal?.aborted) return Promise.resolve(cancelled);
+    if (this.link?.lanes.isFull !== false) return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;
@@ -103,8 +108,7 @@ export class RunnerConnection {
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       try {
         const { order, input } = describeRun(request);
-        const isSent = this.send(tenantId, 'INVOKE', { run: id, order }, input);
-        if (!isSent) settle({ kind: 'no_capacity' });
+        this.send(tenantId, 'INVOKE', { run: id, order }, input);
       } catch (error) {
         if (!(error instanceof FrameError)) throw error;
         settle({ kind: 'args_too_large' });

@@ -71,13 +71,15 @@ function measure(text: string, membersMax: number): 'too_deep' | 'too_many' | un
   return undefined;
 }
 
-/** The place of the quote that ends a string. Searched natively: most of a long text is strings. */
+/** The place of the quote that ends a string. Most strings have no escape, and cost one search. */
 function endOfString(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === backslash && at - 1 - escapes >= from)
-      escapes += 1;
-    if (escapes % 2 === 0) return at;
+  const first = text.indexOf('"', from);
+  if (first === -1) return text.length;
+  if (text.charCodeAt(first - 1) !== backslash) return first;
+  for (let at = from; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === backslash) at += 1;
+    else if (unit === quote) return at;
   }
   return text.length;
 }

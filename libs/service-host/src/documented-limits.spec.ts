@@ -26,7 +26,13 @@ const settings = new Map(
 );
 
 /** Numeric settings that limit nothing which somebody could ask too much of. */
-const noLimits = ['STOP_DELAY_MS', 'TRACE_SAMPLE_PERCENT', 'SANDBOX_WARM', 'SANDBOX_UID_FIRST'];
+const noLimits = [
+  'TRUSTED_HOPS',
+  'STOP_DELAY_MS',
+  'TRACE_SAMPLE_PERCENT',
+  'SANDBOX_WARM',
+  'SANDBOX_UID_FIRST',
+];
 
 const units: Readonly<Record<string, number>> = {
   '': 1,

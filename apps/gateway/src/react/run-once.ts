@@ -67,6 +67,7 @@ export async function runOnce(
     });
   let done: Done;
   try {
+    await ctx.keptOutcomes.requireRoom(tenantId);
     done = await begin(work);
   } catch (thrown) {
     await afterwards((sql) =>
@@ -94,7 +95,6 @@ async function claim(
     path: `/reactors/${reactor.id}/react`,
     keyHash,
   };
-  await ctx.keptOutcomes.requireRoom(tenantId);
   const isRun = status === 200;
   const leaseMs = isRun ? config.REACTOR_SYNC_TIMEOUT_MS + afterRunMs : acceptanceMs;
   return claimCall(ctx.database.of(tenantId), sealer, name, {

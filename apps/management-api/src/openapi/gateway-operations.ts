@@ -31,6 +31,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
       '`callback_url` the answer is 202, and a webhook delivers the result.',
     parameters: [
       { $ref: '#/components/parameters/id' },
+      { $ref: '#/components/parameters/idempotencyKey' },
       { $ref: '#/components/parameters/traceId' },
     ],
     requestBody: {
@@ -44,7 +45,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
     responses: {
       200: answerWith('The result of the code.', ref('ReactorResponse')),
       202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
-      ...problems([400, 401, 403, 404, 413, 415, 422, 429, 500, 503, 504]),
+      ...problems([400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504]),
     },
   };
 }

@@ -1,20 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
+import { waitFor } from '@glovebox/testing';
+import { specLevels, withRunner } from '../spec-runner';
 
 const counting = 'let calls = 0; module.exports = async () => ({ calls: (calls += 1) })';
 const pid = 'module.exports = async () => ({ pid: process.pid })';
-
-async function withRunner(
-  env: Readonly<Record<string, string>>,
-  check: (runner: SpecRunner) => Promise<void>,
-): Promise<void> {
-  const runner = await startSpecRunner(env);
-  try {
-    await check(runner);
-  } finally {
-    await runner.stop();
-  }
-}
 
 const sleeping = (name: string): string =>
   `module.exports = ({ args }) => new Promise((resolve) => setTimeout(resolve, args.ms, { name: '${name}' }))`;
@@ -62,7 +51,11 @@ it('neither one tenant nor two together can take all places', () =>
   withRunner({ SANDBOX_PROCESSES: '4', SANDBOX_QUEUE_WAIT_MS: '100' }, async (runner) => {
     const stop = new AbortController();
     const busy = (tenantId: string, codeHash: string) =>
-      runner.run(sleeping('busy'), { tenantId, codeHash, args: { ms: 9_000 } }, stop);
+      runner.run(
+        sleeping('busy'),
+        { tenantId, codeHash, args: { ms: 9_000 } },
+        { signal: stop.signal },
+      );
     const taken = [busy('a', '1'), busy('a', '2'), busy('b', '1')];
     await until(() => runner.ctx.pool.counts.loaded === 3);
     for (const tenantId of ['a', 'b']) {
@@ -82,7 +75,7 @@ it('a place that comes free goes to the tenant that holds least, however long ot
       return outcome;
     };
     const busy = [run('a', 'first', 600), run('b', 'first', 9_000)];
-    await until(() => runner.ctx.pool.counts.loaded === 2);
+    await until(() => runner.ctx.pool.counts.loaded === 2 && runner.ctx.pool.counts.waiting === 0);
     const waiting = ['2', '3', '4'].map((key) => run('a', key, 50));
     await until(() => runner.ctx.pool.counts.waiting === 3);
     waiting.push(run('c', 'only', 50));
@@ -255,4 +248,32 @@ async function until(condition: () => boolean, limitMs = 5_000): Promise<void> {
     if (performance.now() > deadline) throw new Error(`not so within ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+it.each(specLevels)(
+  'a sandbox that is ended while it starts leaves no process: level %i',
+  (level) =>
+    // Its processes are found by a limit that no other spec has.
+    withRunner({ SANDBOX_LEVEL: String(level), SANDBOX_MEMORY_MB: '211' }, async (runner) => {
+      await waitFor(() => runner.ctx.pool.counts.generic === 2);
+      const before = processesWith('--data-mb 211').length;
+      for (let i = 0; i < 60; i += 1) {
+        const sandbox = runner.ctx.startSandbox('node20');
+        const endsAt = performance.now() + i / 4;
+        while (performance.now() < endsAt) await new Promise((resolve) => setImmediate(resolve));
+        sandbox.kill('not wanted any more');
+        await sandbox.exited;
+      }
+      await waitFor(() => processesWith('--data-mb 211').length <= before);
+    }),
+);
+
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(text);
+    } catch {
+      return false;
+    }
+  });
 }

@@ -29,7 +29,7 @@ import { SandboxCosts } from './sandbox-costs';
 import { stepBack } from './sandbox-priority';
 
 /** Answers and data that a sandbox may leave unread before it is ended. */
-const unreadBytesMax = 96 * 1024 * 1024;
+export const unreadBytesMax = 96 * 1024 * 1024;
 
 /**
  * One sandboxed process, seen from outside. It is untrusted: every frame is checked, and the first
@@ -52,7 +52,9 @@ export class SandboxProcess {
   private onReady: (() => void) | undefined;
   private onPong: ((isInTime: boolean) => void) | undefined;
   /** The pid of the process inside, not of the program that started it. */
-  private pid: number | undefined;
+  pid: number | undefined;
+  /** The process itself said so with its last PONG. It may lie. */
+  hasLeftovers = false;
   private deathReason: string | undefined;
 
   constructor(
@@ -169,7 +171,6 @@ export class SandboxProcess {
 
   /** Undoes `freeze`. False if leftovers of the code keep the process from answering. */
   async wakesWithin(limitMs: number): Promise<boolean> {
-    if (!this.costs.isPausedFor('idle')) return !this.isDead;
     this.costs.resume('idle');
     return this.answersWithin(limitMs);
   }
@@ -180,9 +181,12 @@ export class SandboxProcess {
     this.bury(reason);
   }
 
+  /**
+   * Waits until the process inside is known: without its starter it might wait for that one for ever.
+   */
   private killProcess(): void {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    if (!this.signal('SIGKILL')) this.child.kill('SIGKILL');
+    this.signal('SIGKILL');
   }
 
   /** False if the process inside is not known. */
@@ -250,6 +254,7 @@ export class SandboxProcess {
         this.onReady?.();
         return;
       case 'PONG':
+        this.hasLeftovers = head['leftovers'] === true;
         if (head['id'] === this.lastPing) this.onPong?.(true);
         return;
       case 'STREAM':

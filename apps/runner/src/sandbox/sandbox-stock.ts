@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import type { Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
-import { Shares, type Release } from '@glovebox/shares';
+import { Shares } from '@glovebox/shares';
+import { memoryOf } from './process-memory';
 import type { SandboxProcess } from './sandbox-process';
 
 export interface StockLimits {
@@ -17,11 +19,13 @@ export interface StockLimits {
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
 const startWaitMs = 5_000;
+const readyLimitMs = 10_000;
 /** The stock takes its share of the starts like a tenant of this name. */
 const stock = 'stock';
 
 /** Starts processes, few at once, and keeps some generic ones of each runtime ready. */
 export class SandboxStock {
+  /** A start keeps a processor busy for some tenths of a second, so few start at once. */
   private readonly starts: Shares;
   private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
   /** Generic processes that wait for their turn to be started. */
@@ -35,6 +39,8 @@ export class SandboxStock {
     private readonly stopping: AbortSignal,
   ) {
     const { processesMax, startsMax } = limits;
+    // Every generic process that waits for its start listens to it.
+    setMaxListeners(0, stopping);
     this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
   }
 
@@ -51,9 +57,17 @@ export class SandboxStock {
     return Object.values(this.generic).reduce((sum, list) => sum + list.length, 0);
   }
 
+  /** The memory that all of these processes have now. */
+  get privateBytes(): number {
+    return [...this.alive].reduce(
+      (sum, { pid }) => sum + (pid === undefined ? 0 : (memoryOf(pid)?.privateBytes ?? 0)),
+      0,
+    );
+  }
+
   /** Returns a generic process that is ready, when it is the tenant's turn. */
-  async take(tenantId: string, runtime: Runtime): Promise<SandboxProcess> {
-    const endStart = await this.turnToStart(tenantId).catch((cause: unknown) => {
+  async take(tenantId: string, runtime: Runtime, signal: AbortSignal): Promise<SandboxProcess> {
+    const endStart = await this.starts.take(tenantId, { signal }).catch((cause: unknown) => {
       throw new Error('its turn to be started has not come', { cause });
     });
     try {
@@ -62,19 +76,25 @@ export class SandboxStock {
       while (process?.isDead) process = list.shift();
       process ??= this.start(runtime);
       setTimeout(() => this.refill(runtime), refillDelayMs).unref();
-      await process.ready;
+      await this.readyInTime(process);
       return process;
     } finally {
       endStart();
     }
   }
 
-  /** Takes back a process that never held code. The next run may use it. */
-  giveBack(runtime: Runtime, process: SandboxProcess): void {
+  /**
+   * Takes back a process that never held code. The next run may use it. Resolves when no more of
+   * them exist than are kept.
+   */
+  async giveBack(runtime: Runtime, process: SandboxProcess): Promise<void> {
     const list = this.generic[runtime];
     list.unshift(process);
     this.refillWhenGone(runtime, process);
-    if (list.length > this.limits.warmPerRuntime) list.pop()?.kill('one too many');
+    if (list.length <= this.limits.warmPerRuntime) return;
+    const surplus = list.pop();
+    surplus?.kill('one too many');
+    await surplus?.exited;
   }
 
   /** Kills every process that was ever taken from here or is kept here. */
@@ -82,11 +102,6 @@ export class SandboxStock {
     const processes = [...this.alive];
     for (const process of processes) process.kill('the runner stops');
     await Promise.all(processes.map((process) => process.exited));
-  }
-
-  /** A start keeps a processor busy for some tenths of a second, so few start at once. */
-  private turnToStart(owner: string): Promise<Release> {
-    return this.starts.take(owner, { signal: this.stopping });
   }
 
   private start(runtime: Runtime): SandboxProcess {
@@ -112,12 +127,23 @@ export class SandboxStock {
   /** Starts one more generic process, and resolves when it is ready. */
   private async stockUp(runtime: Runtime): Promise<void> {
     this.ordered[runtime] += 1;
-    const turn = this.turnToStart(stock);
+    const turn = this.starts.take(stock, { signal: this.stopping });
     const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
-    const process = this.start(runtime);
-    this.generic[runtime].push(process);
-    this.refillWhenGone(runtime, process);
-    await process.ready.finally(endStart);
+    try {
+      // One that came back in the meantime is enough.
+      if (this.generic[runtime].length >= this.limits.warmPerRuntime) return;
+      const process = this.start(runtime);
+      this.generic[runtime].push(process);
+      this.refillWhenGone(runtime, process);
+      await this.readyInTime(process);
+    } finally {
+      endStart();
+    }
+  }
+
+  private async readyInTime(process: SandboxProcess): Promise<void> {
+    const timer = setTimeout(() => process.kill('did not start'), readyLimitMs);
+    await process.ready.finally(() => clearTimeout(timer));
   }
 
   private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {

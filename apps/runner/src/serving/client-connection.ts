@@ -123,7 +123,10 @@ export class ClientConnection {
   private onInvoke(run: number, order: RunOrder): void {
     if (this.runs.has(run)) throw new FrameError('a run is in flight already');
     const { tenantId } = order;
-    if (this.isDraining) return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
+    // A client that does not read what its runs say gets no more of it.
+    if (this.isDraining || this.lanes.isFull) {
+      return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
+    }
     const abort = new AbortController();
     this.runs.set(run, { tenantId, abort });
     void this.execute(run, order, abort.signal)
