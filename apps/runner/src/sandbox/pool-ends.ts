@@ -51,10 +51,10 @@ export function reasonAfterRun(member: Member, outcome: UnreadOutcome): EndReaso
 
 /** The code got no memory and went on. Nobody knows the state that it is in. */
 function isMemoryFault(outcome: UnreadOutcome): boolean {
-  if (outcome.kind !== 'threw' || outcome.value.length > faultBytesMax) return false;
+  if (outcome.kind !== 'threw' || outcome.value.length > faultSearchedBytes) return false;
   return memoryFaults.some((text) => outcome.value.includes(text));
 }
 
 const memoryFaults = ['Array buffer allocation failed', 'ERR_MEMORY_ALLOCATION_FAILED'];
 /** The thrown error itself is not read here. Those of Node.js for this are short. */
-const faultBytesMax = 4_096;
+const faultSearchedBytes = 4_096;

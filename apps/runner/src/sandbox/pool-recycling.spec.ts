@@ -76,9 +76,9 @@ describe.each(['node16', 'node20'] as const)('on %s', (runtime) => {
     }));
 });
 
-// A process that hides its timers from the question for leftovers.
-const hiding = (delayMs: number): string =>
-  counting(`if (calls === 1) setTimeout(() => { for (;;); }, ${delayMs}).unref()`);
+/** The timer hides from the question for leftovers. */
+const hiding = (delayMs: number): string => `module.exports = ({ args }) => {
+  if (args.spin) setTimeout(() => { for (;;); }, ${delayMs}).unref(); return {} }`;
 
 it.each([
   ['at once', 1],
@@ -89,11 +89,13 @@ it.each([
     // Other work of the machine may delay one of them.
     for (let attempt = 1; attempt <= 5 && fastest >= 400; attempt += 1) {
       const code = `${hiding(delayMs)} // ${attempt}`;
-      expect(await callsOf(runner, code)).toBe(1);
+      expect(await runner.run(code, { args: { spin: true } })).toMatchObject({ kind: 'returned' });
       // The frozen process goes on where it was, once it is woken.
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       const startedAt = performance.now();
-      expect(await runner.run(code, { timeoutMs: 5_000 })).toMatchObject({ kind: 'returned' });
+      expect(await runner.run(code, { args: {}, timeoutMs: 5_000 })).toMatchObject({
+        kind: 'returned',
+      });
       fastest = Math.min(fastest, performance.now() - startedAt);
       await waitFor(() => ended(runner, 'silent') === attempt);
       expect(runner.ctx.pool.counts.loaded).toBe(attempt);
