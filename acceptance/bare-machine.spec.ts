@@ -18,7 +18,10 @@ import { call, devFile, reactorOf, scriptEnvironment, type Product } from './pro
  * Starts the whole product on machines that lack parts of what sandboxes can use. The lack is real:
  * a program is not on the PATH, the kernel denies namespaces, or there is no apt.
  */
-type Machine = Product & { readonly sandboxes: string };
+type Machine = Product & {
+  readonly sandboxes: string;
+  readonly opsUrls: Readonly<Record<string, string>>;
+};
 
 const root = join(__dirname, '..');
 const environment = scriptEnvironment();
@@ -133,6 +136,21 @@ it('the product starts and runs code at level 2 where the kernel denies user nam
     if (bwrap !== 'none') expect(sandboxes).toContain('node16: bwrap: ');
   } finally {
     await stop('denied');
+  }
+});
+
+it('the product starts without isolation for those who accept that, and warns at each start', async () => {
+  const weak = { SANDBOX_LEVEL: '3', BWRAP: '/bin/false', SANDBOX_ALLOW_WEAK: 'true' };
+  try {
+    const { sandboxes, output, opsUrls } = await started(start, 'weak', weak);
+    expect(sandboxes).toMatch(/^level 0 \(weak: code is not contained\), not 3: /);
+    expect(output).toContain('WARNING: SANDBOX_ALLOW_WEAK is set');
+    const health = await fetch(`${opsUrls['runner']}/health/ready`);
+    expect(await health.json()).toMatchObject({ components: { sandbox: sandboxes } });
+    const log = readFileSync(join(folder, 'weak', 'logs', 'runner.log'), 'utf8');
+    expect(log).toMatch(/CUSTOMER CODE IS NOT CONTAINED/);
+  } finally {
+    await stop('weak');
   }
 });
 

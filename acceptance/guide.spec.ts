@@ -38,9 +38,10 @@ describe.each([...guide, proxies])('%s', (page) => {
   });
 
   for (const name of names.filter((name) => !name.includes('.'))) {
-    it(`${name} does what the page says`, async () => {
-      const example = new Example(name);
-      for (const sample of samples.filter((other) => other.name === name)) {
+    const own = samples.filter((sample) => sample.name === name);
+    it.each(runtimesOf(own))(`${name} does what the page says on %s`, async (runtime) => {
+      const example = new Example(name, runtime);
+      for (const sample of own) {
         await example.next(sample);
         run.add(sample);
       }
@@ -70,15 +71,27 @@ describe.each([...guide, proxies])('%s', (page) => {
   });
 });
 
+/** Both, unless the page shows what only one of them does. */
+function runtimesOf(example: readonly Sample[]): readonly string[] {
+  const named = example.find(
+    ({ kind, text }) => kind === 'json with' && text.includes('"runtime"'),
+  );
+  const [, runtime] = /"runtime": "(\w+)"/.exec(named?.text ?? '') ?? [];
+  return runtime === undefined ? ['node16', 'node20'] : [runtime];
+}
+
 /** Code with its calls, in the order of the page: written, called, compared. */
 class Example {
   isSeen = false;
-  readonly #code: Record<string, { code: string }> = {};
+  readonly #code: Record<string, { code: string; runtime: string }> = {};
   #more: Record<string, unknown> = {};
   #variables: Record<string, string> | undefined;
   #answer: Message | undefined;
 
-  constructor(private readonly name: string) {
+  constructor(
+    private readonly name: string,
+    private readonly runtime: string,
+  ) {
     shop.answer = undefined;
   }
 
@@ -86,10 +99,10 @@ class Example {
     switch (kind) {
       case 'js request':
       case 'js response':
-        this.#code[`${kind.slice(3)}_transform`] = { code: text };
+        this.#code[`${kind.slice(3)}_transform`] = { code: text, runtime: this.runtime };
         return;
       case 'js reactor':
-        this.#code.formula = { code: text };
+        this.#code.formula = { code: text, runtime: this.runtime };
         return;
       case 'json with':
         this.#more = objectIn(text.replace('$APPLICATION', shop.applicationId));

@@ -170,6 +170,7 @@ describe('a reactor that adds two numbers', () => {
         status: 500,
         code: 'reactor_error',
         errors: { error: ['no'] },
+        position: { line: 1, column: 32 },
       });
     } finally {
       await receiver.close();

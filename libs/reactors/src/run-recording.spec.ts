@@ -71,7 +71,7 @@ describe('the record of a run', () => {
         status: 504,
         lines: [expect.objectContaining({ text: 'begun' })],
       },
-      { timeoutMs: 300 },
+      { timeoutMs: 3_000 },
     ],
     [
       'dies',

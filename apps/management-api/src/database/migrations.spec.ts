@@ -234,6 +234,7 @@ it.each([
   'delete_remains_of_tenants(1)',
   'delete_old_idempotency_keys(1)',
   'erase_ended_bodies(1)',
+  'delete_logs_of_tenants(1)',
 ])('the data plane may clear away what nobody needs any more: %s', (deletion) =>
   runAs(database.dataUrl, `SELECT ${deletion}`),
 );

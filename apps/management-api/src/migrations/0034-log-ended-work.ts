@@ -75,59 +75,64 @@ export class LogEndedWork0000000000034 implements MigrationInterface {
     }
     await queryRunner.query('SELECT make_partitions()');
     await queryRunner.query(eraseBodies);
-    await queryRunner.query(deleteRemainsWithLogs);
+    await queryRunner.query(deleteLogsOfTenants);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(deleteRemainsWithoutLogs);
     await queryRunner.query(`
+      DROP FUNCTION delete_logs_of_tenants(integer);
       DROP FUNCTION erase_ended_bodies(integer);
       DROP TABLE ended_deliveries, ended_runs`);
     await dropPartitionFunctions(queryRunner);
   }
 }
 
-// Runs as the owner, for all tenants at once: the data plane itself can only add to the log.
+// Both run as the owner, for all tenants at once: the data plane itself can only add to a log. They
+// go from partition to partition, because a statement over all of them would read each row. A part
+// of a partition is found by index.
 const eraseBodies = `
   CREATE FUNCTION erase_ended_bodies(rows_max integer) RETURNS bigint
-  LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-    WITH erased AS (
-      UPDATE ended_deliveries SET body = NULL WHERE (tenant_id, id) IN (
-        SELECT tenant_id, id FROM ended_deliveries
-        WHERE body IS NOT NULL AND ended_at < now() - interval '24 hours'
-        ORDER BY ended_at LIMIT rows_max FOR UPDATE SKIP LOCKED) RETURNING 1)
-    SELECT count(*) FROM erased
-  $$;
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  DECLARE
+    partition regclass;
+    erased bigint;
+    total bigint := 0;
+  BEGIN
+    FOR partition IN SELECT relid FROM pg_partition_tree('ended_deliveries') WHERE isleaf LOOP
+      EXECUTE format('WITH erased AS (UPDATE %1$s SET body = NULL WHERE ctid = ANY (ARRAY('
+        'SELECT ctid FROM %1$s WHERE body IS NOT NULL AND ended_at < now() - $1 '
+        'ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1) '
+        'SELECT count(*) FROM erased', partition)
+        INTO erased USING interval '24 hours', rows_max - total;
+      total := total + erased;
+      EXIT WHEN total >= rows_max;
+    END LOOP;
+    RETURN total;
+  END $$;
   REVOKE ALL ON FUNCTION erase_ended_bodies(integer) FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION erase_ended_bodies(integer) TO glovebox_data`;
 
-const deleteRemains = (logs: readonly string[]): string => {
-  const fromQueues = ['tokens', 'reactor_runs', 'webhook_deliveries'].map(
-    (table) => `
-      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT r.ctid FROM gone, LATERAL (
-          SELECT ctid FROM ${table} WHERE tenant_id = gone.id LIMIT rows_max) r
-        LIMIT rows_max)) RETURNING 1`,
-  );
-  // A ctid names a row of one partition only.
-  const fromLogs = logs.map(
-    (table) => `
-      DELETE FROM ${table} WHERE (tenant_id, id) IN (
-        SELECT r.tenant_id, r.id FROM gone, LATERAL (
-          SELECT tenant_id, id FROM ${table} WHERE tenant_id = gone.id LIMIT rows_max) r
-        LIMIT rows_max) RETURNING 1`,
-  );
-  const ofKeys = `DELETE FROM data_keys WHERE tenant_id IN (SELECT id FROM gone) RETURNING 1`;
-  const deletions = [ofKeys, ...fromQueues, ...fromLogs];
-  const names = deletions.map((_, index) => `deleted_${index}`);
-  return `
-    CREATE OR REPLACE FUNCTION delete_remains_of_tenants(rows_max integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
-      WITH gone AS MATERIALIZED (
-        SELECT id FROM definition_log WHERE kind = 'tenant' AND payload IS NULL
-      ), ${deletions.map((deletion, index) => `${names[index]} AS (${deletion})`).join(', ')}
-      SELECT ${names.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ')}
-    $$`;
-};
-const deleteRemainsWithLogs = deleteRemains(['ended_runs', 'ended_deliveries']);
-const deleteRemainsWithoutLogs = deleteRemains([]);
+const deleteLogsOfTenants = `
+  CREATE FUNCTION delete_logs_of_tenants(rows_max integer) RETURNS bigint
+  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  DECLARE
+    gone uuid[] := ARRAY(SELECT id FROM definition_log WHERE kind = 'tenant' AND payload IS NULL);
+    partition regclass;
+    deleted bigint;
+    total bigint := 0;
+  BEGIN
+    FOR partition IN
+      SELECT relid FROM pg_partition_tree('ended_runs') WHERE isleaf UNION ALL
+      SELECT relid FROM pg_partition_tree('ended_deliveries') WHERE isleaf
+    LOOP
+      EXECUTE format('WITH deleted AS (DELETE FROM %1$s WHERE ctid = ANY (ARRAY('
+        'SELECT ctid FROM %1$s WHERE tenant_id = ANY ($1) LIMIT $2)) RETURNING 1) '
+        'SELECT count(*) FROM deleted', partition)
+        INTO deleted USING gone, rows_max - total;
+      total := total + deleted;
+      EXIT WHEN total >= rows_max;
+    END LOOP;
+    RETURN total;
+  END $$;
+  REVOKE ALL ON FUNCTION delete_logs_of_tenants(integer) FROM PUBLIC;
+  GRANT EXECUTE ON FUNCTION delete_logs_of_tenants(integer) TO glovebox_data`;

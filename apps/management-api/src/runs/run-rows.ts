@@ -24,29 +24,26 @@ export function listStatement(
   tenantId: string,
   query: RunQuery,
 ): { readonly text: string; readonly values: readonly unknown[] } {
-  const inLog = selected(new Conditions(), tenantId, 'resource_id', query).add(
-    'kind =',
-    query.kind,
-  );
-  const inQueue = selected(new Conditions(inLog), tenantId, 'reactor_id', query).add(
-    `'reactor' =`,
-    query.kind,
-  );
-  const limit = `ORDER BY id DESC LIMIT ${inLog.parameter(query.size + 1)}`;
-  return {
-    text: `(SELECT ${ended} FROM ended_runs WHERE ${inLog} ${limit}) UNION ALL
-      (SELECT ${waiting} FROM reactor_runs WHERE ${inQueue} ${limit}) ${limit}`,
-    values: inLog.values,
-  };
+  const shared = new Conditions();
+  const limit = `ORDER BY id DESC LIMIT ${shared.parameter(query.size + 1)}`;
+  const inQueue = selected(shared, tenantId, 'reactor_id', query).add(`'reactor' =`, query.kind);
+  const parts = [`(SELECT ${waiting} FROM reactor_runs WHERE ${inQueue} ${limit})`];
+  // The log has no other runs to look through.
+  if (query.status !== 'pending' && query.status !== 'running') {
+    const inLog = selected(shared, tenantId, 'resource_id', query).add('kind =', query.kind);
+    parts.push(`(SELECT ${ended} FROM ended_runs WHERE ${inLog} ${limit})`);
+  }
+  const text = `SELECT * FROM (${parts.join(' UNION ALL ')}) runs ${limit}`;
+  return { text, values: shared.values };
 }
 
 function selected(
-  where: Conditions,
+  shared: Conditions,
   tenantId: string,
   resource: 'resource_id' | 'reactor_id',
   query: RunQuery,
 ): Conditions {
-  return where
+  return new Conditions(shared)
     .add('tenant_id =', tenantId)
     .add(`${resource} =`, query.resourceId)
     .add('status =', query.status)

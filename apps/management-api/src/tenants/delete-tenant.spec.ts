@@ -83,7 +83,9 @@ async function rowsOf(tenantId: string): Promise<Record<string, number>> {
 async function deleteRemains(): Promise<void> {
   const worker = connectDatabase({ url: api.database.dataUrl, app: 'spec', connectionsMax: 1 });
   const deletePart = () =>
-    worker.query<{ deleted: string }>('SELECT delete_remains_of_tenants(1000) AS deleted');
+    worker.query<{ deleted: string }>(
+      'SELECT delete_remains_of_tenants(1000) + delete_logs_of_tenants(1000) AS deleted',
+    );
   try {
     while (Number((await deletePart())[0]?.deleted) > 0);
   } finally {

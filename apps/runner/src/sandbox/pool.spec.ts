@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { waitFor } from '@glovebox/testing';
 import { specLevels, withRunner } from '../spec-runner';
 
 const counting = 'let calls = 0; module.exports = async () => ({ calls: (calls += 1) })';
@@ -247,4 +248,32 @@ async function until(condition: () => boolean, limitMs = 5_000): Promise<void> {
     if (performance.now() > deadline) throw new Error(`not so within ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+it.each(specLevels)(
+  'a sandbox that is ended while it starts leaves no process: level %i',
+  (level) =>
+    // Its processes are found by a limit that no other spec has.
+    withRunner({ SANDBOX_LEVEL: String(level), SANDBOX_MEMORY_MB: '211' }, async (runner) => {
+      await waitFor(() => runner.ctx.pool.counts.generic === 2);
+      const before = processesWith('--data-mb 211').length;
+      for (let i = 0; i < 60; i += 1) {
+        const sandbox = runner.ctx.startSandbox('node20');
+        const endsAt = performance.now() + i / 4;
+        while (performance.now() < endsAt) await new Promise((resolve) => setImmediate(resolve));
+        sandbox.kill('not wanted any more');
+        await sandbox.exited;
+      }
+      await waitFor(() => processesWith('--data-mb 211').length <= before);
+    }),
+);
+
+function processesWith(text: string): string[] {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(text);
+    } catch {
+      return false;
+    }
+  });
 }

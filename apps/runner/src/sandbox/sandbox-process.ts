@@ -182,9 +182,12 @@ export class SandboxProcess {
     this.bury(reason);
   }
 
+  /**
+   * Waits until the process inside is known: without its starter it might wait for that one for ever.
+   */
   private killProcess(): void {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    if (!this.signal('SIGKILL')) this.child.kill('SIGKILL');
+    this.signal('SIGKILL');
   }
 
   /** False if the process inside is not known. */

@@ -14,6 +14,10 @@ export const deleteExpiredTokens = (sql: Sql, rowsMax: number): Promise<number> 
 export const deleteRemainsOfTenants = (sql: Sql, rowsMax: number): Promise<number> =>
   deleteBy(sql, 'delete_remains_of_tenants', rowsMax);
 
+/** What deleted tenants leave in the logs of runs and webhooks. */
+export const deleteLogsOfTenants = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'delete_logs_of_tenants', rowsMax);
+
 /** Idempotency keys that were used more than 24 hours ago. */
 export const deleteOldIdempotencyKeys = (sql: Sql, rowsMax: number): Promise<number> =>
   deleteBy(sql, 'delete_old_idempotency_keys', rowsMax);

@@ -7,6 +7,7 @@ import {
   deleteEndedDeliveries,
   deleteEndedRuns,
   deleteExpiredTokens,
+  deleteLogsOfTenants,
   deleteOldIdempotencyKeys,
   deleteRemainsOfTenants,
   dropOldRows,
@@ -26,6 +27,7 @@ interface Work {
 const minuteMs = 60_000;
 const works = (config: WorkerConfig): readonly Work[] => [
   { name: 'tenant_remains', everyMs: minuteMs, deletePart: deleteRemainsOfTenants },
+  { name: 'tenant_logs', everyMs: 10 * minuteMs, deletePart: deleteLogsOfTenants },
   { name: 'expired_tokens', everyMs: 10 * minuteMs, deletePart: deleteExpiredTokens },
   { name: 'idempotency_keys', everyMs: 10 * minuteMs, deletePart: deleteOldIdempotencyKeys },
   { name: 'ended_runs', everyMs: 10 * minuteMs, deletePart: deleteEndedRuns },

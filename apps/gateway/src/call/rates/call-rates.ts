@@ -6,7 +6,7 @@ import { clientNetworkOf } from './client-network';
 import { RateLimit } from './rate-limit';
 
 /** Callers of each kind that a gateway remembers, so that a flood of addresses has an end. */
-export const callersRememberedMax = 100_000;
+const callersRememberedMax = 100_000;
 
 /** The limits of calls to reactors and proxies. Null: switched off. */
 export class CallRates {
