@@ -46,15 +46,18 @@ export function redactLater(written: Written, then: (lines: readonly LogLine[]) 
   queues.set(tenantId, queue);
   if (isWorking) return;
   isWorking = true;
-  void nextSlice()
-    .then(() => inSlices(jobs()))
-    .finally(() => (isWorking = false));
+  void nextSlice().then(() => inSlices(jobs()));
 }
 
+/** Ends in the moment in which it finds no job: one that comes later begins anew. */
 function* jobs(): Work<void> {
-  for (let next = nextJob(); next; next = nextJob()) {
-    yield* next;
-    yield;
+  try {
+    for (let next = nextJob(); next; next = nextJob()) {
+      yield* next;
+      yield;
+    }
+  } finally {
+    isWorking = false;
   }
 }
 

@@ -265,6 +265,10 @@ describe('redacting lines', () => {
     expect(unknown?.text).toBe('[redacted]');
   });
 
+  it('begins again for a run that ends when the last one has just been redacted', async () => {
+    for (let n = 0; n < 10; n += 1) expect(await redacting('t')).toHaveLength(200);
+  });
+
   it('lets others be served, and keeps little in memory however much is written', async () => {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();

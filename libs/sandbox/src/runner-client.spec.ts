@@ -129,6 +129,8 @@ describe('a client of several runners', () => {
     };
     const whole = await homes();
     await servers[0]?.stop();
+    // Answers once the connection to the one that left is known to be gone.
+    await several.ready();
     const without = await homes();
     expect(without).not.toContain('r1');
     expect(without.filter((name, i) => name !== whole[i])).toHaveLength(
