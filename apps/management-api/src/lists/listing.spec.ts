@@ -11,7 +11,27 @@ const examples: Readonly<Record<string, string>> = {
   size: '1',
   start_date: '2026-01-01T00:00:00Z',
   end_date: '2026-01-01T00:00:00Z',
+  from: '2026-01-01T00:00:00Z',
+  to: '2026-01-02T00:00:00Z',
+  after: randomUUID(),
+  resource_id: randomUUID(),
+  reactor_id: randomUUID(),
 };
+
+/** The lists of one resource are those of a resource that exists. */
+const resources = new Map<string, string>();
+beforeAll(async () => {
+  const formula = await api.made('/reactor-formulas', {
+    name: 'f',
+    code: 'module.exports = () => 1',
+  });
+  const reactor = { name: 'r', configuration: {}, formula: { id: formula.id } };
+  resources.set('/reactors', (await api.made('/reactors', reactor)).id);
+  const proxy = { name: 'p', destination_url: 'https://a.example' };
+  resources.set('/proxies', (await api.made('/proxies', proxy)).id);
+});
+const pathOf = (path: string): string =>
+  path.replace(/^(.*)\/\{id\}/, (_, list: string) => `${list}/${resources.get(list)}`);
 
 /** The lists with pages, and their documented filters. */
 const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path, { get }]) => {
@@ -32,16 +52,20 @@ it('the documentation names every list', () => {
     '/applications',
     '/logs',
     '/proxies',
+    '/proxies/{id}/runs',
     '/reactor-formulas',
     '/reactors',
+    '/reactors/{id}/runs',
+    '/runs',
     '/tokens',
+    '/webhook-deliveries',
   ]);
 });
 
 describe.each(lists)('GET $path', ({ path, filters }) => {
   it('accepts every documented filter', async () => {
     const query = new URLSearchParams(filters).toString();
-    const answer = await api.get(`${path}?${query}`, keyFor(path));
+    const answer = await api.get(`${pathOf(path)}?${query}`, keyFor(path));
     expect([answer.status, answer.text]).toEqual([200, answer.text]);
   });
 
@@ -49,7 +73,7 @@ describe.each(lists)('GET $path', ({ path, filters }) => {
     'refuses the unknown filter %j with 400 instead of ignoring it',
     async (name) => {
       const query = `${encodeURIComponent(name)}=&size=1`;
-      const { status, body } = await api.get(`${path}?${query}`, keyFor(path));
+      const { status, body } = await api.get(`${pathOf(path)}?${query}`, keyFor(path));
       const { code, errors } = body as { code: string; errors: object };
       expect([status, code, Object.keys(errors)]).toEqual([400, 'validation_failed', [name]]);
     },
