@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseRunnerAddress } from './address';
+import { LargeCalls } from './large-calls';
 import { socketOpener } from './open-socket';
 import type { RunOutcome } from './outcome';
 import { processKey, type RunHooks, type RunRequest } from './run';
@@ -35,10 +36,11 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
   const times = { ...usualTimes, ...options };
   const addresses = setting('RUNNER_URLS', () => options.urls.map(parseRunnerAddress));
   const [secret] = setting('RUNNER_SECRET', () => parseRunnerSecret(options.secret, addresses));
+  const largeCalls = new LargeCalls();
   const runners = options.urls.map((url) => {
     const distrust = (error: Error): void => options.onDistrust?.(url, error);
     const open = socketOpener(parseRunnerAddress(url), secret, distrust);
-    return { url, connection: new RunnerConnection(open, times) };
+    return { url, connection: new RunnerConnection(open, times, largeCalls) };
   });
 
   return {

@@ -13,6 +13,7 @@ import {
 } from './frames';
 import { FrameLanes } from './frame-lanes';
 import { positiveOf, textOf } from './members';
+import type { LargeCalls } from './large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from './outcome';
 import { describeRun, parseLogLine, type RunHooks, type RunRequest } from './run';
@@ -69,6 +70,7 @@ export class RunnerConnection {
   constructor(
     private readonly openSocket: OpenSocket,
     private readonly times: ConnectionTimes,
+    private readonly largeCalls: LargeCalls,
   ) {}
 
   get isOpen(): boolean {
@@ -227,13 +229,19 @@ export class RunnerConnection {
   private onCall(runId: number, run: OpenRun, head: JsonObject, params: Buffer): void {
     const id = positiveOf(head, 'id');
     const method = textOf(head, 'method');
-    void this.answerTo(run, method, params).then((answer) => {
+    const isOver = (): boolean => this.runs.get(runId) !== run;
+    void this.answerTo(run, method, params, isOver).then((answer) => {
       // Nobody waits for the answer of a call whose run is over.
-      if (this.runs.get(runId) === run) this.answer(run, id, answer);
+      if (!isOver()) this.answer(run, id, answer);
     });
   }
 
-  private async answerTo(run: OpenRun, method: string, params: Buffer): Promise<Answer> {
+  private async answerTo(
+    run: OpenRun,
+    method: string,
+    params: Buffer,
+    isOver: () => boolean,
+  ): Promise<Answer> {
     if (method === 'runner.code') return { ok: true, value: run.code };
     // A proper runner holds calls back. This protects against one that does not.
     if (run.callsOpen >= svcCallsMax) {
@@ -241,7 +249,11 @@ export class RunnerConnection {
     }
     run.callsOpen += 1;
     try {
-      const value = await run.hooks.onCall(method, readValue(params, svcMembersMax));
+      const value = await this.largeCalls.inTurn(run.tenantId, params.length, async () => {
+        // A call that waited may have nobody left to wait for it.
+        if (isOver()) return undefined;
+        return run.hooks.onCall(method, readValue(params, svcMembersMax));
+      });
       return { ok: true, value: writeValue(value) };
     } catch (error) {
       return refused(describeRefusal(error));

@@ -60,8 +60,9 @@ export class PoolDispatch {
         ...{ permit: undefined, start: undefined, asked: undefined },
       };
       const giveUp = (): void => this.dismiss(waiter);
+      // A thread that was kept busy reads what has come in meanwhile before it gives up.
       const timer = setTimeout(
-        () => this.onOverdue(waiter),
+        () => setImmediate(() => this.onOverdue(waiter)),
         Math.min(this.limits.queueWaitMs, timeoutMs),
       );
       if (this.isStopped || signal.aborted || !this.parts.lines.join(waiter)) {

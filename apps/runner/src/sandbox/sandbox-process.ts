@@ -153,7 +153,8 @@ export class SandboxProcess {
   async answersWithin(limitMs: number): Promise<boolean> {
     if (this.isDead) return false;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), limitMs);
+      // An answer that has arrived while this thread was busy is read first.
+      const timer = setTimeout(() => setImmediate(resolve, false), limitMs);
       this.onPong = (isInTime) => {
         clearTimeout(timer);
         resolve(isInTime);
