@@ -26,7 +26,7 @@ export async function sealLines(
 }
 
 /** Characters that are kept of the name of an argument. */
-export const argumentNameMax = 200;
+const argumentNameMax = 200;
 /** The largest number that a column for milliseconds takes: 24 days. */
 const millisecondsMax = 2_147_483_647;
 

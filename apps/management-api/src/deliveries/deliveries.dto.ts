@@ -75,7 +75,7 @@ const hostMax = 255;
 export const replayedMax = 1_000;
 
 /** Selects webhooks that have ended. */
-export class ReplayFilter {
+class ReplayFilter {
   @IsOptional()
   @IsIn(['delivered', 'failed'])
   status?: 'delivered' | 'failed';

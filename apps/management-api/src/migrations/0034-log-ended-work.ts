@@ -89,7 +89,7 @@ export class LogEndedWork0000000000034 implements MigrationInterface {
 
 // Both run as the owner, for all tenants at once: the data plane itself can only add to a log. They
 // go from partition to partition, because a statement over all of them would read each row. A part
-// of a partition is found by index.
+// of a partition is found by index. The lock keeps others from dropping partitions meanwhile.
 const eraseBodies = `
   CREATE FUNCTION erase_ended_bodies(rows_max integer) RETURNS bigint
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
@@ -98,6 +98,7 @@ const eraseBodies = `
     erased bigint;
     total bigint := 0;
   BEGIN
+    LOCK TABLE ended_deliveries IN ACCESS SHARE MODE;
     FOR partition IN SELECT relid FROM pg_partition_tree('ended_deliveries') WHERE isleaf LOOP
       EXECUTE format('WITH erased AS (UPDATE %1$s SET body = NULL WHERE ctid = ANY (ARRAY('
         'SELECT ctid FROM %1$s WHERE body IS NOT NULL AND ended_at < now() - $1 '
@@ -121,6 +122,7 @@ const deleteLogsOfTenants = `
     deleted bigint;
     total bigint := 0;
   BEGIN
+    LOCK TABLE ended_runs, ended_deliveries IN ACCESS SHARE MODE;
     FOR partition IN
       SELECT relid FROM pg_partition_tree('ended_runs') WHERE isleaf UNION ALL
       SELECT relid FROM pg_partition_tree('ended_deliveries') WHERE isleaf

@@ -33,7 +33,7 @@ ${document.info.description
   .map((part) => `<p>${prose(part)}</p>`)
   .join('\n')}
 <p>For machines: <a href="/docs/openapi.json">/docs/openapi.json</a>. The rules behind the operations are
-in <code>docs/reference/</code> of the repository: resources, invocation, expressions, errors, webhooks, limits.</p>
+in <code>docs/reference/</code> of the repository: resources, invocation, runs, expressions, errors, webhooks, limits.</p>
 <nav>${contents.join(' ')} <a href="#schemas">Schemas</a></nav>
 ${sections.join('\n')}
 <h2 id="schemas">Schemas</h2>

@@ -102,8 +102,9 @@ it('a million runs and a million webhooks are dropped in seconds while runs are 
   };
   /** Tries again where a lock did not come soon, as housekeeping does: VACUUM may hold it. */
   const drop = async (log: string): Promise<void> => {
-    const isLocked = (error: { code?: unknown }): boolean => {
-      if (error.code !== '55P03') throw error;
+    const isLocked = (error: unknown): boolean => {
+      const isLate = error instanceof Error && 'code' in error && error.code === '55P03';
+      if (!isLate) throw error instanceof Error ? error : new Error(String(error));
       tries += 1;
       return true;
     };

@@ -5,9 +5,9 @@ import { Filters } from '../lists/filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
 
 export const runStatuses = ['pending', 'running', 'completed', 'failed'] as const;
-export type RunStatus = (typeof runStatuses)[number];
+type RunStatus = (typeof runStatuses)[number];
 export const runKinds = ['reactor', 'transform'] as const;
-export type RunKind = (typeof runKinds)[number];
+type RunKind = (typeof runKinds)[number];
 
 /** Selects runs. Both times are inclusive. */
 export interface RunQuery extends CursorQuery {
