@@ -18,7 +18,7 @@ module.exports = async () => {
   const { bundlePackages } = await import('../../tools/lib/bundle-packages.mjs');
   await bundlePackages(join(root, 'dist/apps/runner-specs/packages'));
   await build({
-    entryPoints: ['bootstrap.main', 'probe.main', 'hostile/stand-in-runner'].map((name) =>
+    entryPoints: ['bootstrap.main', 'probe.main', 'hostile/spec-stand-in-runner'].map((name) =>
       join(__dirname, `src/${name}.ts`),
     ),
     entryNames: '[name]',

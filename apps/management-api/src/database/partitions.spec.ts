@@ -199,6 +199,26 @@ describe('the partitions of a log', () => {
     expect(await data.query('SELECT 1')).toHaveLength(1);
   });
 
+  it('are not dropped while results and the logs of deleted tenants are cleared', async () => {
+    const { admin, data } = as();
+    for (const log of ['ended_runs', 'ended_deliveries']) {
+      await admin.transaction(async (sql) => {
+        await sql.query('SET LOCAL ROLE glovebox_owner');
+        await sql.query(`SELECT make_partition($1, '2020-01-01Z', '2020-01-02Z')`, [log]);
+      });
+    }
+    await data.transaction(async (sql) => {
+      await sql.query('SELECT erase_ended_bodies(10)');
+      await expect(dropOldRows('ended_deliveries', 30)).rejects.toMatchObject({ code: '55P03' });
+    });
+    await data.transaction(async (sql) => {
+      await sql.query('SELECT delete_logs_of_tenants(10)');
+      await expect(dropOldRows('ended_runs', 30)).rejects.toMatchObject({ code: '55P03' });
+    });
+    expect(await dropOldRows('ended_deliveries', 30)).toBe(1000);
+    expect(await dropOldRows('ended_runs', 30)).toBe(1000);
+  });
+
   it.each([
     ['another table', 'tokens', 400],
     ['a partition', 'audit_log_default', 400],

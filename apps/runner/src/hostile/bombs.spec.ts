@@ -1,7 +1,7 @@
 import { runtimes } from '@glovebox/sandbox';
 import { specLevels } from '../spec-runner';
-import { scriptOf } from './programs';
-import { prepareHostileRuns, type HostileRuns } from './run-hostile';
+import { scriptOf } from './programs.cases';
+import { prepareHostileRuns, type HostileRuns } from './spec-hostile-runs';
 
 /**
  * Programs that take more than their share, each in a process of its own, with all of Node at hand.

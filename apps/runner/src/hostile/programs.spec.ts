@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { runtimes } from '@glovebox/sandbox';
 import { testBubblewrap } from '@glovebox/testing';
-import { prepareHostileRuns, type Attack, type HostileRuns } from './run-hostile';
-import { programs, scriptOf, type Program } from './programs';
-import type { Answer } from './stand-in-runner';
-import { parseReport, systemCalls } from './system-calls';
+import { prepareHostileRuns, type Attack, type HostileRuns } from './spec-hostile-runs';
+import { programs, scriptOf, type Program } from './programs.cases';
+import type { Answer } from './spec-stand-in-runner';
+import { parseReport, systemCalls } from './system-calls.cases';
 
 /**
  * Each hostile program is seen to succeed without the sandbox and to fail in it, with all of Node at

@@ -1,6 +1,6 @@
 import { runtimes, type RunOutcome, type RunRequest, type Runtime } from '@glovebox/sandbox';
 import { collectLines, specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
-import { hostileRuns } from './runs';
+import { hostileRuns } from './runs.cases';
 
 /**
  * Hostile code in a whole runner. Each run has its outcome, and leaves the runner and the process of

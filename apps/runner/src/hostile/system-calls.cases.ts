@@ -1,4 +1,4 @@
-import type { Program } from './programs';
+import type { Program } from './programs.cases';
 
 type SystemCall = Omit<Program, 'code'>;
 

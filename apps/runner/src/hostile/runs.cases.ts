@@ -1,7 +1,7 @@
 import type { Runtime } from '@glovebox/sandbox';
 
 /** Code of a reactor that wants to harm, and what becomes of its run. */
-export interface HostileRun {
+interface HostileRun {
   readonly name: string;
   readonly code: string;
   readonly expected: object | ((runtime: Runtime) => object);

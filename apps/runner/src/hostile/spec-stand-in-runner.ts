@@ -48,7 +48,7 @@ export interface Order {
 }
 
 /** All that a hostile program could want, in reach of the user that it has. */
-export interface Targets {
+interface Targets {
   readonly runner: number;
   readonly sibling: number;
   readonly address: string;

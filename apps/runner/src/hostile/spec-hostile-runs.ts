@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { locateFiles, type LaunchFiles } from '../sandbox/launcher';
 import { takeSandboxUid } from '../sandbox/sandbox-uids';
 import { specConfig } from '../spec-runner';
-import type { Answer, Order } from './stand-in-runner';
+import type { Answer, Order } from './spec-stand-in-runner';
 
 export type Attack = Pick<Order, 'level' | 'runtime' | 'landlockAbi'> & {
   readonly program: { readonly script: string } | 'system calls';
@@ -42,7 +42,10 @@ export function prepareHostileRuns(): HostileRuns {
     helper: native('sandbox-exec'),
   };
   const syscalls = native('try-syscalls');
-  const program = reachable(join(config.scriptsDir, 'stand-in-runner.js'), 'stand-in-runner.js');
+  const program = reachable(
+    join(config.scriptsDir, 'spec-stand-in-runner.js'),
+    'spec-stand-in-runner.js',
+  );
   const ownAddon = reachable(addon, 'addon');
   const uid = process.getuid?.() === 0 ? takeSandboxUid(config.launchLimits.uidFirst).uid : 0;
   const started = new Map<string, ChildProcess>();
