@@ -23,9 +23,10 @@ function stage(): {
   };
 }
 
-it('small calls begin at once, also while a large one is under way', () => {
+it('small calls begin at once, also while a large one is under way', async () => {
   const { begun, begin } = stage();
   void begin('large', large);
+  await waitFor(() => begun.length === 1);
   for (let n = 0; n < 5; n += 1) void begin('small', 100);
   expect(begun).toEqual(['large', ...Array<string>(5).fill('small')]);
 });
