@@ -1,6 +1,11 @@
 import type { Writable } from 'node:stream';
 
-const waitingBytesMax = 64 * 1024 * 1024;
+const waitingBytesMax = 256 * 1024 * 1024;
+
+interface Lane {
+  readonly frames: (readonly Buffer[])[];
+  bytes: number;
+}
 
 /**
  * Writes frames of several lanes to one stream. While the other side keeps up, frames go out as
@@ -8,7 +13,7 @@ const waitingBytesMax = 64 * 1024 * 1024;
  * all frames of another lane. The order within a lane stays.
  */
 export class FrameLanes {
-  private readonly lanes = new Map<string, (readonly Buffer[])[]>();
+  private readonly lanes = new Map<string, Lane>();
   private waitingBytes = 0;
   private isEnding = false;
 
@@ -16,9 +21,13 @@ export class FrameLanes {
     stream.on('drain', () => this.flush());
   }
 
-  /** The other side is far behind: no further run should be given to it, or taken from it. */
-  get isFull(): boolean {
-    return this.waitingBytes > waitingBytesMax;
+  /**
+   * The other side is far behind with this lane: no further run of it should be given to that side,
+   * or taken from it. A lane may fill half of what the others leave, so one alone stops no other.
+   */
+  isFull(lane: string): boolean {
+    const own = this.lanes.get(lane)?.bytes ?? 0;
+    return own > (waitingBytesMax - (this.waitingBytes - own)) / 2;
   }
 
   /** A frame may come in pieces. Nothing is written between them. */
@@ -26,10 +35,10 @@ export class FrameLanes {
     if (this.lanes.size === 0 && !this.stream.writableNeedDrain) {
       return writePieces(this.stream, frame);
     }
-    this.waitingBytes += sizeOf(frame);
-    const waiting = this.lanes.get(lane);
-    if (waiting === undefined) this.lanes.set(lane, [frame]);
-    else waiting.push(frame);
+    const waiting = this.lanes.get(lane) ?? { frames: [], bytes: 0 };
+    this.lanes.set(lane, waiting);
+    waiting.frames.push(frame);
+    this.count(waiting, sizeOf(frame));
   }
 
   /** Ends the stream behind the last frame. */
@@ -41,15 +50,20 @@ export class FrameLanes {
   private flush(): void {
     for (const [lane, waiting] of this.lanes) {
       if (this.stream.writableNeedDrain) return;
-      const frame = waiting.shift();
+      const frame = waiting.frames.shift();
       // A lane that is set again comes last, and this loop reaches it again.
       this.lanes.delete(lane);
-      if (waiting.length > 0) this.lanes.set(lane, waiting);
+      if (waiting.frames.length > 0) this.lanes.set(lane, waiting);
       if (frame === undefined) continue;
-      this.waitingBytes -= sizeOf(frame);
+      this.count(waiting, -sizeOf(frame));
       writePieces(this.stream, frame);
     }
     if (this.isEnding) this.stream.end();
+  }
+
+  private count(lane: Lane, bytes: number): void {
+    lane.bytes += bytes;
+    this.waitingBytes += bytes;
   }
 }
 

@@ -90,7 +90,8 @@ export class RunnerConnection {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
     const { tenantId, code, timeoutMs } = request;
     if (hooks.signal?.aborted) return Promise.resolve(cancelled);
-    if (this.link?.lanes.isFull !== false) return Promise.resolve({ kind: 'no_capacity' });
+    if (this.link?.lanes.isFull(tenantId) !== false)
+      return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;

@@ -124,7 +124,7 @@ export class ClientConnection {
     if (this.runs.has(run)) throw new FrameError('a run is in flight already');
     const { tenantId } = order;
     // A client that does not read what its runs say gets no more of it.
-    if (this.isDraining || this.lanes.isFull) {
+    if (this.isDraining || this.lanes.isFull(tenantId)) {
       return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
     }
     const abort = new AbortController();
