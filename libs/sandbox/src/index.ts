@@ -7,7 +7,6 @@ export {
   protocolVersion,
   sandboxHeadBytesMax,
   streamWindowBytes,
-  UnsendableFrame,
   valueBytesMax,
   type Frame,
   type JsonFrameType,
