@@ -21,7 +21,7 @@ import {
 import { consoleOfRun, createConsole, withinShare } from './inside/console';
 import { cutThrown, describeThrown, thrownAnswer } from './inside/errors';
 import { inAnyCase } from './inside/headers';
-import { hasLeftovers } from './inside/leftovers';
+import { restOfProcess } from './inside/leftovers';
 import { loadHandler, UnusableCode, warmUp, type Handler, type Modules } from './inside/modules';
 import { onStreamData, onStreamEvent, routeNetworkThroughChannel } from './inside/network';
 import { withdrawProcessControls } from './inside/process-surface';
@@ -131,6 +131,12 @@ function finish(run: Run, value: unknown, kind: 'returned' | 'answered' = 'retur
 function end(run: Run): void {
   current = undefined;
   run.calls.end();
+  sayAtRest('REST', { run: run.id });
+}
+
+/** Waits a whole turn: behind the effects of earlier frames and behind every due timer. */
+function sayAtRest(type: 'REST' | 'PONG', head: JsonObject): void {
+  later(() => later(() => send(type, { ...head, ...restOfProcess() })));
 }
 
 /** `last`: no further run may use this process. */
@@ -199,9 +205,7 @@ function onFrame(frame: Frame): void {
     case 'STREAM':
       return onStreamEvent(frame.head);
     case 'PING':
-      // One whole turn later: behind the effects of earlier frames and behind every due timer.
-      later(() => later(() => send('PONG', { id: frame.head['id'], leftovers: hasLeftovers() })));
-      return;
+      return sayAtRest('PONG', { id: frame.head['id'] });
     default:
       return leave();
   }

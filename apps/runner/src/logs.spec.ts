@@ -1,9 +1,9 @@
 import { runtimes } from '@glovebox/sandbox';
-import { collectLines, startSpecRunner, type SpecRunner } from './spec-runner';
+import { collectLines, fewAtOnce, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
 beforeAll(async () => {
-  runner = await startSpecRunner();
+  runner = await startSpecRunner({ SANDBOX_QUEUE_WAIT_MS: '20000' });
 });
 afterAll(() => runner.stop());
 
@@ -110,10 +110,10 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
     expect(textsOf(log).map((text) => text.length)).toEqual([65_536 - 27, 27]);
   });
 
-  it.each([
+  const endings: readonly (readonly [name: string, ending: string, kind: string])[] = [
     ['times out', 'for (;;);', 'timed_out'],
     ['never settles', 'return new Promise(() => {})', 'timed_out'],
-    ['dies for want of memory', 'for (const all = [];;) all.push({ all: [...all] })', 'died'],
+    ['dies for want of memory', 'for (const all = [];;) all.push(Array(1e5).fill(0.5))', 'died'],
     [
       'is ended because it breaks the protocol',
       'process._getActiveHandles()[0].write(Buffer.alloc(99, 255)); for (;;);',
@@ -125,18 +125,26 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
       'setTimeout(() => { throw new Error() }); return new Promise(() => {})',
       'threw',
     ],
-  ])(
-    'keeps the lines of a run that %s',
-    async (_, ending, kind) => {
-      const log = collectLines();
-      const code = `module.exports = () => { console.log('a'); console.error('b'); ${ending} }`;
-      expect(
-        await runner.run(code, { runtime, timeoutMs: kind === 'timed_out' ? 3_000 : 40_000 }, log),
-      ).toMatchObject({ kind });
-      expect(textsOf(log)).toEqual(['a', 'b']);
-    },
-    60_000,
-  );
+  ];
+
+  describe('keeps the lines of a run that', () => {
+    let checks: readonly Promise<void>[];
+    beforeAll(() => {
+      checks = fewAtOnce(endings.length, endings, async ([, ending, kind]) => {
+        const log = collectLines();
+        const code = `module.exports = () => { console.log('a'); console.error('b'); ${ending} }`;
+        const timeoutMs = kind === 'timed_out' ? 2_000 : 40_000;
+        expect(await runner.run(code, { runtime, timeoutMs }, log)).toMatchObject({ kind });
+        expect(textsOf(log)).toEqual(['a', 'b']);
+      });
+    });
+
+    it.each(endings.map(([name], n): [string, number] => [name, n]))(
+      '%s',
+      (_, n) => checks[n],
+      60_000,
+    );
+  });
 
   it('has no lines, counters or indents of another run', async () => {
     const code = `module.exports = async ({ args }) => {
@@ -164,6 +172,44 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
       }),
     );
     expect(written).toEqual(['one', 'two', 'three'].map((name) => Array<string>(20).fill(name)));
+  });
+});
+
+describe('the log of a run has the lines that were written before its end', () => {
+  const rawCalls = `const call = (id) => { const t = Buffer.from(JSON.stringify({ id, run: 1, method: 'svc.tokenize' })); const v = Buffer.from('[1]'); const h = Buffer.alloc(9); h.writeUInt32LE(t.length + v.length + 5); h[4] = 7; h.writeUInt32LE(t.length, 5); process._getActiveHandles()[0].write(Buffer.concat([h, t, v])) };`;
+  const unanswered = { onCall: () => new Promise<never>(() => undefined) };
+
+  it.each([
+    ['times out', 'for (;;);', 'timed_out'],
+    [
+      'dies',
+      `process.removeAllListeners('uncaughtException'); setTimeout(() => { throw new Error('end') }, 20)`,
+      'died',
+    ],
+  ])('and that the runner did not read at once: it %s', async (_, ending, kind) => {
+    const log = collectLines();
+    // The channel is not read while more calls are open than may be.
+    const code = `${rawCalls} module.exports = () => {
+      console.log('before'); for (let id = 1; id < 20; id += 1) call(id); console.log('behind');
+      setTimeout(() => { console.log('last'); ${ending} }, 100);
+      return new Promise(() => {}) }`;
+    const more = { svc: true, timeoutMs: kind === 'timed_out' ? 1_000 : 20_000 };
+    expect(await runner.run(code, more, { ...log, ...unanswered })).toMatchObject({ kind });
+    expect(textsOf(log)).toEqual(['before', 'behind', 'last']);
+  });
+
+  it('also when the runner was busy at the time-out', async () => {
+    const log = collectLines();
+    const busy = (): Promise<never> => {
+      const from = performance.now();
+      while (performance.now() - from < 1_500);
+      return unanswered.onCall();
+    };
+    const code = `module.exports = ({ svc }) => {
+      svc.tokenize(1); setTimeout(() => { console.log('late'); for (;;); }, 200); return new Promise(() => {}) }`;
+    const more = { svc: true, timeoutMs: 1_000 };
+    expect(await runner.run(code, more, { ...log, onCall: busy })).toEqual({ kind: 'timed_out' });
+    expect(textsOf(log)).toEqual(['late']);
   });
 });
 

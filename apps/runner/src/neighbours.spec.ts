@@ -37,7 +37,9 @@ beforeAll(async () => {
   // A run that waits long shows in the times of the victim, and does not end the measurement.
   const env = { EGRESS_DNS: names.address, SANDBOX_QUEUE_WAIT_MS: '20000' };
   runner = await startSpecRunner(env, dial);
-});
+  // Its process is started and warm from here on.
+  await victimTimes();
+}, 60_000);
 afterAll(async () => {
   await runner.stop();
   await names.close();
@@ -67,6 +69,9 @@ async function victimTimes(): Promise<number[]> {
 
 const p99 = (times: readonly number[]): number => [...times].sort((a, b) => b - a)[1] ?? 0;
 
+/** The victim's runs take some milliseconds each. */
+const bearableMs = 250;
+
 interface Attack {
   readonly code: string;
   readonly runs?: number;
@@ -77,7 +82,6 @@ interface Attack {
 
 /** The outcomes of the attack, which ends when the victim has had its runs. */
 async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<RunOutcome[]> {
-  const quiet = p99((await victimTimes(), await victimTimes()));
   const stop = new AbortController();
   let started = 0;
   const outcomes = Array.from({ length: runs }, (_, n) =>
@@ -92,15 +96,16 @@ async function attackBeside({ code, runs = 1, onCall, isOn }: Attack): Promise<R
     ),
   );
   await waitFor(() => started === runs && (isOn?.() ?? true), { timeoutMs: 20_000 });
-  const bearable = Math.max(5 * quiet, 250);
   // Other work of the machine may spoil one measurement. An attack that works spoils all of them.
   let beside = Infinity;
-  for (let looks = 0; looks < 3 && beside >= bearable; looks += 1) {
+  for (let looks = 0; looks < 3 && beside >= bearableMs; looks += 1) {
     beside = Math.min(beside, p99(await victimTimes()));
   }
-  expect(beside).toBeLessThan(bearable);
   stop.abort();
-  return Promise.all(outcomes);
+  const ended = await Promise.all(outcomes);
+  // A machine that is as slow without the attack says nothing about it.
+  if (beside >= bearableMs) expect(beside).toBeLessThan(5 * p99(await victimTimes()));
+  return ended;
 }
 
 // ---- calls of svc ----
@@ -160,9 +165,9 @@ describe('one run with many large calls of svc at once', () => {
   it('has at most 8 calls and 4 MiB open, and all are answered', async () => {
     const { onCall, most } = slowCalls(200);
     const code = `module.exports = async ({ svc }) => ({ answers: (await Promise.all(
-      Array.from({ length: 50 }, () => svc.tokenize('x'.repeat(1e6))))).length })`;
+      Array.from({ length: 20 }, () => svc.tokenize('x'.repeat(1e6))))).length })`;
     const outcome = await runner.run(code, { svc: true, timeoutMs: 100_000 }, { onCall });
-    expect(outcome).toEqual({ kind: 'returned', value: { answers: 50 } });
+    expect(outcome).toEqual({ kind: 'returned', value: { answers: 20 } });
     expect(most.calls).toBeGreaterThan(1);
     expect(most.bytes).toBeLessThanOrEqual(svcBytesMax);
   }, 100_000);

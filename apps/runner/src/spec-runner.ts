@@ -137,3 +137,20 @@ export function collectLines(): { lines: LogLine[]; onLog: (line: LogLine) => vo
   const lines: LogLine[] = [];
   return { lines, onLog: (line) => lines.push(line) };
 }
+
+/**
+ * Does the work on all items, at most `count` at once, and returns the promise of each. A test that
+ * awaits its own is told of its own failure.
+ */
+export function fewAtOnce<Item, Result>(
+  count: number,
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result>[] {
+  const ends: Promise<unknown>[] = [];
+  return items.map((item, n) => {
+    const result = (ends[n - count] ?? Promise.resolve()).then(() => work(item));
+    ends.push(result.catch(() => undefined));
+    return result;
+  });
+}

@@ -4,6 +4,11 @@ export const svcCallsMax = 8;
 export const svcBytesMax = 4 * 1024 * 1024;
 /** Members of lists and objects in the arguments of one call. Each costs its reader memory. */
 export const svcMembersMax = 100_000;
+/**
+ * Members of lists and objects in what code returns or throws. A transform may return a body of
+ * 100,000 values as it came, also if each of them is an empty list, which counts twice.
+ */
+export const resultMembersMax = 250_000;
 
 const tooLarge = { status: 413, code: 'payload_too_large' } as const;
 

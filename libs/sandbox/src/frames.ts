@@ -25,6 +25,7 @@ const frameCodes = {
   PING: 11,
   PONG: 12,
   STREAM: 13,
+  REST: 15,
 } as const;
 const dataCode = 14;
 

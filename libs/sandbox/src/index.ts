@@ -19,6 +19,7 @@ export {
   parseRunOrder,
   processKey,
   runtimes,
+  type Cancellation,
   type Isolation,
   type LogLine,
   type RunHooks,

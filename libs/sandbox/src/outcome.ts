@@ -1,3 +1,4 @@
+import { resultMembersMax } from './call-limits';
 import { FrameError, type JsonObject } from './frames';
 import { isWhole, objectOf, oneOf, textOf } from './members';
 import { parseThrownError, type ThrownError } from './thrown-error';
@@ -73,13 +74,16 @@ export function readOutcome(unread: UnreadOutcome): RunOutcome {
   if (!('value' in unread)) return unread;
   const { kind, value, ...more } = unread;
   try {
-    const read = readValue(value);
+    const read = readValue(value, resultMembersMax);
     if (kind === 'threw' || kind === 'invalid_code') {
       return { kind, error: parseThrownError(read), ...more };
     }
     return { kind, value: read === undefined ? undefined : objectOf(read, 'value'), ...more };
   } catch (error) {
     if (!(error instanceof FrameError || error instanceof UnreadableValue)) throw error;
+    if (error instanceof UnreadableValue && error.reason === 'too_many') {
+      return { kind: 'invalid_result', reason: 'too_large', ...more };
+    }
     return { kind: 'died', reason: `protocol violation: ${error.message}`, ...more };
   }
 }

@@ -47,12 +47,19 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Tells that nobody waits for a run any more. An AbortSignal is one. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** The side of a run that the process which asked for it keeps. */
 export interface RunHooks {
   /** `svc.tokenize`, `svc.tokens.create`, …: `params` lists the arguments of the call. */
   onCall(method: string, params: unknown): Promise<unknown>;
   onLog?(line: LogLine): void;
-  signal?: AbortSignal;
+  signal?: Cancellation;
 }
 
 type ProcessKey = Pick<

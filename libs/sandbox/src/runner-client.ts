@@ -3,7 +3,7 @@ import { parseRunnerAddress } from './address';
 import { LargeCalls } from './large-calls';
 import { socketOpener } from './open-socket';
 import type { RunOutcome } from './outcome';
-import { processKey, type RunHooks, type RunRequest } from './run';
+import { processKey, type Cancellation, type RunHooks, type RunRequest } from './run';
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
 import { parseRunnerSecret } from './runner-secret';
 
@@ -78,7 +78,7 @@ function setting<Value>(name: string, parse: () => Value): Value {
 /** Resolves to false as soon as nobody waits for the connection. */
 async function unlessAborted(
   opening: Promise<boolean>,
-  signal: AbortSignal | undefined,
+  signal: Cancellation | undefined,
 ): Promise<boolean> {
   if (signal === undefined) return opening;
   if (signal.aborted) return false;

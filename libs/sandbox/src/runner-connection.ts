@@ -108,7 +108,7 @@ export class RunnerConnection {
         resolve(outcome);
       };
       this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
-      hooks.signal?.addEventListener('abort', cancel, { once: true });
+      hooks.signal?.addEventListener('abort', cancel);
       try {
         const { order, input } = describeRun(request);
         this.send(tenantId, 'INVOKE', { run: id, order }, input);

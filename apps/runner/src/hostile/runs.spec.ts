@@ -1,11 +1,18 @@
 import { runtimes, type RunOutcome, type RunRequest, type Runtime } from '@glovebox/sandbox';
-import { collectLines, specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
-import { hostileRuns } from './runs.cases';
+import {
+  collectLines,
+  fewAtOnce,
+  specLevels,
+  startSpecRunner,
+  type SpecRunner,
+} from '../spec-runner';
+import { hostileRuns, type HostileRun } from './runs.cases';
 
 /**
  * Hostile code in a whole runner. Each run has its outcome, and leaves the runner and the process of
- * another tenant as they were.
+ * another tenant as they were, also while others like it are under way.
  */
+const atOnce = 4;
 const setups = specLevels.flatMap((level) => runtimes.map((runtime) => ({ level, runtime })));
 
 describe.each(setups)('a runner at level $level, with code on $runtime,', ({ level, runtime }) => {
@@ -34,21 +41,30 @@ describe.each(setups)('a runner at level $level, with code on $runtime,', ({ lev
   const run = (code: string, more: Partial<RunRequest> = {}): Promise<RunOutcome> =>
     runner.run(code, { runtime, ...more });
 
-  it.each(hostileRuns.map((hostile): [string, typeof hostile] => [hostile.name, hostile]))(
-    '%s',
-    async (_, { code, expected, timeoutMs }) => {
-      const { lines, onLog } = collectLines();
-      const more = { runtime, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      expect(await runner.run(code, more, { onLog })).toMatchObject(outcomeOf(expected, runtime));
-      expect(lines.length).toBeLessThanOrEqual(201);
-      await callNeighbour();
-      expect(await run('module.exports = () => ({ fine: true })')).toEqual({
-        kind: 'returned',
-        value: { fine: true },
-      });
-    },
-    30_000,
-  );
+  async function check({ code, expected, timeoutMs }: HostileRun): Promise<void> {
+    const { lines, onLog } = collectLines();
+    const more = { runtime, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    expect(await runner.run(code, more, { onLog })).toMatchObject(outcomeOf(expected, runtime));
+    expect(lines.length).toBeLessThanOrEqual(201);
+    await callNeighbour();
+    expect(await run('module.exports = () => ({ fine: true })')).toEqual({
+      kind: 'returned',
+      value: { fine: true },
+    });
+  }
+
+  describe('hostile code that', () => {
+    let checks: readonly Promise<void>[];
+    beforeAll(() => {
+      checks = fewAtOnce(atOnce, hostileRuns, check);
+    });
+
+    it.each(hostileRuns.map(({ name }, n): [string, number] => [name, n]))(
+      '%s',
+      (_, n) => checks[n],
+      30_000,
+    );
+  });
 
   it('code finds nothing useful behind the global object', async () => {
     const code = `module.exports = () => {
@@ -116,5 +132,5 @@ const look = `
   const own = (object) => Object.prototype.hasOwnProperty.call(object, 'left') ? object.left : undefined;
   return { global: own(globalThis), prototype: own(Object.prototype), env: process.env.LEFT, module: own(require('crypto')), memory };`;
 
-const outcomeOf = (expected: (typeof hostileRuns)[number]['expected'], runtime: Runtime): object =>
+const outcomeOf = (expected: HostileRun['expected'], runtime: Runtime): object =>
   typeof expected === 'function' ? expected(runtime) : expected;

@@ -29,6 +29,8 @@ interface Server {
   pause(): void;
   resume(): void;
   kill(reason: string): void;
+  /** Reads what the process has written so far. It is of no further use then. */
+  hearOut(): void;
   /** Called once, when the run is over. */
   finished(outcome: UnreadOutcome): void;
 }
@@ -51,8 +53,12 @@ export class ActiveRun {
     private readonly server: Server,
   ) {
     this.timer = setTimeout(() => {
-      this.settle({ kind: 'timed_out' });
-      server.kill('timed out');
+      server.hearOut();
+      // What the kernel holds is read before this.
+      setImmediate(() => {
+        this.settle({ kind: 'timed_out' });
+        server.kill('timed out');
+      });
     }, order.timeoutMs);
   }
 

@@ -1,10 +1,11 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createContext } from '../context';
 import { silent, specConfig, startSpecRunner } from '../spec-runner';
 import { describeLevel, probe } from './isolation-levels';
-import { locateFiles } from './launcher';
+import { launch, locateFiles, pidInside } from './launcher';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-levels-'));
 const config = { ...specConfig(folder, { SANDBOX_LEVEL: 'auto' }), workDir: folder };
@@ -81,4 +82,16 @@ it('code runs on the Node of the runner outside Linux, for those who try things 
   const code = 'module.exports = () => ({ node: process.version })';
   expect(await runner.run(code)).toMatchObject({ value: { node: process.version } });
   await runner.stop();
+});
+
+it('a bubblewrap that hangs before it has started anything is ended', async () => {
+  const bwrap = join(folder, 'hangs');
+  writeFileSync(bwrap, '#!/bin/sh\nexec sleep 1000\n', { mode: 0o755 });
+  const files = { ...locateFiles({ ...config, workDir: folder }), bwrap };
+  const child = launch({
+    ...{ files, level: 3, runtime: 'node20', limits: config.launchLimits, script: 'bootstrap' },
+  });
+  const ended = once(child, 'exit');
+  expect(await pidInside(child, 200)).toBeUndefined();
+  expect(await ended).toEqual([null, 'SIGKILL']);
 });

@@ -42,6 +42,9 @@ export interface LaunchLimits {
   readonly uidFirst: number;
 }
 
+/** The time for bubblewrap to start the process inside, which takes it milliseconds. */
+const namingLimitMs = 10_000;
+
 const channelFd = 3;
 const infoFd = 4;
 
@@ -250,14 +253,20 @@ function namespaces({
 
 /**
  * Under bubblewrap the child is its monitor. Killing the process inside leaves nothing behind: the
- * monitor notices and ends. Killing the monitor would leave an orphan for pid 1.
+ * monitor notices and ends. Killing the monitor would leave an orphan for pid 1. Only one that has
+ * named no process in time is killed itself.
  */
-export async function pidInside(child: ChildProcess): Promise<number | undefined> {
+export async function pidInside(
+  child: ChildProcess,
+  limitMs = namingLimitMs,
+): Promise<number | undefined> {
   const info = child.stdio[infoFd];
   if (!info || !('setEncoding' in info)) return undefined;
   let text = '';
   info.setEncoding('utf8');
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
   for await (const chunk of info) text += String(chunk);
+  clearTimeout(timer);
   const pid = /"child-pid": (\d+)/.exec(text)?.[1];
   return pid === undefined ? undefined : Number(pid);
 }

@@ -28,7 +28,7 @@ interface Parts {
 }
 
 /** An idle process that has not answered by then is ended. */
-const answerLimitMs = 500;
+const answerLimitMs = 1_500;
 
 /** Hands out processes to the waiting runs: idle ones, and new ones where there is room. */
 export class PoolDispatch {
@@ -161,14 +161,14 @@ export class PoolDispatch {
 
   private giveIdle(waiter: Waiter): boolean {
     const { group } = waiter;
-    if (this.fresh?.group === group && this.fresh.idle !== undefined) {
-      this.parts.leaveIdle(this.fresh);
-      this.settle(waiter, this.fresh);
-      return true;
-    }
-    const member = [...group.idle].at(-1);
+    const isFresh = this.fresh?.group === group && this.fresh.idle !== undefined;
+    const member = isFresh ? this.fresh : [...group.idle].at(-1);
     if (member === undefined || !this.parts.room.wake(member)) return false;
     this.parts.leaveIdle(member);
+    if (isFresh || member.process.isQuiet) {
+      this.settle(waiter, member);
+      return true;
+    }
     this.promise(waiter);
     waiter.asked = member;
     void this.ask(waiter, member);

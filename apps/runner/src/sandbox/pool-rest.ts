@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /** A process that has not come to rest by then, after its run, is ended. */
-const restLimitMs = 500;
+const restLimitMs = 800;
 /** A process is frozen only after this pause, for runs that follow each other closely. */
 const freezeAfterMs = 10;
 /** A frozen process is measured after this, when its threads have stopped. */
@@ -38,7 +38,7 @@ export class PoolRest {
     const { process, group } = member;
     group.resting.add(member);
     const endWatch = watchForSilence(process.pid, () => (member.isSilent = true));
-    const isAtRest = await process.answersWithin(restLimitMs);
+    const isAtRest = await process.comesToRest(restLimitMs);
     endWatch();
     member.isSilent = false;
     group.resting.delete(member);

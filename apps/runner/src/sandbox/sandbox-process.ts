@@ -24,12 +24,17 @@ import { ActiveRun, type RunHooks } from './active-run';
 import type { Bundles } from './bundles';
 import { CallRefused, refusalOf, type CallAnswer } from './call-refused';
 import { EgressConnections, type WayOut } from './egress-connections';
-import { channelOf, pidInside } from './launcher';
+import { InnerProcess } from './inner-process';
+import { channelOf } from './launcher';
+import { Liveness } from './liveness';
 import { SandboxCosts } from './sandbox-costs';
 import { stepBack } from './sandbox-priority';
 
 /** Answers and data that a sandbox may leave unread before it is ended. */
 export const unreadBytesMax = 96 * 1024 * 1024;
+/** The time to read what a process that has ended left in its channel. */
+const lastWordsMs = 250;
+const lastWords: readonly Frame['type'][] = ['LOG', 'LOADED', 'RESULT'];
 
 /**
  * One sandboxed process, seen from outside. It is untrusted: every frame is checked, and the first
@@ -41,24 +46,22 @@ export class SandboxProcess {
   readonly exited: Promise<void>;
   isLoaded = false;
   isDead = false;
+  /** Nothing is sent to it any more. Only its last words are read. */
+  private isEnding = false;
 
+  private readonly inner: InnerProcess;
   private readonly channel: Socket;
   private readonly egress: EgressConnections;
   private readonly decoder: FrameDecoder;
   private readonly costs: SandboxCosts;
   private active: ActiveRun | undefined;
+  private readonly liveness = new Liveness((id) => this.send('PING', { id }));
   private lastRun = 0;
-  private lastPing = 0;
   private onReady: (() => void) | undefined;
-  private onPong: ((isInTime: boolean) => void) | undefined;
-  /** The pid of the process inside, not of the program that started it. */
-  pid: number | undefined;
-  /** The process itself said so with its last PONG. It may lie. */
-  hasLeftovers = false;
   private deathReason: string | undefined;
 
   constructor(
-    private readonly child: ChildProcess,
+    child: ChildProcess,
     private readonly options: {
       wayOut: WayOut;
       /** The names of the error classes, and the packages that code may require. */
@@ -69,6 +72,7 @@ export class SandboxProcess {
       onCannotStepBack?: () => void;
     },
   ) {
+    this.inner = new InnerProcess(child);
     this.channel = channelOf(child);
     this.egress = new EgressConnections(options.wayOut, {
       sendEvent: (event) => this.send('STREAM', event),
@@ -93,14 +97,24 @@ export class SandboxProcess {
         this.channel.resume();
         this.egress.resume();
       },
-      signal: (signal) => this.signal(signal),
+      signal: (signal) => this.inner.signal(signal),
     });
     this.exited = new Promise((resolve) => {
       const gone = (reason: string): void => {
         this.bury(reason);
         resolve();
       };
-      child.once('exit', (code, signal) => gone(signal ?? `exit ${code}`));
+      child.once('exit', (code, signal) => {
+        const reason = signal ?? `exit ${code}`;
+        // With its last words read, the channel closes.
+        if (this.active === undefined || this.channel.destroyed) return gone(reason);
+        const timer = setTimeout(() => this.channel.destroy(), lastWordsMs);
+        this.channel.once('close', () => {
+          clearTimeout(timer);
+          gone(reason);
+        });
+        this.hearOut();
+      });
       child.once('error', () => gone('could not be started'));
     });
     this.ready = new Promise((resolve, reject) => {
@@ -108,12 +122,8 @@ export class SandboxProcess {
       void this.exited.then(() => reject(new Error(`the sandbox ended: ${this.deathReason}`)));
     });
     this.ready.catch(() => undefined);
-    const pidIsKnown = pidInside(child).then((pid) => {
-      this.pid = pid ?? child.pid;
-      if (this.isDead) this.killProcess();
-    });
     // It may start at full priority: it has no customer's code until it is ready.
-    Promise.all([pidIsKnown, this.ready]).then(
+    Promise.all([this.inner.named, this.ready]).then(
       () => {
         if (this.pid === undefined || this.isDead) return;
         if (!stepBack(this.pid, () => this.isDead)) this.options.onCannotStepBack?.();
@@ -129,6 +139,7 @@ export class SandboxProcess {
       return Promise.resolve({ kind: 'died', reason: this.deathReason ?? 'unknown' });
     return new Promise((finished) => {
       this.lastRun += 1;
+      this.liveness.runBegins();
       this.active = new ActiveRun(this.lastRun, order, hooks, {
         modules: this.options.modules,
         send: (type, head, value) => this.send(type, head, value),
@@ -136,8 +147,10 @@ export class SandboxProcess {
         pause: () => this.costs.pause('calls'),
         resume: () => this.costs.resume('calls'),
         kill: (reason) => this.kill(reason),
+        hearOut: () => this.hearOut(),
         finished: (outcome) => {
           this.active = undefined;
+          this.liveness.runEnds(this.lastRun);
           // No connection outlives the run that opened it.
           this.egress.closeAll();
           this.costs.startAnew();
@@ -149,19 +162,27 @@ export class SandboxProcess {
     });
   }
 
-  /** Tells whether the event loop still turns. A process that spins after a run is of no use. */
+  /** That of the process inside. */
+  get pid(): number | undefined {
+    return this.inner.pid;
+  }
+
+  get hasLeftovers(): boolean {
+    return this.liveness.hasLeftovers;
+  }
+
+  /** Tells whether it may be given a run without being asked. */
+  get isQuiet(): boolean {
+    return this.liveness.isQuiet && !this.costs.isPausedFor('idle');
+  }
+
+  /** Tells whether it is fit for another run after this time at the latest. */
+  async comesToRest(limitMs: number): Promise<boolean> {
+    return !this.isDead && this.liveness.comesToRest(limitMs);
+  }
+
   async answersWithin(limitMs: number): Promise<boolean> {
-    if (this.isDead) return false;
-    return new Promise((resolve) => {
-      // An answer that has arrived while this thread was busy is read first.
-      const timer = setTimeout(() => setImmediate(resolve, false), limitMs);
-      this.onPong = (isInTime) => {
-        clearTimeout(timer);
-        resolve(isInTime);
-      };
-      this.lastPing += 1;
-      this.send('PING', { id: this.lastPing });
-    });
+    return !this.isDead && this.liveness.answersWithin(limitMs);
   }
 
   /** Stops all threads between runs, whatever the code has left behind. */
@@ -178,27 +199,8 @@ export class SandboxProcess {
 
   kill(reason: string): void {
     this.deathReason ??= reason;
-    this.killProcess();
+    this.inner.kill();
     this.bury(reason);
-  }
-
-  /**
-   * Waits until the process inside is known: without its starter it might wait for that one for ever.
-   */
-  private killProcess(): void {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    this.signal('SIGKILL');
-  }
-
-  /** False if the process inside is not known. */
-  private signal(signal: NodeJS.Signals): boolean {
-    if (this.pid === undefined) return false;
-    try {
-      process.kill(this.pid, signal);
-    } catch {
-      // It ended by itself in the meantime.
-    }
-    return true;
   }
 
   /** Settles everything that waits for this process, at the first sign of its death. */
@@ -209,8 +211,16 @@ export class SandboxProcess {
     this.costs.end();
     this.egress.closeAll();
     this.channel.destroy();
-    this.onPong?.(false);
+    this.liveness.end();
     this.active?.settle({ kind: 'died', reason: this.deathReason });
+  }
+
+  /** Reads what was written so far, also what waits behind a pause. */
+  private hearOut(): void {
+    this.isEnding = true;
+    this.costs.end();
+    this.decode(() => this.decoder.resume());
+    this.channel.resume();
   }
 
   private listen(): void {
@@ -246,7 +256,7 @@ export class SandboxProcess {
   }
 
   private onFrame(frame: Frame): void {
-    if (this.isDead) return;
+    if (this.isDead || (this.isEnding && !lastWords.includes(frame.type))) return;
     this.costs.chargeFor(frame);
     if (frame.type === 'DATA') return this.egress.onData(frame.stream, frame.data);
     const { head, value } = frame;
@@ -255,9 +265,9 @@ export class SandboxProcess {
         this.onReady?.();
         return;
       case 'PONG':
-        this.hasLeftovers = head['leftovers'] === true;
-        if (head['id'] === this.lastPing) this.onPong?.(true);
-        return;
+        return this.liveness.onAnswer(head);
+      case 'REST':
+        return this.liveness.onRest(head);
       case 'STREAM':
         return this.egress.onEvent(head);
       case 'RPC':
@@ -289,6 +299,7 @@ export class SandboxProcess {
 
   private onCall(id: number, method: string, head: JsonObject, params: Buffer): void {
     const run = this.active;
+    this.liveness.runCalls();
     if (run !== undefined && method.startsWith('egress.')) {
       return this.answerOwn(id, this.callEgress(run, method, objectOf(head['params'], 'params')));
     }
@@ -325,7 +336,7 @@ export class SandboxProcess {
   }
 
   private write(frame: readonly Buffer[], sent?: () => void): void {
-    if (this.isDead) return;
+    if (this.isDead || this.isEnding) return;
     writePieces(this.channel, frame, sent);
     if (this.channel.writableLength > unreadBytesMax) this.kill('does not read its channel');
   }

@@ -9,7 +9,8 @@ export interface Limits {
   readonly value: number;
 }
 
-const types = 'HELLO READY LOAD LOADED INVOKE RESULT RPC RPCRES LOG CANCEL PING PONG STREAM DATA';
+const types =
+  'HELLO READY LOAD LOADED INVOKE RESULT RPC RPCRES LOG CANCEL PING PONG STREAM DATA REST';
 const names = ['', ...types.split(' ')];
 
 export function readPlainly(bytes: Buffer, limits: Limits): Read {
