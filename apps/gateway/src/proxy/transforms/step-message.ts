@@ -2,10 +2,11 @@ import type { TransformStep } from '@glovebox/definitions';
 import { Budget, inSlices } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
+import type { AskedToken } from './asked-tokens';
 import { readingOf, textOfBody, withoutDigests, withoutFraming, type Broken } from './content';
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
-import { applySteps, needsBody, type AskedToken } from './steps';
+import { applySteps, needsBody } from './steps';
 import { tokenizeSteps } from './tokenize-steps';
 
 /** A request or an answer. The body is as it came, or already changed. */

@@ -2,8 +2,10 @@ import type { StepToken, TransformStep } from '@glovebox/definitions';
 import { atOnce, Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { ServiceHeaders } from '@glovebox/wire';
+import type { AskedToken } from './asked-tokens';
 import { readExactJson, writeExactJson } from './exact-json';
-import { applySteps, needsBody, withoutValuesAt, type AskedToken, type StepTools } from './steps';
+import { withoutValuesAt } from './spared-values';
+import { applySteps, needsBody, type StepTools } from './steps';
 
 const serviceHeaders = new ServiceHeaders(['SVC', 'BT']);
 const asJson = (text: string): unknown => atOnce(readExactJson(Buffer.from(text)));

@@ -13,7 +13,8 @@ import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
 import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
-import { hidesFromBody, needsBody, withoutValuesAt, type Spared } from './steps';
+import { withoutValuesAt, type Spared } from './spared-values';
+import { hidesFromBody, needsBody } from './steps';
 
 /** A request with its expressions replaced. */
 export interface Prepared extends Outgoing {

@@ -1,0 +1,108 @@
+import type { StepToken } from '@glovebox/definitions';
+import {
+  isContainer,
+  Opaque,
+  valueOf,
+  type Container,
+  type JsonPath,
+  type Work,
+} from '@glovebox/expressions';
+import { invalid, Problem } from '@glovebox/problems';
+import { placesOf, put, tooMuch, type Slot, type SteppedBody } from './body-places';
+
+/** A body with values that steps tokenize. Their ids come last, all at once. */
+export interface TokenizedBody extends SteppedBody {
+  tokensLeft: number;
+}
+
+export interface AskedToken {
+  readonly token: StepToken;
+  readonly data: unknown;
+}
+
+/** Tokens made by all steps of a message together. */
+export const stepTokensMax = 1_000;
+
+/** Stands in for a token whose id is not known yet. Nothing can be made of it. */
+class Asked extends Opaque {
+  constructor(
+    readonly path: string,
+    readonly asked: AskedToken,
+  ) {
+    super();
+  }
+
+  plain(): never {
+    throw new Problem('invalid_expression', {
+      detail: 'A step reads a value that an earlier step tokenizes.',
+    });
+  }
+}
+
+/** Leaves a mark in place of each value. */
+export function tokenizing(
+  path: JsonPath,
+  { path: text, token }: { path: string; token: StepToken },
+): (message: TokenizedBody) => Work<void> {
+  return function* (message) {
+    for (const place of yield* placesOf(message.holder, path, message.look)) {
+      const value = valueOf(place);
+      if (value === null) continue;
+      if (message.tokensLeft === 0) {
+        throw tooMuch(`The steps of a message may make at most ${stepTokensMax} tokens.`);
+      }
+      message.tokensLeft -= 1;
+      // Token data is JSON, so a number that cannot be kept exactly is refused here.
+      const data: unknown = JSON.parse(JSON.stringify(value));
+      put(place, new Asked(text, { token, data }));
+      yield;
+    }
+  };
+}
+
+export interface AskedPlace {
+  readonly slot: Slot;
+  readonly value: Asked;
+}
+
+const visitsOfSlice = 4_096;
+
+/** Finds the places that no later step has removed. */
+export function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
+  const found: AskedPlace[] = [];
+  const waiting: Container[] = [holder];
+  let visits = 0;
+  for (let parent = waiting.pop(); parent; parent = waiting.pop()) {
+    for (const key of Object.keys(parent)) {
+      const value = valueOf({ parent, key });
+      if (value instanceof Asked) found.push({ slot: { parent, key }, value });
+      else if (isContainer(value)) waiting.push(value);
+      visits += 1;
+      if (visits % visitsOfSlice === 0) yield;
+    }
+  }
+  return found;
+}
+
+export async function fillTokensIn(
+  places: readonly AskedPlace[],
+  tokenize: (asked: readonly AskedToken[]) => Promise<readonly string[]>,
+): Promise<void> {
+  const asked = places.map(({ value }) => value);
+  const ids = await tokenize(asked.map((one) => one.asked)).catch((thrown: unknown) => {
+    throw namedByPath(thrown, asked);
+  });
+  if (ids.length !== places.length) throw new Error('Not as many tokens as were asked for');
+  places.forEach(({ slot }, at) => put(slot, ids[at]));
+}
+
+/** Names the faults of a token by the path of its step: the caller does not know positions. */
+function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
+  if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
+  const errors = Object.entries(thrown.errors).map(([name, messages]) => {
+    const [, at, member] = /^(\d+)\.(.*)$/.exec(name) ?? [];
+    const path = at === undefined ? undefined : asked[Number(at)]?.path;
+    return [path === undefined ? name : `${path}: ${member}`, messages] as const;
+  });
+  return invalid(Object.fromEntries(errors));
+}
