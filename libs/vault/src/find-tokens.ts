@@ -1,7 +1,7 @@
 import type { Actor, Permission } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
-import type { Shares } from '@glovebox/shares';
+import type { LargeOpenings } from './large-openings';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
 import { showingGrants, showTokens } from './shown-tokens';
@@ -22,7 +22,7 @@ export interface TokenPage {
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,
-  largeOpenings: Shares,
+  largeOpenings: LargeOpenings,
   actor: Actor,
   {
     condition,

@@ -87,17 +87,18 @@ describe('one request', () => {
   });
 
   it('waits for a place to open much, one per tenant at a time, and is recorded once', async () => {
-    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const release = await vault.largeOpenings.shares.take(caller.tenantId);
     const small = await create({ data: 1 });
     const use = newUse();
     const waiting = vault.detokenize(caller, use, large.slice(1));
-    await waitFor(() => vault.largeOpenings.state.waiting === 1);
+    await waitFor(() => vault.largeOpenings.shares.state.waiting === 1);
     expect(await linesOf(use)).toEqual([]);
     expect((await vault.detokenize(caller, newUse(), [small])).get(small)).toBe(1);
     release();
     expect((await waiting).size).toBe(9);
     expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
-    expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
+    await waitFor(() => vault.largeOpenings.shares.state.held === 0);
+    expect(vault.largeOpenings.shares.state.waiting).toBe(0);
   });
 
   it('opens at most 10 MiB over all its look-ups together', async () => {
@@ -177,7 +178,7 @@ describe('one request', () => {
 
 describe('a page', () => {
   it('waits for a place if it opens much, one per tenant at a time, and is recorded once', async () => {
-    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const release = await vault.largeOpenings.shares.take(caller.tenantId);
     const traceId = randomUUID();
     const lines = () =>
       admin.query<object>(
@@ -186,18 +187,19 @@ describe('a page', () => {
       );
     const page = { page: 1, size: 9 };
     const waiting = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
-    await waitFor(() => vault.largeOpenings.state.waiting === 1);
+    await waitFor(() => vault.largeOpenings.shares.state.waiting === 1);
     expect(await lines()).toEqual([]);
     release();
     const lengths = (await waiting).tokens.map((token) => String(token.data).length);
     expect(lengths).toEqual(Array(9).fill(mebibyte - 2));
     expect(await lines()).toEqual([{ outcome: 'success', tokens: 9 }]);
-    expect(vault.largeOpenings.state).toMatchObject({ held: 0, waiting: 0 });
+    await waitFor(() => vault.largeOpenings.shares.state.held === 0);
+    expect(vault.largeOpenings.shares.state.waiting).toBe(0);
   });
 
   it('does not wait if it opens little, and is not counted if it is the last one', async () => {
     const ids = [await create({ data: 1 }), await create({ data: 2 })];
-    const release = vault.largeOpenings.takeNow(caller.tenantId);
+    const release = await vault.largeOpenings.shares.take(caller.tenantId);
     const statements: string[] = [];
     const sql: Sql = {
       query: (statement, values) => {

@@ -10,10 +10,6 @@ const openedValuesMax = 200_000;
 
 /** A look-up of more bytes waits for one of a few places: parsing holds up all other requests. */
 export const openedAtOnceMax = 128 * 1024;
-export const largeOpeningsMax = 2;
-export const largeOpeningWaitMs = 5_000;
-/** Look-ups of one tenant that wait. */
-export const waitingOpeningsMax = 50;
 
 /** Bytes of memory of a list or object besides its text. */
 const valueBytes = 64;

@@ -9,7 +9,7 @@ import {
 import type { Sql } from '@glovebox/database';
 import type { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import type { Shares } from '@glovebox/shares';
+import type { LargeOpenings } from './large-openings';
 import {
   openedAtOnceMax,
   openedBytesMax,
@@ -61,7 +61,7 @@ export async function showTokens(
   { principal, traceId }: Actor,
   { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
   tokenIds: readonly string[],
-  largeOpenings?: Shares,
+  largeOpenings?: LargeOpenings,
 ): Promise<TokenView[]> {
   if (tokenIds.length === 0) return [];
   const { tenantId, applicationId: actorId } = principal;

@@ -3,19 +3,11 @@ import type { Sql } from '@glovebox/database';
 import { valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import { Shares } from '@glovebox/shares';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
 import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
-import {
-  largeOpeningsMax,
-  largeOpeningWaitMs,
-  openedAtOnceMax,
-  openedBytesMax,
-  OpeningBudget,
-  tooManyBytes,
-  waitingOpeningsMax,
-} from './opening-budget';
+import { LargeOpenings } from './large-openings';
+import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
 import { showTokens } from './shown-tokens';
 import { sightsOf, type Sight } from './replay-sights';
@@ -44,12 +36,7 @@ interface TokenizedDocument {
  * use. Methods that write take the connection of a transaction, which the caller commits.
  */
 export class Vault {
-  /** Places for look-ups that open much. Opening costs this process, not Postgres. */
-  readonly largeOpenings = new Shares({
-    places: largeOpeningsMax,
-    waitMs: largeOpeningWaitMs,
-    waitingMax: waitingOpeningsMax,
-  });
+  readonly largeOpenings = new LargeOpenings();
 
   constructor(
     private readonly sealer: Sealer,
