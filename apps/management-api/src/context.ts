@@ -13,7 +13,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares } from '@glovebox/shares';
-import { connectStores } from '@glovebox/stores';
+import { connectStores, observeRelay } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createBodyShares, type BodyShares } from './shares/body-room';
@@ -96,10 +96,12 @@ export async function createManagementContext(
     connections: dataSource.shares,
     lists: searches.shares.lists,
     searches: searches.shares.searches,
-    large_openings: vault.largeOpenings,
+    large_openings: vault.largeOpenings.shares,
     buffered_bytes: bodies.bufferedBytes,
     large_bodies: bodies.largeBodies,
   });
+
+  observeRelay(registry, stores.definitions.relay);
 
   return {
     config,

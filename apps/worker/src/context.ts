@@ -11,15 +11,17 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
-import { connectStores } from '@glovebox/stores';
+import { connectStores, observeRelay } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
+import { createMetrics, type WorkerMetrics } from './observing/metrics';
 
 /** All that a job may need, made once. */
 export interface WorkerContext {
   readonly config: WorkerConfig;
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly metrics: WorkerMetrics;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly sealer: Sealer;
@@ -65,10 +67,13 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const tokenUses = new TokenUses(database);
+  const registry = createRegistry('worker');
+  observeRelay(registry, stores.definitions.relay);
   return {
     config,
     logger,
-    registry: createRegistry('worker'),
+    registry,
+    metrics: createMetrics(registry),
     database,
     definitions: stores.definitions,
     sealer: stores.sealer,

@@ -1,4 +1,5 @@
 import type { WorkerContext } from './context';
+import { takeBackPlaces } from './deliveries/claim-delivery';
 import { tenantsWithDueRows } from './due-tenants';
 import type { FairQueue } from './fair-queue';
 import { takeBackSilentRuns } from './runs/run-rows';
@@ -14,10 +15,11 @@ interface Woken {
  * that died, webhooks whose next attempt is due. No promise therefore depends on Redis.
  */
 export async function sweep(
-  { database }: Pick<WorkerContext, 'database'>,
+  { database, metrics }: Pick<WorkerContext, 'database' | 'metrics'>,
   { runs, deliveries }: Woken,
 ): Promise<void> {
-  await takeBackSilentRuns(database);
+  metrics.takenBack('runs', await takeBackSilentRuns(database));
+  metrics.takenBack('deliveries', await takeBackPlaces(database));
   for (const tenantId of await tenantsWithDueRows(database, 'reactor_runs')) runs.wake(tenantId);
   for (const tenantId of await tenantsWithDueRows(database, 'webhook_deliveries')) {
     deliveries.wake(tenantId);

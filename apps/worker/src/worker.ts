@@ -4,6 +4,7 @@ import { createBackground } from './background';
 import type { WorkerContext } from './context';
 import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
 import { startHousekeeping } from './housekeeping/housekeeping';
+import { observeQueueDepths } from './observing/queue-depths';
 import { startConsumer } from './runs/consumer';
 import { queueOfRuns } from './runs/queue-of-runs';
 import { sweep } from './sweeper';
@@ -16,13 +17,14 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   const runs = queueOfRuns(ctx, deliveries);
   observeShares(ctx.registry, {
     lookups: ctx.lookups,
-    large_openings: ctx.vault.largeOpenings,
+    large_openings: ctx.vault.largeOpenings.shares,
     connections: ctx.database.shares,
     token_uses: ctx.tokenUses.places,
     run_lines: waitingLines,
     runs: runs.shares,
     deliveries: deliveries.shares,
   });
+  observeQueueDepths(ctx.registry, ctx.database);
   const consumer = await startConsumer(ctx, runs);
   const background = createBackground(ctx);
   background.repeat('sign_of_life', sweepMs, () =>
@@ -32,9 +34,9 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   startHousekeeping(ctx, background);
   return {
     async stop() {
-      // Together: a consumer that waits for Redis must not let further runs begin meanwhile.
-      await Promise.all([background.stop(), consumer.stop(), runs.stop()]);
-      await deliveries.stop();
+      // Together: nothing new begins while one of them waits for what it has. The webhooks of runs
+      // that end meanwhile are due, and other workers find them.
+      await Promise.all([background.stop(), consumer.stop(), runs.stop(), deliveries.stop()]);
     },
   };
 }

@@ -9,6 +9,7 @@ const count = 100_000;
 const bytesEachMax = 1_500;
 /** A few tens on an idle machine. Processor time, which other processes do not lengthen. */
 const blockedMsMax = 300;
+const withinMs = 120_000;
 
 let stage: Stage;
 let admin: Database;
@@ -94,8 +95,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
     if (!over) setImmediate(turn);
   };
   turn();
-  await work();
-  over = true;
+  await work().finally(() => (over = true));
   return longest;
 }
 
@@ -119,7 +119,7 @@ it('100,000 definitions at once come to an end, let others work, and take 1.5 KB
   took.bytesEach = (heap() - before) / count;
   await measure('fill Redis', async () => {
     await api.start();
-    await waitFor(() => gateway.follower.source === 'redis', { timeoutMs: 60_000 });
+    await waitFor(() => gateway.follower.source === 'redis', { timeoutMs: withinMs });
   });
   await admin.query(
     `WITH head AS (UPDATE definition_head SET version = version + $1 RETURNING version)
@@ -130,7 +130,7 @@ it('100,000 definitions at once come to an end, let others work, and take 1.5 KB
   await measure('change all', () =>
     waitFor(
       () => gateway.follower.fresh() && gateway.follower.head?.version === Number(head?.version),
-      { timeoutMs: 60_000 },
+      { timeoutMs: withinMs },
     ),
   );
   process.stdout.write(
@@ -140,7 +140,7 @@ it('100,000 definitions at once come to an end, let others work, and take 1.5 KB
   for (const name of ['start', 'fill Redis', 'change all']) {
     expect(took[`${name}, blocked`]).toBeLessThan(blockedMsMax);
   }
-}, 240_000);
+}, 480_000);
 
 it('300 definitions of 1 MiB, from a release without a limit, are loaded from both stores', async () => {
   const other = await startStage();

@@ -111,6 +111,15 @@ export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<
   return Number(last);
 }
 
+/** Reads the end of the log. */
+export async function readHead(sql: Sql): Promise<Head> {
+  const [head] = await sql.query<{ epoch: string; version: string }>(
+    'SELECT epoch, version FROM definition_head',
+  );
+  if (!head) throw new Error('The definition log has no head');
+  return { epoch: head.epoch, version: Number(head.version) };
+}
+
 /**
  * Reads a part of the log after a version, in one snapshot. Entries beyond the part are never
  * fetched.

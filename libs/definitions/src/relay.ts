@@ -7,7 +7,7 @@ import type { KeyRing } from '@glovebox/seal';
 import { withProofs } from './entry-proofs';
 import { keepSubscribed } from './keep-subscribed';
 import { manifestOf, proofOfAnswer, proofOfRefusal } from './relay-proofs';
-import { readLog, type Head, type LogPart } from './log';
+import { readHead, readLog, type Head, type LogPart } from './log';
 import {
   acknowledgementChannel,
   RedisPrefix,
@@ -41,6 +41,9 @@ export class DefinitionRelay {
   readonly #stopped = new AbortController();
   /** The newest head of Postgres that this process has seen or acknowledged. */
   #known: Head | undefined;
+  /** The last time that Redis was seen to hold all of Postgres's log, and the end of it then. */
+  #complete: { readonly at: number; readonly head: Head } | undefined;
+  #startedAt = performance.now();
   #loop: Promise<void> | undefined;
   #subscription: { stop(): void } | undefined;
 
@@ -49,6 +52,7 @@ export class DefinitionRelay {
   }
 
   start(): void {
+    this.#startedAt = performance.now();
     this.#subscription = keepSubscribed(
       this.options.subscriber,
       acknowledgementChannel,
@@ -64,6 +68,20 @@ export class DefinitionRelay {
     if (this.#loop && this.options.writes) {
       await this.#prefix.leave(this.#id).catch((error: unknown) => this.options.onFault?.(error));
     }
+  }
+
+  /**
+   * How far Redis may be behind Postgres: the versions that it lacks, and the time since it was last
+   * seen to lack none. While Postgres is away, the newest version that this process knows counts.
+   */
+  async lag(): Promise<{ readonly versions: number; readonly seconds: number }> {
+    const head = await readHead(this.options.sql).catch(() => this.#known);
+    const { at = this.#startedAt, head: inRedis } = this.#complete ?? {};
+    const base = inRedis?.epoch === head?.epoch ? (inRedis?.version ?? 0) : 0;
+    return {
+      versions: Math.max((head?.version ?? 0) - base, 0),
+      seconds: (performance.now() - at) / 1_000,
+    };
   }
 
   /**
@@ -112,6 +130,7 @@ export class DefinitionRelay {
   /** Brings Redis to the head of Postgres, and returns how many followers were told. */
   async #push(announce: boolean): Promise<number> {
     for (;;) {
+      const begunAt = performance.now();
       const survey = await this.#prefix.survey(this.options.writes ? this.#id : undefined);
       const { text, tickets } = survey;
       const { part, mode } = await this.#missing(survey).catch(async (error: unknown) => {
@@ -133,7 +152,9 @@ export class DefinitionRelay {
         },
       );
       const arrived = head?.epoch === part.head.epoch && head.version >= part.head.version;
-      if (arrived) return receivers;
+      if (!arrived) continue;
+      this.#complete = { at: begunAt, head: part.head };
+      return receivers;
     }
   }
 

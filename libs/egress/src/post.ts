@@ -19,7 +19,7 @@ export interface Posted {
   readonly headers: IncomingHttpHeaders;
 }
 
-const answerBytesMax = 64 * 1024;
+const answerBytesMax = 4 * 1024;
 
 /**
  * Sends one POST on a connection of its own and follows no redirects. The answer counts from its

@@ -1,1 +1,2 @@
 export { connectStores } from './connect-stores';
+export { observeRelay } from './observe-relay';

@@ -26,6 +26,7 @@ import { LogEndedWork0000000000034 } from '../migrations/0034-log-ended-work';
 import { BoundAuditLog0000000000035 } from '../migrations/0035-bound-audit-log';
 import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-audit-log';
 import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
+import { GiveWebhooksPlaces0000000000038 } from '../migrations/0038-give-webhooks-places';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -57,6 +58,7 @@ const migrations = [
   BoundAuditLog0000000000035,
   PartitionAuditLog0000000000036,
   KeepOutcomesOfRuns0000000000037,
+  GiveWebhooksPlaces0000000000038,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const formula = { name: 'f', code: 'module.exports = () => 1' };
   const { id: formulaId } = (await api.post('/reactor-formulas', formula)).body as { id: string };
   await insertReactors(formulaId);
-}, 60_000);
+}, 90_000);
 
 /** Inserts rows like those of the API: each configuration is sealed to its own row. */
 async function insertReactors(formulaId: string): Promise<void> {
@@ -43,7 +43,7 @@ async function insertReactors(formulaId: string): Promise<void> {
      FROM reactors`,
     [api.foreign.tenant_id],
   );
-  await waitFor(() => vacuum(api.admin, 'reactors'));
+  await waitFor(() => vacuum(api.admin, 'reactors'), { timeoutMs: 30_000 });
 }
 
 const queries = [

@@ -192,7 +192,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
        FROM generate_series(1, 400000) n`,
       [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
     );
-    await waitFor(() => vacuum(api.admin, 'audit_log'));
+    await waitFor(() => vacuum(api.admin, 'audit_log'), { timeoutMs: 20_000 });
   }, 60_000);
 
   it.each([

@@ -9,10 +9,11 @@ export async function buildIndex(
   queryRunner: QueryRunner,
   name: string,
   definition: string,
+  { unique = false } = {},
 ): Promise<void> {
   const statements = [
     `DROP INDEX CONCURRENTLY IF EXISTS ${name}_new`,
-    `CREATE INDEX CONCURRENTLY ${name}_new ON ${definition}`,
+    `CREATE ${unique ? 'UNIQUE ' : ''}INDEX CONCURRENTLY ${name}_new ON ${definition}`,
     `DROP INDEX CONCURRENTLY IF EXISTS ${name}`,
     `ALTER INDEX ${name}_new RENAME TO ${name}`,
   ];

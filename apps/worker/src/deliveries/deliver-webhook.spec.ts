@@ -11,7 +11,8 @@ import {
 import type { WorkerContext } from '../context';
 import { tenantsWithDueRows } from '../due-tenants';
 import { deliverWebhook, unsentTriesMax } from './deliver-webhook';
-import { claimDelivery, recordVerdict, type Attempt } from './delivery-rows';
+import { claimDelivery, type ClaimedDelivery } from './claim-delivery';
+import { recordVerdict, type Attempt } from './delivery-rows';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 
 let worker: SpecWorker;
@@ -71,11 +72,17 @@ async function delivery(callbackUrl = `${receiver.url}/hook`): Promise<string> {
   return id;
 }
 
+/** Claims a delivery if one is due. No receiver is full here. */
+async function claimDue(): Promise<ClaimedDelivery | undefined> {
+  const claimed = await claimDelivery(worker.ctx.database, worker.tenantId);
+  if (claimed === 'full') throw new Error('a receiver is full');
+  return claimed;
+}
+
 /** Makes one attempt if a delivery is due. */
 async function attemptDue(): Promise<void> {
-  const { ctx, tenantId } = worker;
-  const taken = await claimDelivery(ctx.database, tenantId);
-  if (taken) await deliverWebhook(ctx, taken);
+  const taken = await claimDue();
+  if (taken) await deliverWebhook(worker.ctx, taken);
 }
 
 interface Row {
@@ -172,13 +179,12 @@ describe('a worker that cannot send', () => {
       dataKeyTable(worker.ctx.database),
     ),
   });
-  const take = () => claimDelivery(worker.ctx.database, worker.tenantId);
 
   it('because it lacks the master key uses up no attempt, and waits longer each time', async () => {
     const id = await delivery();
     for (const waits of [30, 60, 120, 240, 480, 600, 600]) {
       await makeDue(id);
-      const taken = await take();
+      const taken = await claimDue();
       if (!taken) throw new Error('nothing was due');
       await expect(deliverWebhook(unopened(), taken)).rejects.toThrow('master key');
       const row = await rowOf(id);
@@ -195,7 +201,7 @@ describe('a worker that cannot send', () => {
     const id = await delivery();
     for (let nth = 0; nth < 15; nth += 1) {
       await makeDue(id);
-      expect(await take()).toBeDefined();
+      expect(await claimDue()).toBeDefined();
     }
     await makeDue(id);
     answer = { status: 500 };
@@ -213,7 +219,7 @@ describe('a worker that cannot send', () => {
       ]);
     const tryOnce = async (): Promise<void> => {
       await makeDue(id);
-      const taken = await take();
+      const taken = await claimDue();
       if (!taken) throw new Error('nothing was due');
       await expect(deliverWebhook(unopened(), taken)).rejects.toThrow('master key');
     };
@@ -226,7 +232,7 @@ describe('a worker that cannot send', () => {
 
   it('because another one has claimed the delivery meanwhile sends nothing', async () => {
     const id = await delivery();
-    const slow = await take();
+    const slow = await claimDue();
     if (!slow) throw new Error('nothing was due');
     await makeDue(id);
     await attemptDue();
@@ -305,7 +311,7 @@ it('a webhook lists its last fifty attempts', async () => {
   const id = await delivery();
   for (let ms = 1; ms <= 60; ms += 1) {
     await makeDue(id);
-    const taken = await claimDelivery(worker.ctx.database, worker.tenantId);
+    const taken = await claimDue();
     if (!taken) throw new Error('nothing was due');
     const attempt: Attempt = { at: '2026-01-31T12:00:00.000Z', ms, outcome: 'timed_out' };
     const verdict = ms === 60 ? ({ kind: 'failed', attempt } as const) : retryOf(attempt);

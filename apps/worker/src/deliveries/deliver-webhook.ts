@@ -1,17 +1,20 @@
+import { timeOfId } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { EgressUnreachable, hopHeader } from '@glovebox/egress';
 import type { WorkerContext } from '../context';
+import { givePlaceBack, type ClaimedDelivery } from './claim-delivery';
 import {
   attemptMs,
   countAttempt,
   openDelivery,
   recordVerdict,
   type Attempt,
-  type ClaimedDelivery,
   type OpenedDelivery,
   type Verdict,
 } from './delivery-rows';
 import { webhookHeaders } from './sign-webhook';
+
+type Attempted = Extract<Verdict, { readonly attempt: Attempt }>;
 
 const retriesMax = 10;
 const firstRetryMs = 9_000;
@@ -25,13 +28,25 @@ export const unsentTriesMax = 150;
  */
 export async function deliverWebhook(ctx: WorkerContext, claimed: ClaimedDelivery): Promise<void> {
   const { delivery, tenant } = await prepare(ctx, claimed);
-  if (!tenant) {
-    await recordVerdict(ctx.database, claimed, { kind: 'given_up', reason: 'tenant_gone' });
-    return;
-  }
+  if (!tenant) return conclude(ctx, claimed, { kind: 'given_up', reason: 'tenant_gone' });
   const attempts = await countAttempt(ctx.database, claimed);
-  if (attempts === undefined) return;
-  await recordVerdict(ctx.database, claimed, await attempt(ctx, delivery, tenant, attempts));
+  if (attempts === undefined) return ctx.metrics.fenced('deliveries');
+  const verdict = await attempt(ctx, delivery, tenant, attempts);
+  ctx.metrics.attempted(verdict.attempt);
+  await conclude(ctx, claimed, verdict);
+}
+
+async function conclude(
+  ctx: WorkerContext,
+  claimed: ClaimedDelivery,
+  verdict: Verdict,
+): Promise<void> {
+  const { database, metrics } = ctx;
+  if (!(await recordVerdict(database, claimed, verdict))) return metrics.fenced('deliveries');
+  if (verdict.kind === 'retry') return;
+  // A webhook has the id of its run, which begins with the time of the acceptance.
+  const acceptedAt = claimed.isReplay ? undefined : timeOfId(claimed.id);
+  metrics.deliveryEnded(verdict, acceptedAt && Math.max(Date.now() - acceptedAt, 0));
 }
 
 /** Opens the delivery and finds its tenant. A delivery that fails here for a day is given up. */
@@ -47,7 +62,10 @@ async function prepare(
     return { delivery, tenant: definitions.find('tenant', tenantId, tenantId) };
   } catch (error) {
     if (claimed.unsentTries > unsentTriesMax) {
-      await recordVerdict(ctx.database, claimed, { kind: 'given_up', reason: 'unreadable' });
+      await conclude(ctx, claimed, { kind: 'given_up', reason: 'unreadable' });
+    } else {
+      // Another worker may have what this one lacks.
+      await givePlaceBack(ctx.database, claimed);
     }
     throw error;
   }
@@ -58,7 +76,7 @@ async function attempt(
   { tenantId, webhookId, callbackUrl, body }: OpenedDelivery,
   tenant: TenantDefinition,
   attempts: number,
-): Promise<Verdict> {
+): Promise<Attempted> {
   const now = Date.now();
   const secrets = tenant.webhookSecrets
     .filter(({ until }) => until === null || Date.parse(until) > now)

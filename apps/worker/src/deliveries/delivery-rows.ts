@@ -1,13 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { Sql } from '@glovebox/database';
 import { receiverOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
+import type { ClaimedDelivery } from './claim-delivery';
 
 /** One attempt may take this long. */
 export const attemptMs = 15_000;
 /** The time after which another worker takes over from one that died. */
-const claimMs = 2 * attemptMs;
-const unsentPauseMaxMs = 10 * 60 * 1_000;
+export const claimMs = 2 * attemptMs;
 
 /** A webhook that was not inserted yet. It has the id of its run. */
 export interface NewDelivery {
@@ -17,19 +16,6 @@ export interface NewDelivery {
   readonly callbackUrl: Buffer;
   readonly receiver: string;
   readonly body: Buffer;
-}
-
-/** A delivery that this process has claimed, still sealed. */
-export interface ClaimedDelivery {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly webhookId: string;
-  readonly callbackUrl: Buffer;
-  readonly receiver: string;
-  readonly body: Buffer;
-  /** How often it was claimed since something was last sent, this claim included. */
-  readonly unsentTries: number;
-  readonly fence: string;
 }
 
 export interface OpenedDelivery {
@@ -86,101 +72,6 @@ export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<v
   );
 }
 
-/**
- * A claim looks at so many rows in the order of their time, and at so many receivers after that.
- */
-export const claimStepsMax = 200;
-
-// The claim may be a little early: the column keeps milliseconds, and rounds up.
-const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
-/** Rows of the releases before this column have none. The index has the same expression. */
-const receiverColumn = 'coalesce(receiver, tenant_id::text)';
-
-/**
- * Claims the delivery of the tenant that has been due for longest. Deliveries to full receivers are
- * passed over: a receiver that hangs delays only its own webhooks. Where only such deliveries are
- * in front, the claim walks the tenant's other receivers, from a random one on. It finds what is
- * due to one of them without a walk over the rows that wait.
- */
-export async function claimDelivery(
-  sql: Sql,
-  tenantId: string,
-  fullReceivers: readonly string[] = [],
-): Promise<ClaimedDelivery | undefined> {
-  const first = await claim(
-    sql,
-    tenantId,
-    `SELECT d.id FROM (
-       SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
-       WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
-     JOIN webhook_deliveries d ON d.id = first.id
-     WHERE first.receiver <> ALL ($4) AND d.status = 'pending'
-       AND d.next_attempt_at = first.next_attempt_at
-     ORDER BY first.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`,
-    fullReceivers,
-  );
-  if (first || fullReceivers.length === 0) return first;
-  for (const from of [randomBytes(16).toString('base64url'), '']) {
-    const receiver = await dueReceiver(sql, tenantId, fullReceivers, from);
-    if (receiver === undefined) continue;
-    // In the order of the index of receivers: by that of times Postgres would walk what waits.
-    return claim(
-      sql,
-      tenantId,
-      `SELECT id FROM webhook_deliveries
-       WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4 AND ${isDue}
-       ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
-      receiver,
-    );
-  }
-  return undefined;
-}
-
-/** The row is due again after a while, in case this worker dies or cannot send it. */
-async function claim(
-  sql: Sql,
-  tenantId: string,
-  which: string,
-  receivers: string | readonly string[],
-): Promise<ClaimedDelivery | undefined> {
-  const [row] = await sql.query<ClaimedDelivery>(
-    `UPDATE webhook_deliveries
-     SET fence = fence + 1, unsent_tries = unsent_tries + 1,
-       next_attempt_at = now() + interval '1 millisecond'
-         * least($2::float8 * 2 ^ least(unsent_tries, 20), $3)
-     WHERE id = (${which})
-     RETURNING id, tenant_id AS "tenantId", webhook_id AS "webhookId",
-       callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
-       unsent_tries AS "unsentTries", fence`,
-    [tenantId, claimMs, unsentPauseMaxMs, receivers],
-  );
-  return row;
-}
-
-/** A receiver behind `from` that a delivery is due to. One step into the index for each. */
-async function dueReceiver(
-  sql: Sql,
-  tenantId: string,
-  fullReceivers: readonly string[],
-  from: string,
-): Promise<string | undefined> {
-  const next = (after: string): string =>
-    `SELECT ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
-     WHERE tenant_id = $1 AND status = 'pending' AND ${receiverColumn} > ${after}
-     ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1`;
-  const [row] = await sql.query<{ receiver: string }>(
-    `WITH RECURSIVE receivers AS (
-       (${next('$3')})
-       UNION ALL
-       SELECT next.* FROM receivers, LATERAL (${next('receivers.receiver')}) next
-     )
-     SELECT receiver FROM (SELECT * FROM receivers LIMIT ${claimStepsMax}) passed
-     WHERE next_attempt_at <= now() AND receiver <> ALL ($2) LIMIT 1`,
-    [tenantId, fullReceivers, from],
-  );
-  return row?.receiver;
-}
-
 export async function openDelivery(
   sealer: Sealer,
   { id, tenantId, webhookId, callbackUrl, body }: ClaimedDelivery,
@@ -197,7 +88,10 @@ export async function openDelivery(
   };
 }
 
-/** Returns the number of this attempt. Undefined: another worker has claimed and sends it. */
+/**
+ * Returns the number of this attempt. Undefined: another worker has claimed the delivery, or the
+ * claim is so old that its place is taken back. Nothing may be sent then.
+ */
 export async function countAttempt(
   sql: Sql,
   { id, fence }: ClaimedDelivery,
@@ -205,8 +99,10 @@ export async function countAttempt(
   const [row] = await sql.query<{ attempts: number }>(
     `UPDATE webhook_deliveries
      SET attempts = attempts + 1, unsent_tries = 0,
-       next_attempt_at = now() + $3 * interval '1 millisecond'
-     WHERE id = $1 AND fence = $2 AND status = 'pending' RETURNING attempts`,
+       next_attempt_at = now() + $3 * interval '1 millisecond',
+       place_until = now() + $3 * interval '1 millisecond'
+     WHERE id = $1 AND fence = $2 AND status = 'pending' AND place IS NOT NULL
+     RETURNING attempts`,
     [id, fence, claimMs],
   );
   return row?.attempts;
@@ -217,19 +113,22 @@ const attemptsListedMax = 50;
 const listed = `CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
   THEN attempt_log - 0 ELSE attempt_log END || $3::jsonb`;
 
+/** False: another worker has claimed the delivery meanwhile, and nothing is recorded. */
 export async function recordVerdict(
   sql: Sql,
   claimed: ClaimedDelivery,
   verdict: Verdict,
-): Promise<void> {
+): Promise<boolean> {
   const attempts = verdict.kind === 'given_up' ? [] : [verdict.attempt];
   if (verdict.kind !== 'retry') return endDelivery(sql, claimed, verdict, attempts);
-  await sql.query(
+  const rows = await sql.query(
     `UPDATE webhook_deliveries
-     SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond'
-     WHERE id = $1 AND fence = $2 AND status = 'pending'`,
+     SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond',
+       place = NULL, place_until = NULL
+     WHERE id = $1 AND fence = $2 AND status = 'pending' RETURNING id`,
     [claimed.id, claimed.fence, JSON.stringify(attempts), verdict.afterMs],
   );
+  return rows.length > 0;
 }
 
 /** The row moves to the log. Another claim keeps it. */
@@ -238,17 +137,19 @@ async function endDelivery(
   { id, fence }: ClaimedDelivery,
   verdict: Verdict,
   attempts: readonly Attempt[],
-): Promise<void> {
+): Promise<boolean> {
   const status = verdict.kind === 'delivered' ? 'delivered' : 'failed';
   const outcome = verdict.kind === 'given_up' ? verdict.reason : verdict.attempt.outcome;
-  await sql.query(
+  const rows = await sql.query(
     `WITH ended AS (
        DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
-       RETURNING *)
-     INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
+       RETURNING *),
+     logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
        callback_url, receiver, body, attempt_log, outcome, created_at, ended_at)
      SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, body,
-       ${listed}, $5, created_at, now() FROM ended`,
+       ${listed}, $5, created_at, now() FROM ended)
+     SELECT id FROM ended`,
     [id, fence, JSON.stringify(attempts), status, outcome],
   );
+  return rows.length > 0;
 }

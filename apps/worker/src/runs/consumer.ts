@@ -22,13 +22,13 @@ export async function startConsumer(
   });
   await refuseEviction(connection);
 
-  const worker = new Worker<{ tenantId?: string }>(runQueue.name, () => Promise.resolve(), {
+  const worker = new Worker<unknown>(runQueue.name, () => Promise.resolve(), {
     connection,
     prefix: runQueue.prefix,
     concurrency: remindersAtOnceMax,
   });
-  worker.on('completed', ({ data: { tenantId } }) => {
-    // Older releases named a run instead. The sweeper finds its row.
+  worker.on('completed', ({ data }) => {
+    const tenantId = tenantOf(data);
     if (tenantId !== undefined) runs.wake(tenantId);
   });
   worker.on('error', (error) => {
@@ -40,6 +40,14 @@ export async function startConsumer(
       connection.disconnect();
     },
   };
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Undefined: a reminder of an older release, or no reminder at all. The sweep finds every row. */
+function tenantOf(data: unknown): string | undefined {
+  const { tenantId } = (data ?? {}) as { readonly tenantId?: unknown };
+  return typeof tenantId === 'string' && uuid.test(tenantId) ? tenantId : undefined;
 }
 
 const answerMs = 2_000;

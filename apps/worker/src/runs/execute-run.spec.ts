@@ -4,7 +4,7 @@ import { startRunner, waitFor } from '@glovebox/testing';
 import type { WorkerContext } from '../context';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import { executeRun } from './execute-run';
-import { claimRun, faultsMax, markStarted, type ClaimedRun } from './run-rows';
+import { claimRun, faultsMax, markStarted, takeBackSilentRuns, type ClaimedRun } from './run-rows';
 import { startSpecRuns, type SpecRuns } from './spec-runs';
 
 let runner: Awaited<ReturnType<typeof startRunner>>;
@@ -219,10 +219,10 @@ describe('a run whose code has not started', () => {
     expect(await webhookOf(again)).toMatchObject({ status: 500, code: 'internal_error' });
   });
 
-  it('is given back with a fault when it does not open, and its tenant is left alone for a while', async () => {
+  it("is given back with a fault when it does not open, and its tenant's other runs go on", async () => {
     const run = await runs.claimNew();
     const broken = { ...run, args: Buffer.from('broken') };
-    expect(await executeRun(worker.ctx, broken)).toBe('later');
+    expect(await executeRun(worker.ctx, broken)).toBe('done');
     expect(await runs.row(run.id)).toMatchObject({ status: 'pending', faults: 1 });
   });
 });
@@ -238,6 +238,19 @@ describe('a run whose worker died', () => {
     expect(await runs.row(run.id)).toMatchObject({ status: 'failed' });
     expect(await webhookOf(run)).toMatchObject({ status: 500, code: 'run_interrupted' });
   });
+});
+
+it('a run whose workers fell silent five times before its code is given up: internal_error', async () => {
+  await setCode('module.exports = () => ({ raw: 1 })');
+  let run = await runs.claimNew();
+  for (let silent = 0; silent < faultsMax; silent += 1) {
+    await runs.set(run.id, `lease_until = now() - interval '1 second'`);
+    await takeBackSilentRuns(worker.ctx.database);
+    run = await runs.claim();
+  }
+  expect(await executeRun(worker.ctx, run)).toBe('done');
+  expect(await runs.row(run.id)).toMatchObject({ status: 'failed', fence: faultsMax + 1 });
+  expect(await webhookOf(run)).toMatchObject({ status: 500, code: 'internal_error' });
 });
 
 describe('a run that another worker has claimed', () => {

@@ -8,9 +8,11 @@ import type { Ending } from '../fair-queue';
 import {
   faultsMax,
   finishRun,
+  isAway,
   leaseSeconds,
   markStarted,
   openRun,
+  queuedMsOf,
   recordOf,
   releaseRun,
   renewRun,
@@ -34,11 +36,14 @@ export async function executeRun(
   claimed: ClaimedRun,
   renewEveryMs = renewMs,
 ): Promise<Ending> {
-  const run = await openRun(ctx.database, ctx.sealer, claimed).catch((error: unknown) => {
+  let run: OpenedRun;
+  try {
+    run = await openRun(ctx.database, ctx.sealer, claimed);
+  } catch (error) {
     const fields = { error: describeError(error), runId: claimed.id };
     ctx.logger.warn(fields, 'a run could not be opened');
-  });
-  if (!run) return 'later';
+    return isAway(error) ? 'later' : 'done';
+  }
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     if (!(await renewRun(ctx.database, run))) lost.abort();
@@ -49,12 +54,15 @@ export async function executeRun(
     const result = await resultOf(ctx, run, lost.signal);
     if (result.status === 'released') {
       await releaseRun(ctx.database, run, result.reason);
+      ctx.metrics.runReleased(result.reason);
       return result.reason === 'later' ? 'later' : 'done';
     }
-    await finishRun(ctx.database, ctx.sealer, run, result);
+    if (!(await finishRun(ctx.database, ctx.sealer, run, result))) throw new Fenced();
+    ctx.metrics.runEnded(result.record, queuedMsOf(run, result.record));
     return 'done';
   } catch (error) {
     if (!(error instanceof Fenced)) throw error;
+    ctx.metrics.fenced('runs');
     return 'done';
   } finally {
     await renewing.stop();

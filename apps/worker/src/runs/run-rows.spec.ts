@@ -293,7 +293,7 @@ describe('a former owner of a run', () => {
           },
           ended('{"late":true}'),
         ),
-      undefined,
+      false,
     ],
     [
       'give it up',
@@ -328,11 +328,27 @@ describe('a former owner of a run', () => {
   });
 });
 
-it('a run is taken back once the lease of its worker is over, and not before', async () => {
-  const claimed = await runs.claimNew();
-  await takeBackSilentRuns(worker.ctx.database);
-  expect(await runs.row(claimed.id)).toMatchObject({ status: 'running' });
-  await runs.set(claimed.id, `lease_until = now() - interval '1 millisecond'`);
-  await takeBackSilentRuns(worker.ctx.database);
-  expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending', fence: 1, faults: 0 });
+describe('a run of a silent worker', () => {
+  it('is taken back once its lease is over, and not before: that is a fault', async () => {
+    const claimed = await runs.claimNew();
+    await takeBackSilentRuns(worker.ctx.database);
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'running' });
+    await runs.set(claimed.id, `lease_until = now() - interval '1 millisecond'`);
+    await takeBackSilentRuns(worker.ctx.database);
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending', fence: 1, faults: 1 });
+  });
+
+  it('is taken back at once although 5,000 of another tenant were silent before it', async () => {
+    await worker.ctx.database.query(
+      `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+         callback_url, timeout_ms, trace_id, created_at, lease_until)
+       SELECT gen_random_uuid(), $1, $1, $1, 'running', '', '', 10000, 'trace', now(),
+         now() - interval '1 hour' FROM generate_series(1, 5000)`,
+      [worker.tenantId],
+    );
+    const claimed = await runs.claimNew();
+    await runs.set(claimed.id, `lease_until = now() - interval '1 millisecond'`);
+    await takeBackSilentRuns(worker.ctx.database);
+    expect(await runs.row(claimed.id)).toMatchObject({ status: 'pending' });
+  });
 });

@@ -84,8 +84,7 @@ export async function openRun(
       callbackUrl: callbackUrl.toString('utf8'),
     };
   } catch (error) {
-    const isNotYet = error instanceof Problem && error.code === 'service_unavailable';
-    if (isNotYet) await releaseRun(database, run, 'later');
+    if (isAway(error)) await releaseRun(database, run, 'later');
     else if (run.faults < faultsMax) await releaseRun(database, run, 'fault');
     // Without a webhook: the callback URL did not open.
     else await endRun(database, run, { record: recordOf('internal_error'), sealedLines: null });
@@ -93,7 +92,14 @@ export async function openRun(
   }
 }
 
-/** A run that met so many faults before its code could start is broken itself. */
+/** A key or a store is missing here. The next worker, or the next second, may have it. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof Problem && error.code === 'service_unavailable';
+
+/**
+ * A run that met so many faults before its code could start is broken itself. A worker that falls
+ * silent before the code is one of them: the run may be what ends its workers.
+ */
 export const faultsMax = 5;
 
 /** False: another worker has claimed the run meanwhile, and this one must let go of it. */
@@ -130,18 +136,21 @@ export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends a run: its row moves to the log, and its webhook is due, in one transaction. */
+/**
+ * Ends a run: its row moves to the log, and its webhook is due, in one transaction. False: another
+ * worker has claimed the run meanwhile, and this end is dropped.
+ */
 export async function finishRun(
   database: SqlPool,
   sealer: Sealer,
   run: OpenedRun,
   { body, record }: { readonly body: string; readonly record: RunRecord },
-): Promise<void> {
+): Promise<boolean> {
   const [sealedLines, delivery] = await Promise.all([
     sealLines(sealer, entryOf(run, record)),
     sealDelivery(sealer, run, body),
   ]);
-  await endRun(database, run, { record, sealedLines, delivery });
+  return endRun(database, run, { record, sealedLines, delivery });
 }
 
 type EndingRun = Pick<
@@ -150,7 +159,6 @@ type EndingRun = Pick<
 > &
   Claim;
 
-/** A late end is dropped: another worker has claimed the run meanwhile. */
 async function endRun(
   database: SqlPool,
   run: EndingRun,
@@ -159,22 +167,26 @@ async function endRun(
     readonly sealedLines: Buffer | null;
     readonly delivery?: NewDelivery;
   },
-): Promise<void> {
+): Promise<boolean> {
   const { record, sealedLines, delivery } = end;
-  await database.transaction(async (sql) => {
+  return database.transaction(async (sql) => {
     const ended = await sql.query(
       `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
       [run.id, run.fence],
     );
-    if (ended.length === 0) return;
+    if (ended.length === 0) return false;
     const createdAt = run.createdAt.getTime();
     await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealedLines }]);
     if (delivery) await insertDelivery(sql, delivery);
+    return true;
   });
 }
 
+/** The time from the acceptance of a run to the start of its code. */
+export const queuedMsOf = (run: Pick<ClaimedRun, 'createdAt'>, record: RunRecord): number =>
+  Math.max(record.startedAt - run.createdAt.getTime(), 0) + record.queuedMs;
+
 function entryOf(run: EndingRun, record: RunRecord): RunLogEntry {
-  const acceptedMs = Math.max(record.startedAt - run.createdAt.getTime(), 0);
   return {
     runId: run.id,
     tenantId: run.tenantId,
@@ -184,7 +196,7 @@ function entryOf(run: EndingRun, record: RunRecord): RunLogEntry {
     applicationId: run.actorId,
     mode: 'async',
     attempt: Number(run.fence),
-    record: { ...record, queuedMs: acceptedMs + record.queuedMs },
+    record: { ...record, queuedMs: queuedMsOf(run, record) },
   };
 }
 
@@ -202,15 +214,23 @@ export function recordOf(code: ProblemCode, status = new Problem(code).status): 
   };
 }
 
-const silentRunsMax = 1_000;
+const silentRunsAtOnceMax = 1_000;
 
-/** Makes the runs of silent workers due again. The fence keeps out whatever those still write. */
-export async function takeBackSilentRuns(sql: Sql): Promise<void> {
-  await sql.query(
-    `UPDATE reactor_runs SET status = 'pending', lease_until = NULL
-     WHERE id IN (
-       SELECT id FROM reactor_runs WHERE status = 'running' AND lease_until < now()
-       ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED)`,
-    [silentRunsMax],
-  );
+/**
+ * Makes the runs of silent workers due again, and returns their number. The fence keeps out whatever
+ * those workers still write.
+ */
+export async function takeBackSilentRuns(sql: Sql): Promise<number> {
+  for (let taken = 0; ;) {
+    const rows = await sql.query(
+      `UPDATE reactor_runs SET status = 'pending', lease_until = NULL, faults = faults + 1
+       WHERE id IN (
+         SELECT id FROM reactor_runs WHERE status = 'running' AND lease_until < now()
+         ORDER BY lease_until LIMIT $1 FOR UPDATE SKIP LOCKED)
+       RETURNING id`,
+      [silentRunsAtOnceMax],
+    );
+    taken += rows.length;
+    if (rows.length < silentRunsAtOnceMax) return taken;
+  }
 }

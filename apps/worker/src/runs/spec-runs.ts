@@ -92,6 +92,17 @@ export async function startSpecRuns(worker: SpecWorker) {
     accept,
     claim,
 
+    /** Inserts many due runs that do not open. */
+    async crowd(count: number): Promise<void> {
+      await ctx.database.query(
+        `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+           callback_url, timeout_ms, trace_id, created_at, due_at)
+         SELECT gen_random_uuid(), $1, $2, $3, 'pending', 'broken', 'broken', 10000, 'trace', now(),
+           now() - interval '1 minute' FROM generate_series(1, $4)`,
+        [tenantId, reactorId, application.id, count],
+      );
+    },
+
     async claimNew(...args: Parameters<typeof accept>): Promise<ClaimedRun> {
       await accept(...args);
       return claim();

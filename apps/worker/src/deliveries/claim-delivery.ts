@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import type { Sql } from '@glovebox/database';
+import { claimMs } from './delivery-rows';
+
+/** How many webhooks of a tenant one host may get at the same time, from all workers together. */
+export const receiverDeliveriesMax = 10;
+/**
+ * A claim looks at so many rows in the order of their time, and at so many receivers after that.
+ */
+export const claimStepsMax = 200;
+const unsentPauseMaxMs = 10 * 60 * 1_000;
+
+/** A delivery that this process has claimed, still sealed. */
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly callbackUrl: Buffer;
+  readonly receiver: string;
+  readonly body: Buffer;
+  /** How often it was claimed since something was last sent, this claim included. */
+  readonly unsentTries: number;
+  /** The webhook has ended before, and is sent again. */
+  readonly isReplay: boolean;
+  readonly fence: string;
+}
+
+// The claim may be a little early: the column keeps milliseconds, and rounds up.
+const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
+/** Rows of the releases before this column have none. The indexes have the same expression. */
+const receiverColumn = 'coalesce(receiver, tenant_id::text)';
+
+/** Twenty workers have as many under way for a tenant that shares them with another one. */
+const placesLookedAt = 500;
+
+/**
+ * The receivers of the tenant ($1) that have no place left. Reads only what is under way: the order
+ * and the limit keep Postgres to the index of places, also when its statistics are old.
+ */
+const fullReceivers = `ARRAY(
+  SELECT receiver FROM (
+    SELECT ${receiverColumn} AS receiver FROM webhook_deliveries
+    WHERE tenant_id = $1 AND place IS NOT NULL
+    ORDER BY tenant_id, ${receiverColumn}, place LIMIT ${placesLookedAt}) held
+  GROUP BY receiver HAVING count(*) >= ${receiverDeliveriesMax})`;
+
+/**
+ * Claims the delivery of the tenant that has been due for longest, with a place of its receiver.
+ * `full`: receivers of the tenant have no place left, and nothing is due to another one.
+ *
+ * The unique index of places is what keeps workers from taking the same one. It refuses the second
+ * of two claims of one moment, which then looks again.
+ */
+export async function claimDelivery(
+  sql: Sql,
+  tenantId: string,
+): Promise<ClaimedDelivery | 'full' | undefined> {
+  for (;;) {
+    try {
+      return await claimWithPlace(sql, tenantId);
+    } catch (error) {
+      if (!isPlaceTaken(error)) throw error;
+    }
+  }
+}
+
+const isPlaceTaken = (error: unknown): boolean =>
+  error instanceof Error &&
+  'constraint' in error &&
+  error.constraint === 'webhook_deliveries_places';
+
+/**
+ * Deliveries to full receivers are passed over: a receiver that hangs delays only its own webhooks.
+ * Where only such deliveries are in front, the claim walks the tenant's other receivers, from a
+ * random one on. It finds what is due to one of them without a walk over the rows that wait.
+ */
+async function claimWithPlace(
+  sql: Sql,
+  tenantId: string,
+): Promise<ClaimedDelivery | 'full' | undefined> {
+  const first = await claim(
+    sql,
+    tenantId,
+    `SELECT d.id, first.receiver FROM (
+       SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
+       WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
+     JOIN webhook_deliveries d ON d.id = first.id
+     WHERE first.receiver <> ALL (${fullReceivers}) AND d.status = 'pending'
+       AND d.next_attempt_at = first.next_attempt_at
+     ORDER BY first.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`,
+  );
+  if (first) return first;
+  const [row] = await sql.query<{ full: string[] }>(`SELECT ${fullReceivers} AS full`, [tenantId]);
+  const full = row?.full ?? [];
+  if (full.length === 0) return undefined;
+  for (const from of [randomBytes(16).toString('base64url'), '']) {
+    const receiver = await dueReceiver(sql, tenantId, full, from);
+    if (receiver === undefined) continue;
+    // In the order of the index of receivers: by that of times Postgres would walk what waits.
+    const claimed = await claim(
+      sql,
+      tenantId,
+      `SELECT id, ${receiverColumn} AS receiver FROM webhook_deliveries
+       WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4 AND ${isDue}
+       ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+      receiver,
+    );
+    return claimed ?? 'full';
+  }
+  return 'full';
+}
+
+/** The row is due again after a while, in case this worker dies or cannot send it. */
+async function claim(
+  sql: Sql,
+  tenantId: string,
+  which: string,
+  ...values: readonly string[]
+): Promise<ClaimedDelivery | undefined> {
+  const [row] = await sql.query<ClaimedDelivery>(
+    `WITH due AS MATERIALIZED (${which}),
+     given AS MATERIALIZED (
+       SELECT due.id, free.place FROM due CROSS JOIN LATERAL (
+         SELECT nth AS place FROM generate_series(1, ${receiverDeliveriesMax}) nth
+         WHERE NOT EXISTS (
+           SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
+             AND coalesce(held.receiver, held.tenant_id::text) = due.receiver
+             AND held.place = nth)
+         ORDER BY random() LIMIT 1) free)
+     UPDATE webhook_deliveries
+     SET fence = fence + 1, unsent_tries = unsent_tries + 1,
+       next_attempt_at = now() + interval '1 millisecond'
+         * least($2::float8 * 2 ^ least(unsent_tries, 20), $3),
+       place = given.place, place_until = now() + $2 * interval '1 millisecond'
+     FROM given WHERE webhook_deliveries.id = given.id
+     RETURNING webhook_deliveries.id, tenant_id AS "tenantId", webhook_id AS "webhookId",
+       callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
+       unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`,
+    [tenantId, claimMs, unsentPauseMaxMs, ...values],
+  );
+  return row;
+}
+
+/** A receiver behind `from` that a delivery is due to. One step into the index for each. */
+async function dueReceiver(
+  sql: Sql,
+  tenantId: string,
+  full: readonly string[],
+  from: string,
+): Promise<string | undefined> {
+  const next = (after: string): string =>
+    `SELECT ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
+     WHERE tenant_id = $1 AND status = 'pending' AND ${receiverColumn} > ${after}
+     ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1`;
+  const [row] = await sql.query<{ receiver: string }>(
+    `WITH RECURSIVE receivers AS (
+       (${next('$3')})
+       UNION ALL
+       SELECT next.* FROM receivers, LATERAL (${next('receivers.receiver')}) next
+     )
+     SELECT receiver FROM (SELECT * FROM receivers LIMIT ${claimStepsMax}) passed
+     WHERE next_attempt_at <= now() AND receiver <> ALL ($2) LIMIT 1`,
+    [tenantId, full, from],
+  );
+  return row?.receiver;
+}
+
+/** Gives back the place of a delivery that this process cannot send. */
+export async function givePlaceBack(
+  sql: Sql,
+  { id, fence }: Pick<ClaimedDelivery, 'id' | 'fence'>,
+): Promise<void> {
+  await sql.query(
+    `UPDATE webhook_deliveries SET place = NULL, place_until = NULL WHERE id = $1 AND fence = $2`,
+    [id, fence],
+  );
+}
+
+/**
+ * Takes back the places of workers that died, and returns their number. What those still want to
+ * send, they do not send.
+ */
+export async function takeBackPlaces(sql: Sql): Promise<number> {
+  const rows = await sql.query(
+    `UPDATE webhook_deliveries SET place = NULL, place_until = NULL
+     WHERE id IN (
+       SELECT id FROM webhook_deliveries WHERE place IS NOT NULL AND place_until < now()
+       FOR UPDATE SKIP LOCKED)
+     RETURNING id`,
+  );
+  return rows.length;
+}
