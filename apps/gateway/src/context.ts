@@ -3,7 +3,13 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { BatchedRunLog, runQueue, waitingLines, type RunLog } from '@glovebox/reactors';
+import {
+  BatchedRunLog,
+  runQueue,
+  runsRecorded,
+  waitingLines,
+  type RunLog,
+} from '@glovebox/reactors';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -28,6 +34,9 @@ import { AccessLog } from './observing/access-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
+
+/** The wait of a gateway that stops for runs whose lines are still being redacted. */
+const recordsWaitMs = 5_000;
 
 /** Everything that a request may need, made once. Tests replace parts of it. */
 export interface GatewayContext {
@@ -153,7 +162,7 @@ export async function createGatewayContext(
     calls_of_keys: shares.callsOfKeys,
     buffered_bytes: shares.bufferedBytes,
     turns: shares.turns,
-    large_openings: vault.largeOpenings,
+    large_openings: vault.largeOpenings.shares,
     run_lines: waitingLines,
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
@@ -200,6 +209,7 @@ export async function createGatewayContext(
       await tracer?.stop();
       await runner.close();
       await destinations.close();
+      await runsRecorded(recordsWaitMs);
       await runLog.stop();
       await runs.close();
       queueRedis.disconnect();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { startDestination, waitFor, type Destination } from '@glovebox/testing';
+import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from './spec-gateway';
 
 let gateway: SpecGateway;
@@ -9,8 +9,8 @@ let destination: Destination;
 let headers: Record<string, string>;
 let release: (() => void) | undefined;
 
-async function start(stopDelayMs: number): Promise<void> {
-  gateway = await startSpecGateway({ STOP_DELAY_MS: String(stopDelayMs) });
+async function start(stopDelayMs: number, more: Record<string, string> = {}): Promise<void> {
+  gateway = await startSpecGateway({ STOP_DELAY_MS: String(stopDelayMs), ...more });
   destination = await startDestination((received, response) => {
     if (received.url === '/slow') release = () => response.end('late');
     else response.end('ok');
@@ -97,4 +97,32 @@ it('a call in flight gets its answer while a stopping gateway accepts nothing ne
   const [status, { headers: answered }] = await slow;
   expect([status, answered.connection]).toEqual([200, 'close']);
   await stopped;
+});
+
+it('the log of runs has those whose lines are still being redacted when the gateway stops', async () => {
+  const runner = await startRunner();
+  await start(0, { RUNNER_URLS: runner.url, RUNNER_SECRET: runner.secret });
+  const id = await gateway.reactor(
+    [],
+    `module.exports = () => new Promise((resolve) => setTimeout(() => {
+      console.log('a'.repeat(60_000)); resolve({}) }, 300))`,
+  );
+  // Each text has to be looked for in the line, and nearly begins anywhere in it.
+  const texts = Array.from({ length: 900 }, (_, n) => `${'a'.repeat(1_000)}${n}`);
+  const react = (): Promise<Response> =>
+    fetch(`${gateway.url}/reactors/${id}/react`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ args: { texts } }),
+    });
+  try {
+    const calls = [react(), react(), react()];
+    await waitFor(() => gateway.ctx.shares.calls.state.held === 3);
+    const stopped = gateway.stop();
+    for (const call of calls) expect((await call).status).toBe(200);
+    await stopped;
+    expect(await gateway.asAdmin('SELECT id FROM ended_runs')).toHaveLength(3);
+  } finally {
+    await runner.stop();
+  }
 });

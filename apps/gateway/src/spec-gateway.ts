@@ -213,10 +213,11 @@ export async function startSpecGateway(environment: Record<string, string> = {})
     },
 
     /** Runs a statement as the owner of the whole database. */
-    async asAdmin(statement: string): Promise<void> {
+    async asAdmin(statement: string): Promise<unknown[]> {
       const admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
-      await admin.query(statement);
+      const rows = await admin.query(statement);
       await admin.close();
+      return rows;
     },
 
     /** Stops the gateway in the way that SIGTERM does. */

@@ -12,5 +12,5 @@ export {
 } from './database';
 export { KeyUses } from './key-uses';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
-export { lowestIdAt, timeOrderedId } from './time-ordered-id';
+export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
 export { asUnavailable, refusesConnections } from './unavailable';

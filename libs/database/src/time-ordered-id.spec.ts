@@ -1,4 +1,5 @@
-import { lowestIdAt, timeOrderedId } from './time-ordered-id';
+import { randomUUID } from 'node:crypto';
+import { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -6,7 +7,8 @@ it('an id is a UUID of version 7 that names its millisecond', () => {
   const now = Date.UTC(2026, 0, 31, 12, 0, 0, 123);
   const id = timeOrderedId(now);
   expect(id).toMatch(uuidV7);
-  expect(parseInt(id.slice(0, 13).replace('-', ''), 16)).toBe(now);
+  expect(timeOfId(id)).toBe(now);
+  expect(timeOfId(randomUUID())).toBeUndefined();
 });
 
 it('ids are in the order of their milliseconds, and no two are equal', () => {

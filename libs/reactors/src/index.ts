@@ -1,7 +1,7 @@
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
 export { redactorOf } from './redact';
-export { RunRecording } from './run-recording';
+export { RunRecording, runsRecorded } from './run-recording';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';

@@ -3,7 +3,7 @@ import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
-import type { Urgency } from '@glovebox/sandbox';
+import type { Cancellation, Urgency } from '@glovebox/sandbox';
 import { OpeningBudget, type Sight, type Use, type Vault } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { argumentNames } from './argument-names';
@@ -35,7 +35,7 @@ export interface Invocation extends Decided {
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly traceId: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: Cancellation;
   /** Limits what the arguments of one request may expand to beside other requests. */
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
@@ -132,10 +132,10 @@ async function requireUnchanged({
   decideAnew,
 }: Invocation): Promise<void> {
   const now = await decideAnew();
-  const isSame = isDeepStrictEqual(
-    { reactor, formula, caller },
-    { reactor: now.reactor, formula: now.formula, caller: now.caller },
-  );
+  const isSame =
+    isDeepStrictEqual(now.reactor, reactor) &&
+    isDeepStrictEqual(now.formula, formula) &&
+    isDeepStrictEqual(now.caller, caller);
   if (!isSame) throw new Problem('changed_meanwhile');
 }
 

@@ -3,7 +3,9 @@ import { Problem } from '@glovebox/problems';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
 import { redactLater, waitingLines } from './line-redactions';
+import { OpenedValues } from './opened-values';
 import type { RunRecord } from './run-record';
+import { RunRecording, runsRecorded } from './run-recording';
 import { application, asApplication, reactor, SpecInvocations } from './spec-invocations';
 
 let spec: SpecInvocations;
@@ -28,6 +30,17 @@ async function recordOf(code: string, options: Options = {}): Promise<RunRecord>
 const fail = (why: string): never => {
   throw new Error(why);
 };
+/** A recording of its own, with what it has recorded and complained about. */
+function recordingOf(urgency: 'sync' | 'async') {
+  const records: RunRecord[] = [];
+  const logged: unknown[] = [];
+  const recording = new RunRecording({
+    ...{ tenantId: 'tenant', urgency, signal: undefined, argumentNames: () => [] },
+    logger: { error: (entry) => void logged.push(entry) },
+    record: (made) => void records.push(made),
+  });
+  return { recording, records, logged };
+}
 const textsOf = ({ lines }: RunRecord): string[] => lines.map(({ text }) => text);
 
 const card = '4242424242424242';
@@ -71,7 +84,7 @@ describe('the record of a run', () => {
         status: 504,
         lines: [expect.objectContaining({ text: 'begun' })],
       },
-      { timeoutMs: 3_000 },
+      { timeoutMs: 1_000 },
     ],
     [
       'dies',
@@ -152,6 +165,29 @@ describe('the record of a run', () => {
     };
     const { argumentNames } = await recordOf('module.exports = () => ({})', { args: odd });
     expect(argumentNames).toEqual(['?', '?.?']);
+  });
+
+  it('is made without lines where they cannot be redacted', async () => {
+    const { recording, records, logged } = recordingOf('async');
+    const unreadable = new Proxy({ at: 1, level: 'info', text: 'a secret' } as const, {
+      get: () => fail('a line that cannot be looked at'),
+    });
+    await recording.of(async () => recording.onLog(unreadable));
+    expect(records).toMatchObject([{ outcome: 'completed', lines: [] }]);
+    expect(logged).toHaveLength(1);
+  });
+
+  it('is waited for by a process that stops, for a limited time', async () => {
+    const { recording, records } = recordingOf('sync');
+    const known = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(990)}${n}`);
+    recording.knows(known, new OpenedValues());
+    await recording.of(async () =>
+      recording.onLog({ at: 1, level: 'info', text: 'a'.repeat(60_000) }),
+    );
+    await runsRecorded(1);
+    expect(records).toEqual([]);
+    await runsRecorded(10_000);
+    expect(records).toMatchObject([{ lines: [{ text: '[redacted]' }] }]);
   });
 
   it('cannot fail the run', async () => {

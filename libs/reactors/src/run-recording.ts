@@ -2,6 +2,7 @@ import { toProblem } from '@glovebox/problems';
 import {
   logLinesMax,
   placeAt,
+  type Cancellation,
   type CodePlace,
   type LogLine,
   type RunOutcome,
@@ -16,9 +17,20 @@ interface RecordedRun {
   readonly tenantId: string;
   readonly logger: Pick<Logger, 'error'>;
   readonly urgency: Urgency;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: Cancellation | undefined;
   readonly argumentNames: () => readonly string[];
   readonly record: ((record: RunRecord) => void) | undefined;
+}
+
+/** The records of this process that are not handed over yet. */
+const underWay = new Set<Promise<void>>();
+
+/** Waits until every run that has ended is recorded, at most this long. */
+export async function runsRecorded(limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise((resolve) => (timer = setTimeout(resolve, limitMs)));
+  await Promise.race([Promise.all(underWay), limit]);
+  clearTimeout(timer);
 }
 
 /**
@@ -76,47 +88,56 @@ export class RunRecording {
     } finally {
       const { record, urgency } = this.run;
       const recorded = record && this.#record(ended, record);
+      if (recorded !== undefined) {
+        underWay.add(recorded);
+        void recorded.then(() => underWay.delete(recorded));
+      }
       if (urgency === 'async') await recorded;
     }
   }
 
-  #record(
+  /** Never rejects. */
+  async #record(
     ended: Pick<RunRecord, 'outcome' | 'status'>,
     record: (record: RunRecord) => void,
   ): Promise<void> {
-    const { tenantId, argumentNames } = this.run;
     const durationMs = Math.round(performance.now() - this.#began);
-    const lines = this.#lines;
-    const known = this.#known;
-    const opened = this.#opened?.values;
-    return new Promise((resolve) => {
-      const hand = (shown: readonly LogLine[]): void => {
-        this.#safely(() =>
-          record({
-            ...ended,
-            startedAt: this.#startedAt,
-            durationMs,
-            queuedMs: this.#queuedMs,
-            argumentNames: argumentNames(),
-            tokenIds: this.#tokenIds,
-            lines: shown,
-            ...(this.#position === undefined ? {} : { position: this.#position }),
-          }),
-        );
-        resolve();
-      };
-      setImmediate(() => {
-        if (lines.length === 0) hand(lines);
-        else this.#safely(() => redactLater({ tenantId, lines, known, opened }, hand));
+    const written = {
+      tenantId: this.run.tenantId,
+      lines: this.#lines,
+      known: this.#known,
+      opened: this.#opened?.values,
+    };
+    await new Promise(setImmediate);
+    const lines = await this.#shownLines(written);
+    try {
+      record({
+        ...ended,
+        startedAt: this.#startedAt,
+        durationMs,
+        queuedMs: this.#queuedMs,
+        argumentNames: this.run.argumentNames(),
+        tokenIds: this.#tokenIds,
+        lines,
+        ...(this.#position === undefined ? {} : { position: this.#position }),
       });
-    });
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
-  #safely(step: () => void): void {
+  /** No lines where they cannot be redacted: none is ever shown as it was written. */
+  async #shownLines(written: Parameters<typeof redactLater>[0]): Promise<readonly LogLine[]> {
+    if (written.lines.length === 0) return [];
     try {
-      step();
+      return await new Promise((resolve) => redactLater(written, resolve));
     } catch (error) {
-      this.run.logger.error({ error: describeError(error) }, 'a run could not be recorded');
+      this.#report(error);
+      return [];
     }
+  }
+
+  #report(error: unknown): void {
+    this.run.logger.error({ error: describeError(error) }, 'a run could not be recorded');
   }
 }

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { requirePermission } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
+import type { DefinitionSnapshot } from '@glovebox/definitions';
 import { Budget } from '@glovebox/expressions';
 import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
@@ -14,10 +15,15 @@ import {
   type Invocation,
 } from '@glovebox/reactors';
 import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
-import { sendJson, sendProblem } from '../call/answers';
+import { sendJson } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
+import { Finding } from '../call/decision';
+import { CallerLeft } from '../connection/caller-left';
+import type { CallerRequest } from '../connection/caller-request';
+import type { CallerResponse } from '../connection/caller-response';
 import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
+import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
 import { recordRun } from '../observing/record-run';
@@ -33,48 +39,47 @@ const asyncTimeoutMaxMs = 210_000;
  */
 export async function handleReact(
   ctx: GatewayContext,
-  req: IncomingMessage,
-  res: ServerResponse,
+  req: CallerRequest,
+  res: CallerResponse,
   reactorId: string,
   call: Call,
 ): Promise<void> {
   const { traceId } = call;
-  try {
-    const decide = (): Promise<Decided> => identify(ctx, req, reactorId, call);
-    const { caller } = await decide();
-    const { tenantId, applicationId } = caller;
-    const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
-    const key = requireIdempotencyKey(ctx.headers.read(req, 'idempotency-key'));
-    const { args, callbackUrl, timeoutMs, bytes } = await readInvocation(ctx, req, res, room);
-    // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
-    const decided = { ...(await decide()), decideAnew: decide };
-    const invocation = { ...decided, args, traceId, budget: new Budget(room) };
-    const begin = (work?: Work): Promise<Done> =>
-      callbackUrl === undefined
-        ? runNow(ctx, invocation, res, work)
-        : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl, work);
-    const status = callbackUrl === undefined ? 200 : 202;
-    const answer =
-      key === undefined
-        ? { ...(await begin()), status, isReplay: false }
-        : await runOnce(ctx, decided, { key, body: bytes, status }, begin);
-    sendJson(res, answer.status, answer.body, {
-      [traceHeader]: traceId,
-      ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
-    });
-  } catch (thrown) {
-    sendProblem(req, res, thrown, call);
-  }
+  // Without a pause where possible: a body that has come is read past the buffers of a stream.
+  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  const finding = new Finding((now) => identify(ctx, req, now, reactorId, call), definitions);
+  const decide = async (): Promise<Decided> =>
+    finding.by(ctx.follower.fresh() ?? (await ctx.follower.current()));
+  const { tenantId, applicationId } = finding.by(definitions).caller;
+  const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+  const key = requireIdempotencyKey(ctx.headers.read(req, 'idempotency-key'));
+  const { args, callbackUrl, timeoutMs, bytes } = await readInvocation(ctx, req, res, room);
+  // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
+  const decided = { ...(await decide()), decideAnew: decide };
+  const invocation = { ...decided, args, traceId, budget: new Budget(room) };
+  const begin = (work?: Work): Promise<Done> =>
+    callbackUrl === undefined
+      ? runNow(ctx, invocation, res, work)
+      : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl, work);
+  const status = callbackUrl === undefined ? 200 : 202;
+  const answer =
+    key === undefined
+      ? { ...(await begin()), status, isReplay: false }
+      : await runOnce(ctx, decided, { key, body: bytes, status }, begin);
+  sendJson(res, answer.status, answer.body, {
+    [traceHeader]: traceId,
+    ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
+  });
 }
 
 /** Checks the caller, its permission, the content type and the reactor, in this order. */
-async function identify(
+function identify(
   ctx: GatewayContext,
   req: IncomingMessage,
+  definitions: DefinitionSnapshot,
   reactorId: string,
   call: Call,
-): Promise<Decided> {
-  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+): Decided {
   const caller = authenticate(ctx, req, definitions, call);
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');
@@ -91,7 +96,7 @@ async function identify(
 async function runNow(
   ctx: GatewayContext,
   invocation: Omit<Invocation, 'urgency' | 'timeoutMs' | 'signal'>,
-  res: ServerResponse,
+  res: CallerResponse,
   work: Work | undefined,
 ): Promise<Done> {
   const { reactor, caller, traceId } = invocation;
@@ -105,16 +110,9 @@ async function runNow(
       ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
       ...{ traceId, applicationId, mode: 'sync' },
     }),
-    ...(work ? markedIn(work) : { signal: callerLeft(res) }),
+    ...(work ? markedIn(work) : { signal: new CallerLeft(res) }),
   });
   return { body: response, kept: lasting, sights };
-}
-
-function callerLeft(res: ServerResponse): AbortSignal {
-  const left = new AbortController();
-  if (res.destroyed) left.abort();
-  res.once('close', () => left.abort());
-  return left.signal;
 }
 
 /** Commits the row before the 202. The job only reminds a worker of it. */
@@ -157,16 +155,14 @@ interface InvocationBody {
 
 async function readInvocation(
   ctx: GatewayContext,
-  req: IncomingMessage,
-  res: ServerResponse,
+  req: CallerRequest,
+  res: CallerResponse,
   room: Room,
 ): Promise<InvocationBody> {
   admitBody(req, res);
   // Arguments are any JSON, read as code would read it. Token data alone keeps every digit.
   const json = new StrictJson(['args'], { rounds: true });
-  const bytes = hasBody(req)
-    ? await readBody(req, invocationBytesMax, room, json.count)
-    : Buffer.alloc(0);
+  const bytes = hasBody(req) ? await readCounted(req, res, room, json.count) : Buffer.alloc(0);
   const body = bytes.length === 0 ? {} : await room.takeApart(bytes.length, json.parse(bytes));
   if (!isJsonObject(body))
     throw new Problem('invalid_json', { detail: 'The body must be an object.' });
@@ -195,6 +191,21 @@ async function readInvocation(
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
   };
+}
+
+async function readCounted(
+  req: CallerRequest,
+  res: CallerResponse,
+  room: Room,
+  count: (part: Buffer) => void,
+): Promise<Buffer> {
+  if (!isSmallBody(req, invocationBytesMax)) {
+    return readBody(req, invocationBytesMax, room, count);
+  }
+  const parts = await readSmallBody(req, res, room);
+  parts.forEach(count);
+  const [first, ...more] = parts;
+  return first && more.length === 0 ? first : Buffer.concat(parts);
 }
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
