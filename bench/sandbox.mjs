@@ -5,15 +5,16 @@ import { measureCalls, measureWire } from './sandbox/calls.mjs';
 import { measureConnections } from './sandbox/connections.mjs';
 import { measureIdleMemory } from './sandbox/idle-memory.mjs';
 import { measureKills } from './sandbox/kills.mjs';
+import { measureNeighbours } from './sandbox/neighbours.mjs';
 import { withParts, withSandboxes } from './sandbox/sandboxes.mjs';
 import { measureStarts } from './sandbox/starts.mjs';
 
-export const about = 'sandboxes against bare forks (S1 to S10) [--only S1,S2] [--quick] [--write]';
+export const about = 'sandboxes against bare forks (S1 to S12) [--only S1,S2] [--quick] [--write]';
 
 const bench = {
   name: 'sandbox',
   heading: 'Sandboxes against bare forks',
-  goals: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10'],
+  goals: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S9', 'S10', 'S11', 'S12'],
   placement:
     'The peer is `child_process.fork` on the same Node as the sandbox, which echoes over the IPC of Node and is ' +
     'closed by nothing. `pool` is the pool of a runner in the process of the bench; `sandbox alone` is one process ' +
@@ -50,6 +51,7 @@ export const run = (args) =>
         else checks.push(notRun('S1', 'level 3', 'bubblewrap does not work here'));
       }
       if (wants('S10')) await measureWire({ ...options, row });
+      if (wants('S11') || wants('S12')) await measureNeighbours({ ...options, row });
     });
     return { checks, details };
   });

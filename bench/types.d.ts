@@ -87,6 +87,16 @@ export interface Setting {
   readonly idle: { readonly idleSeconds: number; readonly idleRounds: number };
 }
 
+/** The running product, for the benches of reactors. */
+export interface ReactSetting extends Pick<Setting, 'dev' | 'children' | 'timing'> {}
+
+/** What serves calls of a reactor, and all processes that take part in it. */
+export interface ReactSite {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly pids: readonly number[];
+}
+
 export interface TlsUpstream {
   readonly url: string;
   readonly ca: string;

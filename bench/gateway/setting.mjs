@@ -77,7 +77,7 @@ export async function createTokens({ dev }, count) {
  * @param {string} key
  * @returns {Promise<{ id: string, key: string }>}
  */
-async function create({ managementUrl }, path, document, key) {
+export async function create({ managementUrl }, path, document, key) {
   const answer = await fetch(managementUrl + path, {
     method: 'POST',
     headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },

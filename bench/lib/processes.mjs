@@ -22,11 +22,20 @@ export function pin(pid, core) {
  * @param {number} pid
  * @returns {number}
  */
-export function processorSeconds(pid) {
+export const processorSeconds = (pid) => sum([pid, ...descendantsOf(pid)].map(ownProcessorSeconds));
+
+/**
+ * The processor time of the process without its descendants.
+ *
+ * @param {number} pid
+ */
+export function ownProcessorSeconds(pid) {
   const own = tasksOf(pid).map((task) =>
-    nanosecondsOf(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8')),
+    unlessEnded(0, () =>
+      nanosecondsOf(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8')),
+    ),
   );
-  return sum(own) / nanosecondsPerSecond + sum(childrenOf(pid).map(processorSeconds));
+  return sum(own) / nanosecondsPerSecond;
 }
 
 /**
@@ -42,16 +51,33 @@ export function residentMebibytes(pid) {
 }
 
 /** @param {number} pid */
-const tasksOf = (pid) => readdirSync(`/proc/${pid}/task`);
+const tasksOf = (pid) => unlessEnded([], () => readdirSync(`/proc/${pid}/task`));
 
 /** @param {number} pid */
 const childrenOf = (pid) =>
   tasksOf(pid).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+    unlessEnded('', () => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
       .split(' ')
       .filter(Boolean)
       .map(Number),
   );
+
+/**
+ * Sandboxes and threads come and go while they are looked at.
+ *
+ * @template Found
+ * @param {Found} ended
+ * @param {() => Found} look
+ */
+function unlessEnded(ended, look) {
+  try {
+    return look();
+  } catch (error) {
+    const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
+    if (code === 'ENOENT' || code === 'ESRCH') return ended;
+    throw error;
+  }
+}
 
 /**
  * @param {number} pid

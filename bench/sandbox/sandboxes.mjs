@@ -121,6 +121,23 @@ export async function startRunner({ libraries, env, children }, url) {
       const { code, ...rest } = { ...plainRun, ...order };
       return returned(await client.run({ ...rest, code, codeHash: code }, hooks));
     },
+    /**
+     * A run of another tenant that goes on until it is stopped.
+     *
+     * @param {string} code
+     * @param {AbortSignal} signal
+     */
+    attack(code, signal) {
+      /** @type {() => void} */
+      let onLine = () => undefined;
+      const said = new Promise((resolve) => (onLine = () => resolve(undefined)));
+      const order = { ...plainRun, tenantId: 'attacker', svc: true, code, codeHash: code };
+      const ended = client.run(order, { ...hooks, onLog: onLine, signal });
+      const early = ended.then((/** @type {unknown} */ outcome) => {
+        throw new Error(`An attack ended with ${JSON.stringify(outcome)}`);
+      });
+      return { begun: Promise.race([said, early]), ended };
+    },
     async end() {
       await client.close();
       await children.end(child);
