@@ -13,7 +13,11 @@ npm run test:soak             **/*.soak.ts: long runs
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
 The last line is "N passed, N failed"; the exit code is 0 only when nothing failed.`;
 
-/** @type {Record<string, { testMatch: string, minutes: number }>} */
+/**
+ * Each of their files has the machine and the product to itself.
+ *
+ * @type {Record<string, { testMatch: string, minutes: number }>}
+ */
 const kinds = {
   faults: { testMatch: '**/*.faults.ts', minutes: 45 },
   soak: { testMatch: '**/*.soak.ts', minutes: 240 },
@@ -29,6 +33,7 @@ await script(help, async (args) => {
     testMatch: kind?.testMatch,
     minutes: kind?.minutes ?? 20,
     jestArgs,
+    workers: kind ? 1 : 2,
   });
   process.once('SIGINT', () => void finish('interrupted'));
   process.once('SIGTERM', () => void finish('interrupted or out of time'));
@@ -49,8 +54,7 @@ await script(help, async (args) => {
 
   try {
     requireNode();
-    if (kind || names.length > 0)
-      await testRun.some(foldersOf(names), names.length === 0 || names.includes('acceptance'));
+    if (kind || names.length > 0) await testRun.some(foldersOf(names));
     else await testRun.everything();
   } catch (error) {
     if (!finishing) testRun.fail(error);

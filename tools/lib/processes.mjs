@@ -312,7 +312,11 @@ export function watchDescendants(intervalMs = 300) {
   const seen = new Map();
   const look = () => {
     const table = processTable();
-    const roots = [process.pid, ...[...seen.values()].filter(isAlive).map(({ pid }) => pid)];
+    // A run of all tests has ten thousand processes. Those that have ended are not looked at again.
+    for (const [key, { pid, startedAt }] of seen) {
+      if (table.get(pid)?.startedAt !== startedAt) seen.delete(key);
+    }
+    const roots = [process.pid, ...[...seen.values()].map(({ pid }) => pid)];
     for (const entry of descendantsOf(roots, table)) {
       seen.set(`${entry.pid}:${entry.startedAt}`, entry);
     }

@@ -34,7 +34,7 @@ const tool = (name) => join(repoRoot, 'tools', name);
 const checkTimeoutMs = 5 * 60_000;
 const lingeringMs = 10_000;
 /** Projects whose specs start a built runner. */
-const startRunners = new Set(['libs/reactors', 'apps/worker']);
+const startRunners = new Set(['libs/reactors', 'apps/gateway', 'apps/worker']);
 
 /** A run of checks and tests, with its own services in a temporary folder. */
 export class TestRun {
@@ -50,10 +50,10 @@ export class TestRun {
   /** @type {NodeJS.ProcessEnv | undefined} */
   #acceptance;
   #ended = false;
-  /** @type {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} */
+  /** @type {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[], workers: number }} */
   #options;
 
-  /** @param {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[] }} options */
+  /** @param {{ testMatch: string | undefined, minutes: number, jestArgs: readonly string[], workers: number }} options */
   constructor(options) {
     this.#options = options;
     // Started by root, Postgres and Redis run as nobody and must pass through.
@@ -63,26 +63,26 @@ export class TestRun {
 
   async everything() {
     await installDependencies();
-    await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
-    await this.#check('lint', process.execPath, [tool('lint.mjs')]);
-    await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
-    const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
-    await this.#check('types of the scripts', bin('tsc'), scripts);
-    const folders = jestProjects().map(({ folder }) => folder);
-    await this.some(
-      folders.filter((folder) => folder !== 'acceptance'),
-      true,
-    );
+    const types = async () => {
+      await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
+      const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
+      await this.#check('types of the scripts', bin('tsc'), scripts);
+      await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
+    };
+    // Each uses one processor.
+    await Promise.all([this.#check('lint', process.execPath, [tool('lint.mjs')]), types()]);
+    await this.some(jestProjects().map(({ folder }) => folder));
   }
 
   /**
-   * Builds, then runs the Jest projects; with `acceptance` also those against the whole product.
+   * Builds, then runs the Jest projects, all in one Jest: so both processors are busy to the end.
+   * `acceptance` needs the whole product.
    *
    * @param {readonly string[]} folders
-   * @param {boolean} acceptance
    */
-  async some(folders, acceptance) {
+  async some(folders) {
     await installDependencies();
+    const acceptance = folders.includes('acceptance');
     // Every run needs the migrations. Other apps are built where they run or are tested.
     const needed = buildRoots.filter(
       (root) =>
@@ -93,9 +93,10 @@ export class TestRun {
     );
     await step('build', async () => `${await buildStaleApps(needed)} of ${needed.length} apps`);
     const env = await this.#startServices();
-    const beside = folders.filter((folder) => folder !== 'acceptance');
-    if (beside.length > 0) await this.#jest(beside, env);
-    if (acceptance) await this.#acceptanceTests(env);
+    const product = acceptance ? await this.#startProduct() : undefined;
+    // A product that does not start fails the run, and keeps no other project from being tested.
+    const testable = folders.filter((folder) => folder !== 'acceptance' || product);
+    if (testable.length > 0) await this.#jest(testable, { ...env, ...product });
     if (this.#total === 0) this.fail(new Trouble('No test was run.'));
   }
 
@@ -201,9 +202,14 @@ export class TestRun {
    */
   async #jest(folders, env) {
     this.#refuseWhenEnded();
-    const { testMatch, minutes, jestArgs } = this.#options;
-    const resultFile = join(this.#folder, `jest-${folders[0]?.replaceAll('/', '-')}.json`);
-    const [command, args] = jestCommand(folders, { resultFile, testMatch, more: jestArgs });
+    const { testMatch, minutes, jestArgs, workers } = this.#options;
+    const resultFile = join(this.#folder, 'jest.json');
+    const [command, args] = jestCommand(folders, {
+      resultFile,
+      testMatch,
+      workers,
+      more: jestArgs,
+    });
     const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
     const { code, output, timedOut } = await run(command, args, {
       cwd: repoRoot,
@@ -223,8 +229,8 @@ export class TestRun {
     this.#total += total;
   }
 
-  /** @param {NodeJS.ProcessEnv} env */
-  async #acceptanceTests(env) {
+  /** What the tests must know of the product; undefined if it did not start. */
+  async #startProduct() {
     this.#refuseWhenEnded();
     const folder = join(this.#folder, 'product');
     /** @type {NodeJS.ProcessEnv} */
@@ -244,12 +250,17 @@ export class TestRun {
       productEnv.DATABASE_URL = withDatabase(process.env.DATABASE_URL, name);
     }
     this.#acceptance = productEnv;
-    console.log('Starting the product for acceptance');
-    const started = await run(process.execPath, [tool('start.mjs'), '--detach'], {
-      env: productEnv,
-    });
-    if (started.code !== 0) throw new Trouble(`npm start failed:\n${started.output.trim()}`);
-    await this.#jest(['acceptance'], { ...env, ACCEPTANCE_DEV_JSON: devFile(folder) });
+    try {
+      await step('product for acceptance', async () => {
+        const start = [tool('start.mjs'), '--detach'];
+        const { code, output } = await run(process.execPath, start, { env: productEnv });
+        if (code !== 0) throw new Trouble(`npm start failed:\n${output.trim()}`);
+      });
+    } catch (error) {
+      if (!this.#ended) this.fail(error);
+      return undefined;
+    }
+    return { ACCEPTANCE_DEV_JSON: devFile(folder) };
   }
 
   /**

@@ -34,7 +34,7 @@ const isForTests = (file) =>
  * @param {string} name
  */
 const isLoadedByPath = (file, name) =>
-  /(^|\/)(jest\.(config|preset)\.js|eslint\.config\.mjs)$/.test(file) ||
+  /(^|\/)(jest\.(config|preset)\.js|eslint\.config\.mjs|longest-first\.mjs)$/.test(file) ||
   (/^apps\/[^/]+\/src\/config\.ts$/.test(file) && name === 'settings') ||
   (/^bench\/[^/]+\.mjs$/.test(file) && ['about', 'run'].includes(name));
 
