@@ -84,6 +84,7 @@ export class Fleet {
 
   async #stop({ app, url, child }: Instance): Promise<void> {
     if (app !== 'worker') await this.balancers[app].remove(url);
+    if (child.exitCode !== null) throw new Error(`${app} had ended with ${child.exitCode}`);
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     const [code] = (await exited) as [number | null];
@@ -102,9 +103,13 @@ export class Fleet {
         OPS_PORT: String(opsPort),
         MANAGEMENT_URL: this.balancers['management-api'].url,
       },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
-    await ready(child, `http://127.0.0.1:${opsPort}/health/ready`);
+    const said: string[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => said.splice(0, said.length - 1, String(chunk)));
+    await ready(child, `http://127.0.0.1:${opsPort}/health/ready`).catch((error: unknown) => {
+      throw new Error(`${app} did not start: ${said.join('')}`, { cause: error });
+    });
     return { app, url: `http://127.0.0.1:${port}`, child };
   }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { freePort } from '@glovebox/testing';
 import { AppProcess } from './processes';
 import { call, create, runningProduct } from './product';
@@ -90,9 +91,8 @@ async function callOnce(port: number, agent: Agent): Promise<boolean> {
   try {
     const outgoing = request({ host: '127.0.0.1', port, path: '/proxy', headers, agent }).end();
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-    answer.resume();
-    await once(answer, 'end');
-    if (answer.statusCode !== 200) failures.push(`answered ${answer.statusCode}`);
+    const body = await text(answer);
+    if (answer.statusCode !== 200) failures.push(`answered ${answer.statusCode} ${body}`);
     return answer.headers.connection !== 'close';
   } catch (error) {
     failures.push(String(error));

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Fleet } from './fleet';
-import { call, create, reactorOf, scriptEnvironment, type Product } from './product';
+import { startOwnProduct, type OwnProduct } from './own-product';
+import { call, create, reactorOf, type Product } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const root = join(__dirname, '..');
@@ -20,35 +19,20 @@ const ringOf = (from: number, to: number): string =>
     .slice(from - 1, to)
     .join(',');
 
-let folder: string;
-let environment: NodeJS.ProcessEnv;
-let product: Product & { databaseUrls: { rotation: string } };
+let product: OwnProduct;
 let fleet: Fleet | undefined;
 let receiver: Receiver;
 
 /** A separate product: others could no longer open what this test has sealed. */
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'glovebox-rotation-'));
-  // Started by root, Postgres and Redis run as nobody and must pass through.
-  chmodSync(folder, 0o711);
-  environment = {
-    ...scriptEnvironment(),
-    GLOVEBOX_DIR: folder,
-    GATEWAY_PORT: '0',
-    MANAGEMENT_PORT: '0',
-    EGRESS_ALLOW: '127.0.0.1:*',
-    KEY_RING: ringOf(1, 1),
-  };
-  await run(process.execPath, [join(root, 'tools/start.mjs'), '--detach'], { env: environment });
-  product = JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')) as typeof product;
+  product = await startOwnProduct({ KEY_RING: ringOf(1, 1) });
   receiver = await startReceiver();
 }, 120_000);
 
 afterAll(async () => {
   await fleet?.end();
-  await run(process.execPath, [join(root, 'tools/stop.mjs')], { env: environment });
+  await product.stop();
   await receiver.close();
-  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 /** Runs the command as an operator does, in a Job. */
@@ -85,7 +69,8 @@ async function underLoad(
         const accepted = await callOnce();
         if (accepted !== undefined) load.accepted.push(accepted);
       } catch (error) {
-        load.failures.push(`${kind}: ${String(error)}`);
+        const cause = error instanceof Error && error.cause ? ` (${String(error.cause)})` : '';
+        load.failures.push(`${kind}: ${String(error)}${cause}`);
       }
     }
   });
