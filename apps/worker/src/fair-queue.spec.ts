@@ -21,7 +21,7 @@ class EndlessJobs {
   readonly started: Job[] = [];
   readonly queue = new FairQueue<string>({
     places,
-    claim: (tenantId) => Promise.resolve(tenantId),
+    claim: (tenantId, atMost) => Promise.resolve(Array.from({ length: atMost }, () => tenantId)),
     work: (tenantId) =>
       new Promise((resolve) => {
         this.started.push({ tenantId, end: () => resolve('done') });

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Shares } from '@glovebox/shares';
+import { Shares, type Release } from '@glovebox/shares';
 
 /** `later`: no job of this tenant can be done right now. */
 export type Ending = 'done' | 'later';
@@ -7,8 +7,8 @@ export type Ending = 'done' | 'later';
 interface QueueOf<Job> {
   /** Places for the jobs of all tenants together. */
   readonly places: number;
-  /** Claims the tenant's next due job. Undefined: none is due. */
-  claim(tenantId: string): Promise<Job | undefined>;
+  /** Claims the tenant's next due jobs, at most so many. None: none is due. */
+  claim(tenantId: string, atMost: number): Promise<readonly Job[]>;
   work(job: Job): Promise<Ending>;
   onFault(error: unknown): void;
 }
@@ -17,6 +17,8 @@ interface QueueOf<Job> {
 const pauseMs = 1_000;
 /** A tenant's turn comes earlier. If it does not, the next sweep queues the tenant again. */
 const turnMs = 60 * 60 * 1_000;
+/** One claim is a commit, whatever it claims. */
+const claimedAtOnceMax = 10;
 
 /**
  * Does the due jobs of all tenants, in turn. The jobs are rows. Only tenants wait here, each at
@@ -49,29 +51,38 @@ export class FairQueue<Job> {
     while (this.#busy.size > 0) await Promise.all(this.#busy);
   }
 
-  /** Claims and begins one job after the other, each in a place, until none is due. */
+  /** Claims and begins jobs, each in a place, until none is due. */
   async #look(tenantId: string): Promise<void> {
     const state = { again: false };
     this.#looking.set(tenantId, state);
     const { signal } = this.#stopping;
     try {
       for (;;) {
-        const release = await this.shares.take(tenantId, { signal });
+        const places = await this.#takePlaces(tenantId);
         state.again = false;
-        let job: Job | undefined;
+        let jobs: readonly Job[] = [];
         try {
-          if (!this.#paused.has(tenantId)) job = await this.queue.claim(tenantId);
+          if (!this.#paused.has(tenantId)) jobs = await this.queue.claim(tenantId, places.length);
         } finally {
-          if (job === undefined) release();
+          for (const release of places.slice(jobs.length)) release();
         }
-        if (job !== undefined) this.#track(this.#work(tenantId, job).finally(release));
-        else if (!state.again) return;
+        jobs.forEach((job, nth) => this.#track(this.#work(tenantId, job).finally(places[nth])));
+        if (jobs.length === 0 && !state.again) return;
       }
     } catch (error) {
       if (!signal.aborted) this.queue.onFault(error);
     } finally {
       this.#looking.delete(tenantId);
     }
+  }
+
+  /** Waits for one place, and takes those beside it that the tenant may have at once. */
+  async #takePlaces(tenantId: string): Promise<readonly Release[]> {
+    const places = [await this.shares.take(tenantId, { signal: this.#stopping.signal })];
+    while (places.length < claimedAtOnceMax && this.shares.hasRoom(tenantId)) {
+      places.push(this.shares.takeNow(tenantId));
+    }
+    return places;
   }
 
   async #work(tenantId: string, job: Job): Promise<void> {

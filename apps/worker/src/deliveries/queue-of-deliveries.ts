@@ -1,19 +1,22 @@
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from '../context';
 import { FairQueue } from '../fair-queue';
-import { claimDelivery, type ClaimedDelivery } from './claim-delivery';
+import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries';
 import { deliverWebhook } from './deliver-webhook';
 
 /** The webhooks that are due, as far as their receivers have places for them. */
 export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery> {
-  /** Tenants of which a claim passed over a full receiver. */
+  /** Tenants of which a claim may have passed over a full receiver. */
   const heldUp = new Set<string>();
   const queue = new FairQueue<ClaimedDelivery>({
     places: ctx.config.DELIVERY_CONCURRENCY,
-    async claim(tenantId) {
-      const claimed = await claimDelivery(ctx.database.of(tenantId), tenantId);
-      if (claimed === 'full') heldUp.add(tenantId);
-      return claimed === 'full' ? undefined : claimed;
+    async claim(tenantId, atMost) {
+      // A place that becomes free during the claim may come too late for it.
+      heldUp.add(tenantId);
+      const claimed = await claimDeliveries(ctx.database.of(tenantId), tenantId, atMost);
+      if (claimed === 'full') return [];
+      heldUp.delete(tenantId);
+      return claimed;
     },
     async work(claimed) {
       const { tenantId } = claimed;

@@ -1,6 +1,6 @@
 import { webhookPlace } from '@glovebox/reactors';
 import { startDestination, type Destination } from '@glovebox/testing';
-import { claimDelivery, type ClaimedDelivery } from '../deliveries/claim-delivery';
+import { claimDeliveries, type ClaimedDelivery } from '../deliveries/claim-deliveries';
 import { deliverWebhook } from '../deliveries/deliver-webhook';
 import { executeRun } from '../runs/execute-run';
 import { startSpecRuns, type SpecRuns } from '../runs/spec-runs';
@@ -58,8 +58,9 @@ async function endOne(): Promise<void> {
 async function claimWebhook(): Promise<ClaimedDelivery> {
   await endOne();
   const { database, sealer } = worker.ctx;
-  const claimed = await claimDelivery(database, runs.tenantId);
-  if (claimed === undefined || claimed === 'full') throw new Error('nothing was due');
+  const claims = await claimDeliveries(database, runs.tenantId, 1);
+  const claimed = claims === 'full' ? undefined : claims[0];
+  if (!claimed) throw new Error('nothing was due');
   const place = webhookPlace(runs.tenantId, claimed.id, 'callback_url');
   return { ...claimed, callbackUrl: await sealer.seal(place, `${receiver.url}/hook`) };
 }

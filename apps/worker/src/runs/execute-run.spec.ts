@@ -4,7 +4,7 @@ import { startRunner, waitFor } from '@glovebox/testing';
 import type { WorkerContext } from '../context';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import { executeRun } from './execute-run';
-import { claimRun, faultsMax, markStarted, takeBackSilentRuns, type ClaimedRun } from './run-rows';
+import { claimRuns, faultsMax, markStarted, takeBackSilentRuns, type ClaimedRun } from './run-rows';
 import { startSpecRuns, type SpecRuns } from './spec-runs';
 
 let runner: Awaited<ReturnType<typeof startRunner>>;
@@ -257,7 +257,7 @@ describe('a run that another worker has claimed', () => {
   /** Makes the run due again, and claims it as another worker. */
   const takeOver = async (id: string): Promise<ClaimedRun | undefined> => {
     await runs.set(id, `status = 'pending', due_at = now()`);
-    return claimRun(worker.ctx.database, runs.tenantId);
+    return (await claimRuns(worker.ctx.database, runs.tenantId, 1))[0];
   };
 
   it('before its code starts is not started by its former owner, who writes nothing', async () => {

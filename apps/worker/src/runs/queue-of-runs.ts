@@ -2,7 +2,7 @@ import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from '../context';
 import { FairQueue } from '../fair-queue';
 import { executeRun } from './execute-run';
-import { claimRun, type ClaimedRun } from './run-rows';
+import { claimRuns, type ClaimedRun } from './run-rows';
 
 /** The runs that are due. The end of a run wakes its tenant in the queue of webhooks. */
 export function queueOfRuns(
@@ -11,7 +11,7 @@ export function queueOfRuns(
 ): FairQueue<ClaimedRun> {
   return new FairQueue({
     places: ctx.config.RUN_CONCURRENCY,
-    claim: (tenantId) => claimRun(ctx.database.of(tenantId), tenantId),
+    claim: (tenantId, atMost) => claimRuns(ctx.database.of(tenantId), tenantId, atMost),
     async work(run) {
       const ending = await executeRun(ctx, run);
       deliveries.wake(run.tenantId);

@@ -4,7 +4,7 @@ import { linesPlace } from '@glovebox/reactors';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import {
-  claimRun,
+  claimRuns,
   faultsMax,
   finishRun,
   leaseSeconds,
@@ -34,8 +34,8 @@ beforeEach(async () => {
 
 /** The end of a run whose webhook has this body. */
 const ended = (body: string) => ({ body, record: recordOf('internal_error') });
-const claim = (tenantId = runs.tenantId): Promise<ClaimedRun | undefined> =>
-  claimRun(worker.ctx.database, tenantId);
+const claim = async (tenantId = runs.tenantId): Promise<ClaimedRun | undefined> =>
+  (await claimRuns(worker.ctx.database, tenantId, 1))[0];
 const leaseLeft = async (id: string): Promise<number> => {
   const [row] = await worker.ctx.database.query<{ left: number }>(
     'SELECT extract(epoch FROM lease_until - now())::float8 AS left FROM reactor_runs WHERE id = $1',
@@ -65,6 +65,15 @@ describe('a claim of a run', () => {
     expect((await claim())?.id).toBe(later);
   });
 
+  it('takes as many as are asked for, those that have been due for longest', async () => {
+    const ids = [await runs.accept(), await runs.accept(), await runs.accept()];
+    await runs.set(ids[0] ?? '', `due_at = now() - interval '1 second'`);
+    await runs.set(ids[2] ?? '', `due_at = now() - interval '1 minute'`);
+    const taken = await claimRuns(worker.ctx.database, runs.tenantId, 2);
+    expect(taken.map(({ id }) => id).sort()).toEqual([ids[0], ids[2]].sort());
+    expect(await claimRuns(worker.ctx.database, runs.tenantId, 2)).toMatchObject([{ id: ids[1] }]);
+  });
+
   it('takes no run that is due later, is running or has ended, and none of another tenant', async () => {
     const due = await runs.accept();
     await runs.set(due, `due_at = now() + interval '1 minute'`);
@@ -81,7 +90,7 @@ describe('a claim of a run', () => {
     const [first, second] = [await runs.accept(), await runs.accept()];
     await runs.set(first, `due_at = now() - interval '1 minute'`);
     await worker.ctx.database.transaction(async (sql) => {
-      await claimRun(sql, runs.tenantId);
+      await claimRuns(sql, runs.tenantId, 1);
       expect((await claim())?.id).toBe(second);
     });
   });

@@ -45,22 +45,21 @@ interface Claim {
   readonly fence: string | number;
 }
 
-/** Claims the run of the tenant that has been due for longest. Undefined: none is due. */
-export async function claimRun(sql: Sql, tenantId: string): Promise<ClaimedRun | undefined> {
-  const [row] = await sql.query<ClaimedRun>(
+/** Claims the runs of the tenant that have been due for longest, at most so many. */
+export function claimRuns(sql: Sql, tenantId: string, atMost: number): Promise<ClaimedRun[]> {
+  return sql.query<ClaimedRun>(
     `UPDATE reactor_runs
      SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
-     WHERE id = (
+     WHERE id = ANY (ARRAY(
        SELECT id FROM reactor_runs
        WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
-       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
      RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
        arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
        trace_id AS "traceId", created_at AS "createdAt", fence,
        started_at IS NOT NULL AS "startedBefore", faults`,
-    [tenantId, leaseSeconds],
+    [tenantId, leaseSeconds, atMost],
   );
-  return row;
 }
 
 /**

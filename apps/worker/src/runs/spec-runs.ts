@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApplicationDefinition, FormulaDefinition } from '@glovebox/definitions';
 import { insertRun } from '@glovebox/reactors';
 import type { SpecWorker } from '../spec-worker';
-import { claimRun, openRun, type ClaimedRun, type OpenedRun } from './run-rows';
+import { claimRuns, openRun, type ClaimedRun, type OpenedRun } from './run-rows';
 
 /** A row of a run that waits or has ended, as far as specs look at it. */
 interface RunRow {
@@ -79,7 +79,7 @@ export async function startSpecRuns(worker: SpecWorker) {
       1_000,
     );
   const claim = async (): Promise<ClaimedRun> => {
-    const claimed = await claimRun(ctx.database, tenantId);
+    const [claimed] = await claimRuns(ctx.database, tenantId, 1);
     if (!claimed) throw new Error('no run is due');
     return claimed;
   };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import {
-  claimDelivery,
+  claimDeliveries,
   givePlaceBack,
   receiverDeliveriesMax,
   takeBackPlaces,
   type ClaimedDelivery,
-} from './claim-delivery';
+} from './claim-deliveries';
 import { countAttempt, recordVerdict, type Attempt } from './delivery-rows';
 
 let worker: SpecWorker;
@@ -26,16 +26,17 @@ const wait = (tenantId: string, receiver: string | null, count: number): Promise
     [tenantId, receiver, count],
   );
 
-const claimOf = (tenantId: string) => claimDelivery(worker.ctx.database, tenantId);
+const claimOf = (tenantId: string, atMost = 1) =>
+  claimDeliveries(worker.ctx.database, tenantId, atMost);
 
 /** Claims with so many at once until nothing is left to claim, as several workers do. */
-async function claimAll(tenantId: string, atOnce: number): Promise<ClaimedDelivery[]> {
+async function claimAll(tenantId: string, atOnce: number, atMost = 1): Promise<ClaimedDelivery[]> {
   const claimed: ClaimedDelivery[] = [];
   const one = async (): Promise<void> => {
     for (;;) {
-      const next = await claimOf(tenantId);
-      if (next === undefined || next === 'full') return;
-      claimed.push(next);
+      const next = await claimOf(tenantId, atMost);
+      if (next === 'full' || next.length === 0) return;
+      claimed.push(...next);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
@@ -43,20 +44,26 @@ async function claimAll(tenantId: string, atOnce: number): Promise<ClaimedDelive
 }
 
 async function claimed(tenantId: string): Promise<ClaimedDelivery> {
-  const one = await claimOf(tenantId);
-  if (one === undefined || one === 'full') throw new Error('nothing was due');
+  const claims = await claimOf(tenantId);
+  const one = claims === 'full' ? undefined : claims[0];
+  if (!one) throw new Error('nothing was due');
   return one;
 }
 
 const attempt: Attempt = { at: '2026-01-31T12:00:00.000Z', ms: 1, outcome: 'timed_out' };
 
-it.each(['a receiver', null])(
-  'ten webhooks to one receiver are claimed, however many workers claim at once: %s',
-  async (receiver) => {
+it.each([
+  ['a receiver', 1],
+  ['a receiver', 7],
+  [null, 1],
+  [null, 7],
+])(
+  'ten webhooks to one receiver are claimed, however many workers claim at once: %s, %s a claim',
+  async (receiver, atMost) => {
     const tenantId = randomUUID();
     await wait(tenantId, receiver, 40);
     for (let round = 0; round < 3; round += 1) {
-      const taken = await claimAll(tenantId, 8);
+      const taken = await claimAll(tenantId, 8, atMost);
       expect(taken).toHaveLength(receiverDeliveriesMax);
       expect(await claimOf(tenantId)).toBe('full');
       const [held] = await worker.ctx.database.query<{ places: number[] }>(
@@ -69,6 +76,23 @@ it.each(['a receiver', null])(
     }
   },
 );
+
+it('one claim takes the webhooks that have been due for longest, each with a place of its receiver', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a', receiverDeliveriesMax - 1);
+  expect(await claimOf(tenantId, receiverDeliveriesMax)).toHaveLength(receiverDeliveriesMax - 1);
+  await wait(tenantId, 'a', 2);
+  await wait(tenantId, 'b', 3);
+  await wait(tenantId, 'c', 1);
+  const receiversOf = async (): Promise<unknown> => {
+    const claims = await claimOf(tenantId, 5);
+    return claims === 'full' ? claims : claims.map(({ receiver }) => receiver).sort();
+  };
+  // The second webhook to a is among the five, and has no place.
+  expect(await receiversOf()).toEqual(['a', 'b', 'b', 'b']);
+  expect(await receiversOf()).toEqual(['c']);
+  expect(await receiversOf()).toBe('full');
+});
 
 it('another receiver, and the same one of another tenant, have places of their own', async () => {
   const [tenantId, other] = [randomUUID(), randomUUID()];
