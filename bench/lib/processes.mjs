@@ -17,12 +17,35 @@ export function pin(pid, core) {
 }
 
 /**
- * The processor time of the process and its descendants.
+ * The processor time of the process and its descendants, those that have ended included.
  *
  * @param {number} pid
- * @returns {number}
  */
-export const processorSeconds = (pid) => sum([pid, ...descendantsOf(pid)].map(ownProcessorSeconds));
+export const processorSeconds = (pid) => ownProcessorSeconds(pid) + descendantsSeconds(pid);
+
+/**
+ * The processor time of all descendants that the process has or had.
+ *
+ * @param {number} pid
+ */
+export function descendantsSeconds(pid) {
+  const pids = descendantsOf(pid);
+  return sum([...pids.map(ownProcessorSeconds), ...[pid, ...pids].map(endedChildrenSeconds)]);
+}
+
+const ticksPerSecond = 100;
+
+/**
+ * What proc(5) calls cutime and cstime.
+ *
+ * @param {number} pid
+ */
+const endedChildrenSeconds = (pid) =>
+  unlessEnded(0, () => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
+  });
 
 /**
  * The processor time of the process without its descendants.

@@ -1,6 +1,6 @@
 import { check } from '../lib/checks.mjs';
 import { bandOf } from '../lib/figures.cjs';
-import { descendantsOf, ownProcessorSeconds, processorSeconds } from '../lib/processes.mjs';
+import { descendantsSeconds, ownProcessorSeconds, processorSeconds } from '../lib/processes.mjs';
 import { callForTurn } from './calls-of-turn.mjs';
 import { bodyOf, createReactor } from './setting.mjs';
 
@@ -20,7 +20,7 @@ export async function measureLayers(setting) {
   const layers = {
     gateway: () => processorSeconds(gateway),
     runner: () => ownProcessorSeconds(runner),
-    sandbox: () => descendantsOf(runner).reduce((sum, pid) => sum + ownProcessorSeconds(pid), 0),
+    sandbox: () => descendantsSeconds(runner),
   };
   /** @type {import('../types.js').Check[]} */
   const checks = [];

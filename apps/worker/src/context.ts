@@ -62,8 +62,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     url: databaseUrl,
     app: 'worker',
     connectionsMax: config.DATABASE_CONNECTIONS,
-    // The queues are emptied and filled faster than Postgres counts them anew.
-    readsInOrder: true,
+    readsQueues: true,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
 

@@ -22,7 +22,7 @@ export const explaining = (database: SqlPool, onRead: (rows: number) => void): S
   async query(statement, values) {
     const explained = database.transaction(async (sql) => {
       const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        `EXPLAIN (ANALYZE, FORMAT JSON) ${String(statement)}`,
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${typeof statement === 'string' ? statement : statement.text}`,
         values,
       );
       if (row) onRead(rowsRead(row['QUERY PLAN'][0].Plan));

@@ -39,6 +39,8 @@ const connectionWaitMs = 2_000;
 /** Statements and transactions of one tenant that wait, in one process. */
 const connectionsWaitingMax = 200;
 
+const queueOptions = '-c plan_cache_mode=force_custom_plan -c enable_sort=off';
+
 /** Shares out the connections of a pool between tenants, so that the pool itself has no queue. */
 export const connectionShares = (connectionsMax: number): Shares =>
   new Shares({
@@ -53,8 +55,11 @@ interface DatabaseOptions {
   readonly connectionsMax: number;
   /** Postgres ends a statement that takes longer. */
   readonly statementTimeoutMs?: number;
-  /** Postgres sorts no rows that an index has in order, whatever it expects to find. */
-  readonly readsInOrder?: boolean;
+  /**
+   * The tables are queues, and the statistics of Postgres those of another moment. It plans each
+   * statement anew, and sorts no rows that an index has in order.
+   */
+  readonly readsQueues?: boolean;
   /** Called with the error of a connection that is not in use. */
   readonly onIdleError?: (error: Error) => void;
 }
@@ -67,7 +72,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max: options.connectionsMax,
     connectionTimeoutMillis: 2_000,
     statement_timeout: statementTimeoutMs,
-    ...(options.readsInOrder && { options: '-c enable_sort=off' }),
+    ...(options.readsQueues && { options: queueOptions }),
     // A half-open connection never answers. The client gives up a little later than the server
     // would.
     query_timeout: statementTimeoutMs + 1_000,

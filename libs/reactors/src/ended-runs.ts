@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import type { Prepared, Sql } from '@glovebox/database';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { RunLogEntry } from './run-record';
 
@@ -30,29 +30,33 @@ const argumentNameMax = 200;
 /** The largest number that a column for milliseconds takes: 24 days. */
 const millisecondsMax = 2_147_483_647;
 
+const insertStatement: Prepared = {
+  name: 'insert-ended-runs',
+  text: `
+    INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
+      outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
+      position, lines, created_at, started_at, ended_at)
+    SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
+      argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines,
+      to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
+      to_timestamp((started_ms + duration_ms) / 1000)
+    FROM ROWS FROM (
+      json_to_recordset($1::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
+        application_id uuid, mode text, status text, outcome text, http_status smallint,
+        argument_names text[], token_ids text[], trace_id text, attempt integer,
+        queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
+        started_ms float8),
+      unnest($2::bytea[])
+    ) AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
+      http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
+      created_ms, started_ms, lines)
+    ON CONFLICT DO NOTHING`,
+};
+
 /** Stores runs in one statement. One that is stored already is left as it is. */
 export async function insertEndedRuns(sql: Sql, runs: readonly EndedRun[]): Promise<void> {
-  await sql.query(
-    `INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
-       outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
-       position, lines, created_at, started_at, ended_at)
-     SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
-       argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines,
-       to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
-       to_timestamp((started_ms + duration_ms) / 1000)
-     FROM ROWS FROM (
-       json_to_recordset($1::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
-         application_id uuid, mode text, status text, outcome text, http_status smallint,
-         argument_names text[], token_ids text[], trace_id text, attempt integer,
-         queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
-         started_ms float8),
-       unnest($2::bytea[])
-     ) AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
-       http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
-       created_ms, started_ms, lines)
-     ON CONFLICT DO NOTHING`,
-    [JSON.stringify(runs.map(rowOf)), runs.map(({ sealedLines }) => sealedLines)],
-  );
+  const lines = runs.map(({ sealedLines }) => sealedLines);
+  await sql.query(insertStatement, [JSON.stringify(runs.map(rowOf)), lines]);
 }
 
 function rowOf({ record, ...run }: EndedRun): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Sql } from '@glovebox/database';
+import type { Prepared, Sql } from '@glovebox/database';
 import { claimMs } from './delivery-rows';
 
 /** How many webhooks of a tenant one host may get at the same time, from all workers together. */
@@ -81,17 +81,7 @@ async function claimWithPlaces(
   tenantId: string,
   atMost: number,
 ): Promise<ClaimedDelivery[] | 'full'> {
-  const first = await claim(
-    sql,
-    { tenantId, atMost },
-    `SELECT d.id, first.receiver, first.next_attempt_at FROM (
-       SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
-       WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
-     JOIN webhook_deliveries d ON d.id = first.id
-     WHERE first.receiver <> ALL (${fullReceivers}) AND d.status = 'pending'
-       AND d.next_attempt_at = first.next_attempt_at
-     ORDER BY first.next_attempt_at LIMIT $4 FOR UPDATE OF d SKIP LOCKED`,
-  );
+  const first = await claim(sql, claimOfFirst, { tenantId, atMost });
   if (first.length > 0) return first;
   const [row] = await sql.query<{ full: string[] }>(`SELECT ${fullReceivers} AS full`, [tenantId]);
   const full = row?.full ?? [];
@@ -99,56 +89,69 @@ async function claimWithPlaces(
   for (const from of [randomBytes(16).toString('base64url'), '']) {
     const receiver = await dueReceiver(sql, tenantId, full, from);
     if (receiver === undefined) continue;
-    // In the order of the index of receivers: by that of times Postgres would walk what waits.
-    const claimed = await claim(
-      sql,
-      { tenantId, atMost },
-      `SELECT id, ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
-       WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $5 AND $5 AND ${isDue}
-       ORDER BY ${receiverColumn}, next_attempt_at LIMIT $4 FOR UPDATE SKIP LOCKED`,
-      receiver,
-    );
+    const claimed = await claim(sql, claimOfReceiver, { tenantId, atMost }, receiver);
     return claimed.length > 0 ? claimed : 'full';
   }
   return 'full';
+}
+
+function claim(
+  sql: Sql,
+  statement: Prepared,
+  { tenantId, atMost }: { readonly tenantId: string; readonly atMost: number },
+  ...values: readonly string[]
+): Promise<ClaimedDelivery[]> {
+  return sql.query(statement, [tenantId, claimMs, unsentPauseMaxMs, atMost, ...values]);
 }
 
 /**
  * Gives the free places of each receiver to the first of its rows. A row is due again after a while,
  * in case this worker dies or cannot send it.
  */
-function claim(
-  sql: Sql,
-  { tenantId, atMost }: { readonly tenantId: string; readonly atMost: number },
-  which: string,
-  ...values: readonly string[]
-): Promise<ClaimedDelivery[]> {
-  return sql.query<ClaimedDelivery>(
-    `WITH due AS MATERIALIZED (${which}),
-     asking AS (
-       SELECT id, receiver, row_number() OVER (PARTITION BY receiver ORDER BY next_attempt_at) AS turn
-       FROM due),
-     free AS (
-       SELECT receiver, place, row_number() OVER (PARTITION BY receiver ORDER BY random()) AS turn
-       FROM (SELECT DISTINCT receiver FROM due) receivers
-       CROSS JOIN generate_series(1, ${receiverDeliveriesMax}) nth (place)
-       WHERE NOT EXISTS (
-         SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
-           AND coalesce(held.receiver, held.tenant_id::text) = receivers.receiver
-           AND held.place = nth.place)),
-     given AS MATERIALIZED (SELECT id, place FROM asking JOIN free USING (receiver, turn))
-     UPDATE webhook_deliveries
-     SET fence = fence + 1, unsent_tries = unsent_tries + 1,
-       next_attempt_at = now() + interval '1 millisecond'
-         * least($2::float8 * 2 ^ least(unsent_tries, 20), $3),
-       place = given.place, place_until = now() + $2 * interval '1 millisecond'
-     FROM given WHERE webhook_deliveries.id = given.id
-     RETURNING webhook_deliveries.id, tenant_id AS "tenantId", webhook_id AS "webhookId",
-       callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
-       unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`,
-    [tenantId, claimMs, unsentPauseMaxMs, atMost, ...values],
-  );
-}
+const claimOf = (due: string): string => `
+  WITH due AS MATERIALIZED (${due}),
+  asking AS (
+    SELECT id, receiver, row_number() OVER (PARTITION BY receiver ORDER BY next_attempt_at) AS turn
+    FROM due),
+  free AS (
+    SELECT receiver, place, row_number() OVER (PARTITION BY receiver ORDER BY random()) AS turn
+    FROM (SELECT DISTINCT receiver FROM due) receivers
+    CROSS JOIN generate_series(1, ${receiverDeliveriesMax}) nth (place)
+    WHERE NOT EXISTS (
+      SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
+        AND coalesce(held.receiver, held.tenant_id::text) = receivers.receiver
+        AND held.place = nth.place)),
+  given AS MATERIALIZED (SELECT id, place FROM asking JOIN free USING (receiver, turn))
+  UPDATE webhook_deliveries
+  SET fence = fence + 1, unsent_tries = unsent_tries + 1,
+    next_attempt_at = now() + interval '1 millisecond'
+      * least($2::float8 * 2 ^ least(unsent_tries, 20), $3),
+    place = given.place, place_until = now() + $2 * interval '1 millisecond'
+  FROM given WHERE webhook_deliveries.id = given.id
+  RETURNING webhook_deliveries.id, tenant_id AS "tenantId", webhook_id AS "webhookId",
+    callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
+    unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`;
+
+const claimOfFirst: Prepared = {
+  name: 'claim-deliveries',
+  text: claimOf(`
+    SELECT d.id, first.receiver, first.next_attempt_at FROM (
+      SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
+      WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
+    JOIN webhook_deliveries d ON d.id = first.id
+    WHERE first.receiver <> ALL (${fullReceivers}) AND d.status = 'pending'
+      AND d.next_attempt_at = first.next_attempt_at
+    ORDER BY first.next_attempt_at LIMIT $4 FOR UPDATE OF d SKIP LOCKED`),
+};
+
+/** In the order of the index of receivers: by that of times Postgres would walk what waits. */
+const claimOfReceiver: Prepared = {
+  name: 'claim-deliveries-to-receiver',
+  text: claimOf(`
+    SELECT id, ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
+    WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $5 AND $5 AND ${isDue}
+    ORDER BY ${receiverColumn}, next_attempt_at LIMIT $4 FOR UPDATE SKIP LOCKED`),
+};
 
 /** A receiver behind `from` that a delivery is due to. One step into the index for each. */
 async function dueReceiver(

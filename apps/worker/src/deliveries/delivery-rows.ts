@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import type { Prepared, Sql } from '@glovebox/database';
 import { receiverOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
 import type { ClaimedDelivery } from './claim-deliveries';
@@ -60,16 +60,20 @@ export async function sealDelivery(
   return { id, tenantId, reactorId, callbackUrl, receiver, body };
 }
 
+const insertStatement: Prepared = {
+  name: 'insert-delivery',
+  text: `
+    INSERT INTO webhook_deliveries
+      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, status,
+       next_attempt_at, created_at)
+    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, 'pending', now(), now())`,
+};
+
 /** Inserts a delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
   const { id, tenantId, reactorId, callbackUrl, receiver, body } = delivery;
-  await sql.query(
-    `INSERT INTO webhook_deliveries
-       (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, status,
-        next_attempt_at, created_at)
-     VALUES ($1, $2, $1, $3, $4, $5, $6, $7, 'pending', now(), now())`,
-    [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, body],
-  );
+  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, body];
+  await sql.query(insertStatement, values);
 }
 
 export async function openDelivery(
@@ -88,6 +92,17 @@ export async function openDelivery(
   };
 }
 
+const countStatement: Prepared = {
+  name: 'count-attempt',
+  text: `
+    UPDATE webhook_deliveries
+    SET attempts = attempts + 1, unsent_tries = 0,
+      next_attempt_at = now() + $3 * interval '1 millisecond',
+      place_until = now() + $3 * interval '1 millisecond'
+    WHERE id = $1 AND fence = $2 AND status = 'pending' AND place IS NOT NULL
+    RETURNING attempts`,
+};
+
 /**
  * Returns the number of this attempt. Undefined: another worker has claimed the delivery, or the
  * claim is so old that its place is taken back. Nothing may be sent then.
@@ -96,15 +111,7 @@ export async function countAttempt(
   sql: Sql,
   { id, fence }: ClaimedDelivery,
 ): Promise<number | undefined> {
-  const [row] = await sql.query<{ attempts: number }>(
-    `UPDATE webhook_deliveries
-     SET attempts = attempts + 1, unsent_tries = 0,
-       next_attempt_at = now() + $3 * interval '1 millisecond',
-       place_until = now() + $3 * interval '1 millisecond'
-     WHERE id = $1 AND fence = $2 AND status = 'pending' AND place IS NOT NULL
-     RETURNING attempts`,
-    [id, fence, claimMs],
-  );
+  const [row] = await sql.query<{ attempts: number }>(countStatement, [id, fence, claimMs]);
   return row?.attempts;
 }
 
@@ -132,6 +139,19 @@ export async function recordVerdict(
 }
 
 /** The row moves to the log. Another claim keeps it. */
+const endStatement: Prepared = {
+  name: 'end-delivery',
+  text: `
+    WITH ended AS (
+      DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
+      RETURNING *),
+    logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
+      callback_url, receiver, body, attempt_log, outcome, created_at, ended_at)
+    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, body,
+      ${listed}, $5, created_at, now() FROM ended)
+    SELECT id FROM ended`,
+};
+
 async function endDelivery(
   sql: Sql,
   { id, fence }: ClaimedDelivery,
@@ -140,16 +160,7 @@ async function endDelivery(
 ): Promise<boolean> {
   const status = verdict.kind === 'delivered' ? 'delivered' : 'failed';
   const outcome = verdict.kind === 'given_up' ? verdict.reason : verdict.attempt.outcome;
-  const rows = await sql.query(
-    `WITH ended AS (
-       DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
-       RETURNING *),
-     logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
-       callback_url, receiver, body, attempt_log, outcome, created_at, ended_at)
-     SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, body,
-       ${listed}, $5, created_at, now() FROM ended)
-     SELECT id FROM ended`,
-    [id, fence, JSON.stringify(attempts), status, outcome],
-  );
+  const values = [id, fence, JSON.stringify(attempts), status, outcome];
+  const rows = await sql.query(endStatement, values);
   return rows.length > 0;
 }

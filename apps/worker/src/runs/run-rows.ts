@@ -1,4 +1,4 @@
-import type { Sql, SqlPool } from '@glovebox/database';
+import type { Prepared, Sql, SqlPool } from '@glovebox/database';
 import { Problem, type ProblemCode } from '@glovebox/problems';
 import {
   insertEndedRuns,
@@ -45,21 +45,24 @@ interface Claim {
   readonly fence: string | number;
 }
 
+const claimStatement: Prepared = {
+  name: 'claim-runs',
+  text: `
+    UPDATE reactor_runs
+    SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
+    WHERE id = ANY (ARRAY(
+      SELECT id FROM reactor_runs
+      WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
+      ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+    RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
+      arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
+      trace_id AS "traceId", created_at AS "createdAt", fence,
+      started_at IS NOT NULL AS "startedBefore", faults`,
+};
+
 /** Claims the runs of the tenant that have been due for longest, at most so many. */
 export function claimRuns(sql: Sql, tenantId: string, atMost: number): Promise<ClaimedRun[]> {
-  return sql.query<ClaimedRun>(
-    `UPDATE reactor_runs
-     SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
-     WHERE id = ANY (ARRAY(
-       SELECT id FROM reactor_runs
-       WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
-       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-     RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
-       arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
-       trace_id AS "traceId", created_at AS "createdAt", fence,
-       started_at IS NOT NULL AS "startedBefore", faults`,
-    [tenantId, leaseSeconds, atMost],
-  );
+  return sql.query(claimStatement, [tenantId, leaseSeconds, atMost]);
 }
 
 /**
@@ -125,13 +128,16 @@ export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): P
   );
 }
 
+const startStatement: Prepared = {
+  name: 'mark-started',
+  text: `
+    UPDATE reactor_runs SET started_at = now()
+    WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+};
+
 /** From here on the code may have had effects: the run is not started a second time. */
 export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
-  const rows = await sql.query(
-    `UPDATE reactor_runs SET started_at = now()
-     WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
-    [run.id, run.fence],
-  );
+  const rows = await sql.query(startStatement, [run.id, run.fence]);
   return rows.length > 0;
 }
 
@@ -158,6 +164,11 @@ type EndingRun = Pick<
 > &
   Claim;
 
+const endStatement: Prepared = {
+  name: 'end-run',
+  text: `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+};
+
 async function endRun(
   database: SqlPool,
   run: EndingRun,
@@ -169,10 +180,7 @@ async function endRun(
 ): Promise<boolean> {
   const { record, sealedLines, delivery } = end;
   return database.transaction(async (sql) => {
-    const ended = await sql.query(
-      `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
-      [run.id, run.fence],
-    );
+    const ended = await sql.query(endStatement, [run.id, run.fence]);
     if (ended.length === 0) return false;
     const createdAt = run.createdAt.getTime();
     await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealedLines }]);
