@@ -3,6 +3,7 @@ import { startDestination, type Destination } from '@glovebox/testing';
 import { claimDeliveries, type ClaimedDelivery } from '../deliveries/claim-deliveries';
 import { deliverWebhook } from '../deliveries/deliver-webhook';
 import { executeRun } from '../runs/execute-run';
+import { faultsMax } from '../runs/run-rows';
 import { startSpecRuns, type SpecRuns } from '../runs/spec-runs';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import { sweep } from '../sweeper';
@@ -81,6 +82,16 @@ it('a run that finds no runner is counted as released', async () => {
   expect(await executeRun(worker.ctx, run)).toBe('later');
   expect(await samplesOf('glovebox_worker_runs_released_total')).toEqual({ 'reason="later"': 1 });
   expect(await samplesOf('glovebox_worker_runs_total')).toEqual({});
+});
+
+it('a run that does not open is counted as released, and after five faults as ended', async () => {
+  const run = { ...(await runs.claimNew()), args: Buffer.from('broken') };
+  await executeRun(worker.ctx, run);
+  expect(await samplesOf('glovebox_worker_runs_released_total')).toEqual({ 'reason="fault"': 1 });
+  expect(await samplesOf('glovebox_worker_runs_total')).toEqual({});
+  await runs.set(run.id, 'due_at = now()');
+  await executeRun(worker.ctx, { ...(await runs.claim()), args: run.args, faults: faultsMax });
+  expect(await samplesOf('glovebox_worker_runs_total')).toEqual({ 'outcome="internal_error"': 1 });
 });
 
 it('a run that another worker has claimed is counted as fenced off, not as ended', async () => {

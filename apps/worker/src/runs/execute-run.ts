@@ -6,9 +6,10 @@ import { describeError, every } from '@glovebox/service-host';
 import type { WorkerContext } from '../context';
 import type { Ending } from '../fair-queue';
 import {
+  fateOfUnopened,
   faultsMax,
   finishRun,
-  isAway,
+  givenUp,
   leaseSeconds,
   markStarted,
   openRun,
@@ -42,7 +43,10 @@ export async function executeRun(
   } catch (error) {
     const fields = { error: describeError(error), runId: claimed.id };
     ctx.logger.warn(fields, 'a run could not be opened');
-    return isAway(error) ? 'later' : 'done';
+    const fate = fateOfUnopened(claimed, error);
+    if (fate === 'given_up') ctx.metrics.runEnded(givenUp(), queuedMsOf(claimed, givenUp()));
+    else ctx.metrics.runReleased(fate);
+    return fate === 'later' ? 'later' : 'done';
   }
   const lost = new AbortController();
   const renew = async (): Promise<void> => {

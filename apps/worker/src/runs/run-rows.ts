@@ -86,17 +86,23 @@ export async function openRun(
       callbackUrl: callbackUrl.toString('utf8'),
     };
   } catch (error) {
-    if (isAway(error)) await releaseRun(database, run, 'later');
-    else if (run.faults < faultsMax) await releaseRun(database, run, 'fault');
+    const fate = fateOfUnopened(run, error);
+    if (fate !== 'given_up') await releaseRun(database, run, fate);
     // Without a webhook: the callback URL did not open.
-    else await endRun(database, run, { record: recordOf('internal_error'), sealedLines: null });
+    else await endRun(database, run, { record: givenUp(), sealedLines: null });
     throw error;
   }
 }
 
-/** A key or a store is missing here. The next worker, or the next second, may have it. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof Problem && error.code === 'service_unavailable';
+/** What becomes of a run that did not open. */
+export function fateOfUnopened(run: ClaimedRun, error: unknown): ReleaseReason | 'given_up' {
+  // A key or a store is missing here. The next worker, or the next second, may have it.
+  if (error instanceof Problem && error.code === 'service_unavailable') return 'later';
+  return run.faults < faultsMax ? 'fault' : 'given_up';
+}
+
+/** The record of a run that met too many faults. */
+export const givenUp = (): RunRecord => recordOf('internal_error');
 
 /**
  * A run that met so many faults before its code could start is broken itself. A worker that falls
