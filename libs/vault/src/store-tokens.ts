@@ -1,5 +1,6 @@
 import type { Actor } from '@glovebox/access';
 import { recordEach, type Sql } from '@glovebox/database';
+import { pauses } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
@@ -29,13 +30,14 @@ export async function storeTokens(
   const { tenantId } = actor.principal;
   for (const { container } of tokens) requireGrant(actor, 'token:create', container);
   const hashes = new KeyedHashes(sealer);
-  const sealed = await Promise.all(
-    tokens.map(async (token, at) => {
-      const row = await sealRow(sealer, hashes, tenantId, token);
-      // Tokens of one name become one token.
-      return { row, name: token.deduplicate ? row.fingerprint : String(at) };
-    }),
-  );
+  const sealed: { readonly row: SealedRow; readonly name: string }[] = [];
+  const pause = pauses();
+  for (const [at, token] of tokens.entries()) {
+    const row = await sealRow(sealer, hashes, tenantId, token);
+    // Tokens of one name become one token.
+    sealed.push({ row, name: token.deduplicate ? row.fingerprint : String(at) });
+    await pause();
+  }
   const wanted = sealed.flatMap(({ name }, at) => (tokens[at]?.deduplicate ? [name] : []));
   const existing = await findDuplicates(sql, sealer, actor, [...new Set(wanted)]);
   const fresh = new Map<string, SealedRow>();
@@ -76,10 +78,13 @@ async function insert(
     rows.map(({ id }) => id),
   );
   const valid = new Map(tokens.map((token) => [token.id, token]));
-  const views = stored.map(
-    (row) => [row.id, toCreatedView(actor, row, valid.get(row.id))] as const,
-  );
-  return new Map(views);
+  const views = new Map<string, TokenView>();
+  const pause = pauses();
+  for (const row of stored) {
+    views.set(row.id, toCreatedView(actor, row, valid.get(row.id)));
+    await pause();
+  }
+  return views;
 }
 
 /** Shows the data or the mask as the grant to create says: the caller has just sent the data. */

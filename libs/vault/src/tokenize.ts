@@ -1,4 +1,4 @@
-import { Budget } from '@glovebox/expressions';
+import { Budget, type Work } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { fromWire, toWire } from '@glovebox/wire';
 import { refuseUnwieldy } from './document-bounds';
@@ -20,7 +20,7 @@ type MemberPath = { readonly name: string; readonly up: MemberPath } | null;
 type Filler = (stored: readonly TokenView[]) => unknown;
 
 /** Plain values become ids, and `{type, data}` becomes a token. Null and the shape stay. */
-export function tokenizationOf(document: unknown): Tokenization {
+export function* tokenizationOf(document: unknown): Work<Tokenization> {
   refuseUnwieldy(document);
   const tokens: ValidToken[] = [];
   const budget = new Budget();
@@ -30,7 +30,8 @@ export function tokenizationOf(document: unknown): Tokenization {
     }
     return tokens.push(validatedAt(path, input, budget)) - 1;
   };
-  const walk = (value: unknown, path: MemberPath): Filler => {
+  const walk = function* (value: unknown, path: MemberPath): Work<Filler> {
+    yield;
     if (value === null || value === undefined) return () => null;
     if (typeof value !== 'object') {
       const at = add({ data: value }, path);
@@ -44,15 +45,19 @@ export function tokenizationOf(document: unknown): Tokenization {
       };
     }
     if (Array.isArray(value)) {
-      const items = value.map((item, at) => walk(item, { name: String(at), up: path }));
+      const items: Filler[] = [];
+      for (const [at, item] of value.entries()) {
+        items.push(yield* walk(item, { name: String(at), up: path }));
+      }
       return (stored) => items.map((item) => item(stored));
     }
-    const members = Object.entries(value).map(
-      ([name, member]) => [name, walk(member, { name, up: path })] as const,
-    );
+    const members: [name: string, member: Filler][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      members.push([name, yield* walk(member, { name, up: path })]);
+    }
     return (stored) => Object.fromEntries(members.map(([name, member]) => [name, member(stored)]));
   };
-  const fill = walk(document, null);
+  const fill = yield* walk(document, null);
   return { tokens, fill };
 }
 

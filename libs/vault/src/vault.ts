@@ -1,6 +1,6 @@
 import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
-import { valueTemplate } from '@glovebox/expressions';
+import { inSlices, valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
@@ -100,7 +100,7 @@ export class Vault {
 
   /** Stores the values of a document, all or none, and returns it with tokens in their places. */
   async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<TokenizedDocument> {
-    const { tokens, fill } = tokenizationOf(document);
+    const { tokens, fill } = await inSlices(tokenizationOf(document));
     const stored = await storeTokens(sql, this.sealer, actor, tokens);
     return {
       document: fill(stored.map(({ view }) => view)),

@@ -35,6 +35,19 @@ export async function inSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn):
   }
 }
 
+/**
+ * Lets other calls be served where the work has taken a slice. For work that awaits: call it between
+ * its steps.
+ */
+export function pauses(): () => Promise<void> | undefined {
+  let until = performance.now() + freeMs;
+  const pause = async (): Promise<void> => {
+    await nextSlice();
+    until = performance.now() + sliceMs;
+  };
+  return () => (performance.now() < until ? undefined : pause());
+}
+
 const waiting: (() => void)[] = [];
 
 /**
