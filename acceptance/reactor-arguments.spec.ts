@@ -138,7 +138,9 @@ describe('arguments', () => {
     ['object', 'a'],
     ['object', [1]],
   ])('A6: are refused where they cannot be cast: %s from %j', async (type, value) => {
-    expect(await seen({ value: type }, { value })).toEqual(refused({ value: `must be a ${type}` }));
+    expect(await seen({ value: type }, { value })).toEqual(
+      refused({ value: `must be ${type === 'object' ? 'an' : 'a'} ${type}` }),
+    );
   });
 
   it('A6: are refused where a number is beyond what a number can be', async () => {

@@ -8,6 +8,7 @@ import { ApplicationsService } from './applications/applications.service';
 import { provideContext, type ManagementContext } from './context';
 import { readBodies } from './http/body-steps';
 import { ChecksGuard } from './http/checks.guard';
+import { HttpAdapter } from './http/http-adapter';
 import { observe } from './http/observe';
 import { ProblemFilter } from './http/problem.filter';
 import { openApiDocument } from './openapi/document';
@@ -77,12 +78,16 @@ class AppModule {
 }
 
 export async function createApp(ctx: ManagementContext): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.on(ctx), {
-    // Nest's parser would answer 400 and 413 before the guards run.
-    bodyParser: false,
-    logger: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.on(ctx),
+    new HttpAdapter(),
+    {
+      // Nest's parser would answer 400 and 413 before the guards run.
+      bodyParser: false,
+      logger: false,
+      abortOnError: false,
+    },
+  );
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(observe(ctx));

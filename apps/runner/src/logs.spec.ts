@@ -38,6 +38,25 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
     expect(log.lines.map(({ level, text }) => `${level} ${text}`)).toEqual(expected);
   });
 
+  it('has the stacks of errors, as far as they are in the code', async () => {
+    const log = collectLines();
+    const code = `module.exports = function charge() {
+      console.error(new Error('a'));
+      console.log({ e: Object.assign(new TypeError('b'), { code: 'C' }) }, new Error('d').stack);
+    }`;
+    await runner.run(code, { runtime }, log);
+    expect(textsOf(log)).toEqual([
+      'Error: a\n    at charge (reactor.js:2:21)',
+      `{
+  e: TypeError: b
+      at charge (reactor.js:3:38) {
+    code: 'C'
+  }
+} Error: d
+    at charge (reactor.js:3:76)`,
+    ]);
+  });
+
   it('has the tables of console.table', async () => {
     const log = collectLines();
     await runner.run(`module.exports = () => console.table([{ a: 1 }])`, { runtime }, log);

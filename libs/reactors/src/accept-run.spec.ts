@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, timeOfId, type Database } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
 import { insertRun, runPlace, type NewRun } from './accept-run';
 
 let testDatabase: TestDatabase;
@@ -52,6 +52,23 @@ it('an accepted run is due at once, with its arguments and its callback URL seal
     sealer.open(runPlace(run.tenantId, id, 'callback_url'), url),
   ]);
   expect(opened.map(String)).toEqual([JSON.stringify(run.args), run.callbackUrl]);
+});
+
+it('a run was accepted when its id says, however long its statement waited', async () => {
+  const run = runOf(randomUUID());
+  const id = await database.of(run.tenantId).transaction(async (sql) => {
+    const [{ ms } = { ms: Infinity }] = await sql.query<{ ms: number }>(
+      'SELECT extract(epoch FROM now())::float8 * 1000 AS ms',
+    );
+    // The time of the transaction, which now() tells, has passed.
+    await waitFor(() => Promise.resolve(Date.now() > ms + 5));
+    return insertRun(sql, sealer, run, 10);
+  });
+  const [row] = await database.query<{ createdAt: Date }>(
+    'SELECT created_at AS "createdAt" FROM reactor_runs WHERE id = $1',
+    [id],
+  );
+  expect(row?.createdAt.getTime()).toBe(timeOfId(id));
 });
 
 it('a tenant with as many waiting runs and webhooks as it may have is refused, others are not', async () => {

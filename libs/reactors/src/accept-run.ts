@@ -35,7 +35,8 @@ export async function insertRun(
   run: NewRun,
   pendingMax: number,
 ): Promise<string> {
-  const id = timeOrderedId();
+  const now = Date.now();
+  const id = timeOrderedId(now);
   const [args, callbackUrl] = await Promise.all([
     sealer.seal(runPlace(run.tenantId, id, 'arguments'), JSON.stringify(run.args)),
     sealer.seal(runPlace(run.tenantId, id, 'callback_url'), run.callbackUrl),
@@ -43,7 +44,7 @@ export async function insertRun(
   const inserted = await sql.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
        timeout_ms, trace_id, created_at, due_at)
-     SELECT $1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, now(), now()
+     SELECT $1, $2::uuid, $3, $4, 'pending', $5, $6, $7, $8, $10, now()
      WHERE (SELECT count(*) FROM (
          SELECT 1 FROM reactor_runs WHERE tenant_id = $2 AND status = 'pending' LIMIT $9) r)
        + (SELECT count(*) FROM (
@@ -60,6 +61,8 @@ export async function insertRun(
       run.timeoutMs,
       run.traceId,
       pendingMax,
+      // Lists look for the time in the id.
+      new Date(now),
     ],
   );
   if (inserted.length === 0) {

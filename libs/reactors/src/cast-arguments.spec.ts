@@ -76,7 +76,7 @@ describe('arguments (docs/reference/invocation.md)', () => {
     ['object', []],
   ])('A6: are refused where they cannot be cast: as %s, %j', (type, given) => {
     expect(faultsOf([parameter('x', type)], { x: given })).toEqual({
-      'args.x': [`must be a ${type}`],
+      'args.x': [type === 'object' ? 'must be an object' : `must be a ${type}`],
     });
   });
 

@@ -24,12 +24,19 @@ export function castArguments(
       continue;
     }
     const cast = castTo[type](value);
-    if (cast === undefined) errors[`args.${name}`] = [`must be a ${type}`];
+    if (cast === undefined) errors[`args.${name}`] = [`must be ${named[type]}`];
     else putAt(accepted, path, cast);
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return accepted;
 }
+
+const named: Record<ParameterType, string> = {
+  number: 'a number',
+  boolean: 'a boolean',
+  string: 'a string',
+  object: 'an object',
+};
 
 /** Returns undefined for a value that cannot be cast: docs/reference/invocation.md, A6. */
 const castTo: Record<ParameterType, (value: unknown) => unknown> = {

@@ -236,6 +236,22 @@ describe('a run', () => {
     });
   });
 
+  it('that fails shows nothing of the data that it stored, or tried to store', async () => {
+    const failed = run(
+      `module.exports = async ({ svc }) => {
+         const [made, changed, listed] = ['a made one', 'a changed one', 'a listed one'];
+         await svc.tokens.create({ type: 'token', data: { a: made } });
+         await svc.tokens.update('unknown', { data: changed }).catch(() => undefined);
+         await svc.tokenize({ a: [listed, { type: 'token', data: 'a typed one' }] });
+         throw new Error([made, changed, listed, 'a typed one', 'token'].join());
+       }`,
+      { now: { reactor: asApplication, application } },
+    );
+    await expect(failed).rejects.toMatchObject({
+      errors: { error: ['[redacted],[redacted],[redacted],[redacted],token'] },
+    });
+  });
+
   it('that finds no runner is answered with 503 no_capacity', async () => {
     const nobody = createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 's' });
     const own = spec.context;

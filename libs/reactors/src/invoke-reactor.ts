@@ -116,6 +116,7 @@ async function runRecorded(
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
+  opened.addDocument(tokenize);
   const { document, lasting, sights } = await storeTokens(context, invocation, tokenize);
   return {
     response: { tokens: document, ...output },

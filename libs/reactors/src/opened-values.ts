@@ -1,9 +1,11 @@
+import { isTokenRequest } from '@glovebox/vault';
+
 /** Characters of opened data, as JSON, that are remembered of one run. */
 const openedTextMax = 4 * 1024 * 1024;
 
 /**
- * The data that a run opened through `req.svc`, which no text of its code may show. Above
- * `openedTextMax` characters nothing is known any more.
+ * The data that a run opened or stored, which no text of its code may show. Above `openedTextMax`
+ * characters nothing is known any more.
  */
 export class OpenedValues {
   #values: unknown[] | undefined = [];
@@ -22,11 +24,38 @@ export class OpenedValues {
     for (const token of Array.isArray(data) ? (data as unknown[]) : []) this.#keep(dataOf(token));
   }
 
+  /** Remembers the data that a call stores. Should the call fail, it is no less confidential. */
+  addStored(method: string, first: unknown, second: unknown): void {
+    if (method === 'svc.tokens.create') this.#keep(dataOf(first));
+    else if (method === 'svc.tokens.update') this.#keep(dataOf(second));
+    else if (method === 'svc.tokenize') this.addDocument(first);
+  }
+
+  /** Remembers what becomes data when this document is tokenized. */
+  addDocument(document: unknown): void {
+    const open = [document];
+    while (open.length > 0) {
+      const next = open.pop();
+      if (typeof next !== 'object' || next === null) this.#keep(next);
+      else if (isTokenRequest(next)) this.#keep(next.data);
+      else for (const member of Object.values(next) as unknown[]) open.push(member);
+    }
+  }
+
   #keep(value: unknown): void {
     if (value === undefined) return;
-    this.#charactersLeft -= JSON.stringify(value).length;
+    this.#charactersLeft -= charactersOf(value);
     if (this.#charactersLeft < 0) this.#values = undefined;
     this.#values?.push(value);
+  }
+}
+
+function charactersOf(value: unknown): number {
+  try {
+    return JSON.stringify(value).length;
+  } catch {
+    // Code may pass what is nested too deeply to be written.
+    return Infinity;
   }
 }
 

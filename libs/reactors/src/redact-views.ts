@@ -52,6 +52,7 @@ export function* viewsOf(text: string): Generator<View> {
     for (const offset of [0, 1, 2, 3]) yield base64Decoded(view, offset);
     for (const offset of [0, 1]) yield hexDecoded(view, offset);
   }
+  yield* printedBuffers(text);
 }
 
 function plainView(text: string): View {
@@ -199,6 +200,18 @@ function runsDecoded(
     else view.add(gap, starts[letter] ?? 0, starts[letter] ?? 0);
   }
   return view;
+}
+
+/** The bytes that Node.js prints of each Buffer: `<Buffer 34 32>`, of a long one the first 50. */
+function* printedBuffers(text: string): Generator<View> {
+  for (const { 0: printed, index } of text.matchAll(/(?<=<Buffer)(?: [\da-f]{2})+/g)) {
+    const view = new View('exact');
+    for (let at = 0; at < printed.length; at += 3) {
+      view.add(parseInt(printed.slice(at + 1, at + 3), 16), index + at + 1, index + at + 3);
+    }
+    view.isOpen = text[index + printed.length] !== '>';
+    yield view;
+  }
 }
 
 /** Letters, digits, `_`, and every byte of a character beyond ASCII. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { atOnce } from '@glovebox/expressions';
 import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
@@ -47,6 +48,17 @@ it.each([
   [`ends with ${base64(value).slice(0, -7)}`, 'ends with [redacted]'],
 ])('"%s" is shown as "%s"', (text, shown) => {
   expect(redact(text)).toBe(shown);
+});
+
+it('a value is redacted in the bytes of a Buffer, as Node.js prints them', () => {
+  const long = 'key '.repeat(20);
+  const printed = (text: string): string =>
+    redactor([value, '123', long])(inspect({ b: Buffer.from(text) }, { breakLength: Infinity }));
+  expect(printed(`x${value}y`)).toBe('{ b: <Buffer 78 [redacted] 79> }');
+  expect(printed('123')).toBe('{ b: <Buffer [redacted]> }');
+  expect(printed('1234')).toBe('{ b: <Buffer 31 32 33 34> }');
+  // Node.js prints 50 bytes of a longer one.
+  expect(printed(long)).toBe('{ b: <Buffer [redacted]');
 });
 
 it('a short value is redacted as a whole word, and true and false are no secrets', () => {

@@ -22,9 +22,9 @@ export const redacted = '[redacted]';
 
 /**
  * Redacts every value that the run knew in a text: data of tokens, arguments, configuration. Finds
- * a value as it is, JSON-escaped, percent-encoded, in base64 and in hex. Shows nothing of a text
- * that would take too much work. `true`, `false` and `null` are no secrets. `opened` is the data
- * that the code opened itself; undefined where that was too much to remember.
+ * a value as it is, JSON-escaped, percent-encoded, in base64, in hex and in a printed Buffer. Shows
+ * nothing of a text that would take too much work. `true`, `false` and `null` are no secrets.
+ * `opened` is the data that the code opened itself; undefined where that was too much to remember.
  */
 export function redactorOf(
   known: readonly unknown[],

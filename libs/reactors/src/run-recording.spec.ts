@@ -167,6 +167,13 @@ describe('the record of a run', () => {
     expect(argumentNames).toEqual(['?', '?.?']);
   });
 
+  it('has lines without what the code returns to be tokenized', async () => {
+    const record = await recordOf(
+      `module.exports = () => { console.log('new card: ${card}'); return { tokenize: ['${card}'] } }`,
+    );
+    expect(textsOf(record)).toEqual(['new card: [redacted]']);
+  });
+
   it('is made without lines where they cannot be redacted', async () => {
     const { recording, records, logged } = recordingOf('async');
     const unreadable = new Proxy({ at: 1, level: 'info', text: 'a secret' } as const, {

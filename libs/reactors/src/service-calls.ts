@@ -27,6 +27,7 @@ export function serviceCalls(
     const actor = { principal: application, traceId };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
     const sql = database.of(application.tenantId);
+    opened.addStored(method, first, second);
     const result = await call({ database: sql, vault, actor, first, second });
     opened.add(method, result);
     return result;

@@ -3,6 +3,7 @@ export { OpeningBudget } from './opening-budget';
 export { requireSights, sightsOf, type Sight } from './replay-sights';
 export type { Use } from './statements/read-and-record';
 export { usesOneByOne, TokenUses } from './statements/token-uses';
+export { isTokenRequest } from './tokenize';
 export { requireTokenId, tokenMembers, type TokenInput, type TokenView } from './token';
 export { tokenTypes } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';

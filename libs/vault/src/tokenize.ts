@@ -62,7 +62,7 @@ export function* tokenizationOf(document: unknown): Work<Tokenization> {
 }
 
 /** An object that asks for a token of a known type. */
-function isTokenRequest(value: object): boolean {
+export function isTokenRequest(value: object): value is { readonly data: unknown } {
   return (
     Object.hasOwn(value, 'data') &&
     Object.hasOwn(value, 'type') &&

@@ -82,7 +82,7 @@ export function withoutParameters(contentType: string): string {
   return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase();
 }
 
-export function isJson(type: string): boolean {
+function isJson(type: string): boolean {
   return (
     type === 'application/json' ||
     type === 'text/json' ||

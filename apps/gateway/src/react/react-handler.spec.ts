@@ -52,7 +52,7 @@ const runs = () =>
     `SELECT id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId", status,
        timeout_ms AS "timeoutMs", trace_id AS "traceId", arguments AS args,
        callback_url AS "callbackUrl"
-     FROM reactor_runs ORDER BY created_at`,
+     FROM reactor_runs ORDER BY due_at`,
   );
 
 async function expectRefused(sent: Sent, status: number, code: string): Promise<void> {
@@ -87,6 +87,22 @@ describe('an invocation of a reactor', () => {
       'unsupported_media_type',
       'with a body of text',
       { headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+    ],
+    ...[
+      'application/merge-patch+json',
+      'application/vnd.x+json',
+      'application/json; charset=latin1',
+    ].map((type): [number, string, string, Sent] => [
+      415,
+      'unsupported_media_type',
+      `with a body of ${type}`,
+      { headers: { 'Content-Type': type } },
+    ]),
+    [
+      415,
+      'unsupported_media_type',
+      'with an encoded body',
+      { headers: { 'Content-Encoding': 'gzip' } },
     ],
     [
       415,

@@ -14,7 +14,14 @@ import {
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
-import { isJsonObject, readBody, StrictJson, traceHeader } from '@glovebox/wire';
+import {
+  isJsonObject,
+  jsonTypes,
+  readBody,
+  requireMediaType,
+  StrictJson,
+  traceHeader,
+} from '@glovebox/wire';
 import { sendJson } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
@@ -22,7 +29,7 @@ import { Finding } from '../call/decision';
 import { CallerLeft } from '../connection/caller-left';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
-import { admitBody, hasBody, isJson, mediaType } from '../connection/intake';
+import { admitBody, hasBody } from '../connection/intake';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
@@ -83,7 +90,7 @@ function identify(
   const caller = authenticate(ctx, req, definitions, call);
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');
-  requireJson(req);
+  if (hasBody(req)) requireMediaType(req.headers, jsonTypes);
   const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
   call.reactorId = known.reactor.id;
   return { ...known, caller };
@@ -137,12 +144,6 @@ async function acceptRun(
     ctx.logger.warn({ traceId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
   return accepted;
-}
-
-function requireJson(req: IncomingMessage): void {
-  if (hasBody(req) && !isJson(mediaType(req))) {
-    throw new Problem('unsupported_media_type', { detail: 'The body must be application/json.' });
-  }
 }
 
 interface InvocationBody {

@@ -51,9 +51,13 @@ export class DeliveriesService {
   replay(author: Author, deliveryId: string): Promise<ReplayResponse> {
     return this.#replay(author, async (sql, free) => {
       const { id, status, isReplayable } = await found(sql, author.tenantId, deliveryId);
-      if (status === 'pending') throw conflict('The webhook is under way.');
+      const underWay = conflict('The webhook is under way.');
+      if (status === 'pending') throw underWay;
       if (!isReplayable) throw conflict('The body of the webhook has been erased.');
-      return { matched: 1, queued: await requeue(sql, author.tenantId, [id].slice(0, free)) };
+      const queued = await requeue(sql, author.tenantId, [id].slice(0, free));
+      // Another replay has taken it since.
+      if (queued.length === 0 && free > 0) throw underWay;
+      return { matched: 1, queued };
     });
   }
 

@@ -192,6 +192,15 @@ describe('the replay of a webhook', () => {
     expect(queued.filter((one) => one === 1)).toHaveLength(1);
   });
 
+  it('is a conflict where another replay took it at the same moment', async () => {
+    const id = await data.webhook(tenantId, { ended: { status: 'delivered' } });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(`/${id}/replay`)));
+    const queued = answers.filter(({ status }) => status === 202);
+    expect(queued).toEqual([replayed(1, 1)]);
+    const others = answers.filter(({ status }) => status !== 202);
+    expect(others.map(({ body }) => body.code)).toEqual(others.map(() => 'conflict'));
+  });
+
   it('whose body was erased is a conflict', async () => {
     const ended = { status: 'failed', ago: '25 hours' } as const;
     const id = await data.webhook(tenantId, { ended });

@@ -197,6 +197,13 @@ describe('every answer', () => {
     expect((await raw('PATCH', '/applications', {})).body).toMatchObject({ code: 'not_found' });
   });
 
+  it('is a problem for every head that the gateway passes on', async () => {
+    const long = 'a'.repeat(32 * 1024);
+    const refused = await api.get(`/runs?trace_id=${long}`);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } });
+    expect((await api.get('/reactors').set('X-Long', long)).status).toBe(200);
+  });
+
   it('is the same with a trailing slash', async () => {
     expect((await api.post('/reactor-formulas/', formula)).status).toBe(201);
     expect((await api.get(`/applications/${randomUUID()}/`)).status).toBe(404);

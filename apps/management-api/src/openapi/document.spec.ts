@@ -41,6 +41,19 @@ it('the document has the operations of the gateway', () => {
   );
 });
 
+it('the document has what a run may answer: replays, and any status that its code throws', () => {
+  const { operation } = documented.find(({ name }) => name === 'POST /reactors/{id}/react') ?? {};
+  const replay = { 'SVC-IDEMPOTENT-REPLAY': expect.any(Object) as object };
+  expect(operation?.responses).toMatchObject({
+    200: { headers: replay },
+    202: { headers: replay },
+    default: {
+      headers: replay,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  });
+});
+
 it('the document gives each operation an id of its own', () => {
   const ids = documented.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);

@@ -6,7 +6,7 @@ import type { OperationText } from './operation-text';
 import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
 import { routesOf, type Route } from './routes';
-import { ref, text, uuid, type Schema, type Schemas } from './schema';
+import { ref, replayHeader, text, uuid, type Schema, type Schemas } from './schema';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -157,9 +157,7 @@ function success({ method, status }: Route, { summary, answer }: OperationText):
     description: summary,
     headers: {
       'SVC-TRACE-ID': { schema: text },
-      ...(method === 'POST'
-        ? { 'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } } }
-        : {}),
+      ...(method === 'POST' ? replayHeader : {}),
     },
     ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
   };

@@ -1,4 +1,4 @@
-import { json, object, ref, text, type Schema } from './schema';
+import { json, object, ref, replayHeader, text, type Schema } from './schema';
 
 type Responses = Readonly<Record<string, Schema>>;
 
@@ -28,7 +28,8 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
     summary: 'Run a reactor',
     description:
       'Needs the permission `token:use`, also for the container of each token in `args`. With ' +
-      '`callback_url` the answer is 202, and a webhook delivers the result.',
+      '`callback_url` the answer is 202, and a webhook delivers the result. With an idempotency key ' +
+      'the outcome of code that ran is stored, whatever its status.',
     parameters: [
       { $ref: '#/components/parameters/id' },
       { $ref: '#/components/parameters/idempotencyKey' },
@@ -46,6 +47,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
       200: answerWith('The result of the code.', ref('ReactorResponse')),
       202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
       ...problems([400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504]),
+      default: answerWith('An error that the code threw, with its own status.', ref('Problem')),
     },
   };
 }
@@ -92,7 +94,7 @@ function proxy(method: string, suffix: string): Schema {
 function answerWith(description: string, schema: Schema): Schema {
   return {
     description,
-    headers: { 'SVC-TRACE-ID': { schema: text } },
+    headers: { 'SVC-TRACE-ID': { schema: text }, ...replayHeader },
     content: { 'application/json': { schema } },
   };
 }

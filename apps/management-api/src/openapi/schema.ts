@@ -19,6 +19,11 @@ export const text: Schema = { type: 'string' };
 export const uuid: Schema = { type: 'string', format: 'uuid' };
 export const instant: Schema = { type: 'string', format: 'date-time' };
 export const flag: Schema = { type: 'boolean' };
+
+/** Of answers to a POST with an idempotency key that was sent before. */
+export const replayHeader = {
+  'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } },
+} as const;
 export const whole: Schema = { type: 'integer' };
 /** Any JSON, null included. */
 export const json: Schema = {};

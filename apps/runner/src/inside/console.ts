@@ -23,7 +23,7 @@ export function createConsole(ofRun: () => Methods | undefined): object {
 /** Node's own console for one run, with counters, timers and indents that no other run sees. */
 export function consoleOfRun(write: Write): Methods {
   let level: LogLevel | undefined;
-  const lines = { write: (text: string) => write(level ?? 'info', text.slice(0, -1)) };
+  const lines = { write: (text: string) => write(level ?? 'info', inCode(text.slice(0, -1))) };
   const real = new Console({
     stdout: lines as unknown as NodeJS.WritableStream,
     ignoreErrors: false,
@@ -46,6 +46,17 @@ export function consoleOfRun(write: Write): Methods {
   real['trace'] = (...values) => real['debug']?.(`Trace: ${format(...values)}`);
   return real;
 }
+
+/** Frames of this script, and those of Node.js that follow one: what is called above it. */
+const framesOfSandbox = new RegExp(
+  `\\n *at [^\\n]*${__filename.replace(/[^\w/]/g, '\\$&')}:\\d+:\\d+\\)?` +
+    '(?:\\n *at [^\\n]*node:[\\w/-]+:\\d+:\\d+\\)?)*',
+  'g',
+);
+
+/** Stacks show neither the sandbox nor where the operator has it. */
+const inCode = (text: string): string =>
+  text.includes(__filename) ? text.replace(framesOfSandbox, '') : text;
 
 /**
  * Passes on the lines of one run up to its share, and then one that says that there were more. The
