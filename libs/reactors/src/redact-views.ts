@@ -53,7 +53,11 @@ export function* viewsOf(text: string): Generator<View> {
     for (const offset of [0, 1, 2, 3]) yield base64Decoded(view, offset);
     for (const offset of [0, 1]) yield hexDecoded(view, offset);
   }
+  if (shownBytes.test(text)) yield hexDecoded(decoded(plain, leaveOutSpace), 0);
 }
+
+/** Node shows a Buffer as `<Buffer 61 62>`, and an ArrayBuffer with `<61 62>`. */
+const shownBytes = /<(?:Buffer )?[\da-f]{2} [\da-f]{2}/;
 
 function plainView(text: string): View {
   const view = new View();
@@ -128,13 +132,16 @@ function jointOf(codes: readonly number[], at: number): ReadEscape {
   return isQuote(codes[end]) ? { bytes: [], length: end + 1 - at } : undefined;
 }
 
-// ---- indents ----
+// ---- indents and spaces ----
 
 /** A group indents each line of a text as its first one, an object each line of an error. */
 function indentsOf(text: string): readonly number[] {
   if (!text.includes('\n ')) return [];
   return text.startsWith(' ') ? [text.search(/[^ ]|$/), Infinity] : [Infinity];
 }
+
+const leaveOutSpace = (codes: readonly number[], at: number): ReadEscape =>
+  codes[at] === 0x20 ? { bytes: [], length: 1 } : undefined;
 
 /** Leaves out so many spaces behind each line break. */
 function unindented(from: View, indent: number): View {

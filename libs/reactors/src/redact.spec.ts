@@ -1,4 +1,5 @@
 import { Console } from 'node:console';
+import { inspect } from 'node:util';
 import { atOnce } from '@glovebox/expressions';
 import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
@@ -95,6 +96,14 @@ it.each([
   [`ends with ${base64(value).slice(0, -7)}`, 'ends with [redacted]'],
 ])('"%s" is shown as "%s"', (text, shown) => {
   expect(redact(text)).toBe(shown);
+});
+
+it.each<[string, unknown, string]>([
+  ['a Buffer', Buffer.from(value), '<Buffer [redacted]>'],
+  ['a list of Buffers', [Buffer.from(`a${value}`)], '<Buffer 61 [redacted]>'],
+  ['an ArrayBuffer', new TextEncoder().encode(value).buffer, '<[redacted]>'],
+])('a value is redacted where Node shows the bytes of %s', (_, bytes, shown) => {
+  expect(redact(inspect(bytes))).toContain(shown);
 });
 
 it('a short value is redacted as a whole word, and true and false are no secrets', () => {
