@@ -30,7 +30,8 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
       `console.group('a'); console.log('b\\nc'); console.groupEnd(); console.log('d')`,
       ['info a', 'info   b\n  c', 'info d'],
     ],
-    ['an unknown method', `console.clear?.(); console.profile?.()`, []],
+    ['clear', `console.clear()`, []],
+    ['profile', `console.profile('a'); console.profileEnd('a'); console.timeStamp('a')`, []],
   ])('has what console.%s writes, with its level', async (_, written, expected) => {
     const log = collectLines();
     const outcome = await runner.run(`module.exports = () => { ${written} }`, { runtime }, log);

@@ -314,6 +314,23 @@ describe.each(runtimes)('a socket of code on %s', (runtime) => {
     expect([...seen.serverNames]).toContain('other.test');
   });
 
+  it('connects once more when it was closed', async () => {
+    const body = `const { echo } = args.ports;
+      const socket = new net.Socket(), all = [];
+      socket.on('data', (part) => all.push(String(part)));
+      for (const text of ['a', 'b']) {
+        socket.connect(echo, 'service.test').end(text);
+        await new Promise((resolve, reject) => socket.once('close', resolve).once('error', reject));
+      }
+      return { all }`;
+    expect(await run(body)).toEqual({ all: ['a', 'b'] });
+  });
+
+  it('of http reaches no socket file, and nothing in its place', async () => {
+    const body = `return { code: await new Promise((resolve) => require('http').get({ socketPath: '/tmp/x.sock' }).on('error', ({ code }) => resolve(code))) }`;
+    expect(await run(body)).toEqual({ code: 'EACCES' });
+  });
+
   it('times out when nothing moves on it', async () => {
     const body = `const socket = net.connect({ port: args.ports.echo, host: 'service.test', timeout: 50 });
       return { event: await new Promise((resolve) => socket.on('timeout', () => resolve('timeout')).on('error', ({ code }) => resolve(code))) }`;

@@ -231,6 +231,18 @@ describe('an error that a function throws', () => {
     expect(outcome).toMatchObject({ kind: 'threw', error: { errors } });
   });
 
+  it.each([
+    ['refers to itself', '(() => { const a = {}; a.a = a; return a })()'],
+    ['holds a BigInt', '{ n: 1n }'],
+    ['throws when it is read', '{ get n() { throw new Error() } }'],
+  ])('keeps its class and its other texts where a member %s', async (_, member) => {
+    const outcome = await runner.run(throwing(`new E.BadRequestError({ a: ${member}, b: 'x' })`));
+    expect(outcome).toMatchObject({
+      kind: 'threw',
+      error: { name: 'BadRequestError', errors: { a: [''], b: ['x'] }, line: 1 },
+    });
+  });
+
   it('is recognised by shape, also from a copy of the class and under the other module name', async () => {
     const own =
       'module.exports = () => { throw Object.assign(new Error(), { name: "RateLimitError", errors: "slow" }) }';

@@ -47,6 +47,7 @@ export function* viewsOf(text: string): Generator<View> {
     const once = unescaped(view);
     readings.push(once, ...(has(once, '\\') ? [unescaped(once)] : []));
   }
+  for (const indent of indentsOf(text)) readings.push(unindented(plain, indent));
   for (const view of readings) {
     yield view;
     for (const offset of [0, 1, 2, 3]) yield base64Decoded(view, offset);
@@ -85,10 +86,10 @@ const namedEscapes = new Map(
   ),
 );
 
-/** Reads the escapes of JSON and JavaScript. */
+/** Reads the escapes of JSON and JavaScript, and joins what Node shows in parts. */
 function unescaped(from: View): View {
   return decoded(from, (codes, at) => {
-    if (codes[at] !== 0x5c) return undefined;
+    if (codes[at] !== 0x5c) return jointOf(codes, at);
     const name = codes[at + 1];
     if (name === undefined) return 'cut';
     if (name === 0x78) return hexEscape(codes, at + 2, 2, (value) => utf8(value, 4));
@@ -101,6 +102,47 @@ function unescaped(from: View): View {
         utf8(0x10000 + ((unit & 0x3ff) << 10) + (low & 0x3ff), 12),
       );
     });
+  });
+}
+
+/** The place of the next code that is no space. */
+function behindSpaces(codes: readonly number[], from: number): number {
+  let at = from;
+  while (codes[at] === 0x20) at += 1;
+  return at;
+}
+
+const isQuote = (code: number | undefined): boolean =>
+  code === 0x22 || code === 0x27 || code === 0x60;
+
+/** Node shows a text of several lines as several, joined by `' +`, a line break and an indent. */
+function jointOf(codes: readonly number[], at: number): ReadEscape {
+  if (!isQuote(codes[at])) return undefined;
+  let end = at + 1;
+  for (const expected of [0x20, 0x2b, 0x0a]) {
+    if (end === codes.length) return 'cut';
+    if (codes[end] !== expected) return undefined;
+    end += 1;
+  }
+  end = behindSpaces(codes, end);
+  if (end === codes.length) return 'cut';
+  return isQuote(codes[end]) ? { bytes: [], length: end + 1 - at } : undefined;
+}
+
+// ---- indents ----
+
+/** A group indents each line of a text as its first one, an object each line of an error. */
+function indentsOf(text: string): readonly number[] {
+  if (!text.includes('\n ')) return [];
+  return text.startsWith(' ') ? [text.search(/[^ ]|$/), Infinity] : [Infinity];
+}
+
+/** Leaves out so many spaces behind each line break. */
+function unindented(from: View, indent: number): View {
+  return decoded(from, (codes, at) => {
+    if (codes[at] !== 0x0a) return undefined;
+    const end = Math.min(behindSpaces(codes, at + 1), at + 1 + indent);
+    return { bytes: [0x0a], length: end - at };
   });
 }
 
@@ -202,12 +244,16 @@ function runsDecoded(
   return view;
 }
 
-/** The bytes that Node.js prints of each Buffer: `<Buffer 34 32>`, of a long one the first 50. */
+// ---- bytes as console writes them ----
+
+/** A Buffer is `<Buffer 34 32>`, of a long one the first 50 bytes. An ArrayBuffer has `<34 32>`. */
 function* printedBuffers(text: string): Generator<View> {
-  for (const { 0: printed, index } of text.matchAll(/(?<=<Buffer)(?: [\da-f]{2})+/g)) {
+  for (const { 0: printed, index } of text.matchAll(
+    /(?<=<(?:Buffer )?)[\da-f]{2}(?: [\da-f]{2})*/g,
+  )) {
     const view = new View('exact');
     for (let at = 0; at < printed.length; at += 3) {
-      view.add(parseInt(printed.slice(at + 1, at + 3), 16), index + at + 1, index + at + 3);
+      view.add(parseInt(printed.slice(at, at + 2), 16), index + at, index + at + 2);
     }
     view.isOpen = text[index + printed.length] !== '>';
     yield view;

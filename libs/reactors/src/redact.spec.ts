@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import { inspect } from 'node:util';
 import { atOnce } from '@glovebox/expressions';
 import type { Problem } from '@glovebox/problems';
@@ -37,6 +38,53 @@ it.each([
   expect(shown).toMatch(/^said: .{0,3}\[redacted\].{0,8}; and more$/);
 });
 
+describe('a value of several lines is redacted as console writes it', () => {
+  const key = `-----BEGIN KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(3)}-----END KEY-----\n`;
+  const yaml = `account:\n  number: 4242\n  holder: Ada\n`;
+  const thrown = Object.assign(new Error(key), { stack: `Error: ${key}\n    at reactor.js:1:1` });
+  const ofValues = redactor([key, yaml]);
+
+  const written = (write: (to: Console) => void): string => {
+    let text = '';
+    const lines = { write: (line: string) => (text += line) };
+    write(
+      new Console({
+        stdout: lines as unknown as NodeJS.WritableStream,
+        ignoreErrors: false,
+        colorMode: false,
+      }),
+    );
+    return text;
+  };
+
+  it.each<[string, (to: Console) => void]>([
+    ['as a text', (to) => to.log(key)],
+    ['in an object', (to) => to.log({ a: { key } })],
+    ['in a list', (to) => to.log([yaml, key])],
+    ['with both kinds of quotes', (to) => to.log({ a: `'${key}`, b: `'"${key}` })],
+    ['in an error', (to) => to.log(thrown)],
+    ['in an error of an object', (to) => to.log({ a: { error: thrown } })],
+    ['in a group', (to) => (to.group('a'), to.log(key), to.log({ a: key }))],
+    ['in a group, with lines of its own indent', (to) => (to.group(), to.group(), to.log(yaml))],
+    ['in a table', (to) => to.table([{ key, yaml }])],
+  ])('%s', (_, write) => {
+    const shown = ofValues(written(write));
+    expect(shown).toContain('[redacted]');
+    expect(shown).not.toMatch(/MII|END|Ada|4242/);
+  });
+
+  it('and also where its text was cut', () => {
+    const text = written((to) => to.log({ a: { key } }));
+    for (let length = 1; length < text.length; length += 1) {
+      const shown = ofValues(text.slice(0, length));
+      expect({ length, shown }).toEqual({
+        length,
+        shown: expect.not.stringMatching(/MII/) as string,
+      });
+    }
+  });
+});
+
 it.each([
   ['declined 4242424242424242, 123 of 1234', 'declined [redacted], [redacted] of 1234'],
   ['7 of 17 (cvc=123)', '[redacted] of 17 (cvc=[redacted])'],
@@ -59,6 +107,14 @@ it('a value is redacted in the bytes of a Buffer, as Node.js prints them', () =>
   expect(printed('1234')).toBe('{ b: <Buffer 31 32 33 34> }');
   // Node.js prints 50 bytes of a longer one.
   expect(printed(long)).toBe('{ b: <Buffer [redacted]');
+});
+
+it.each<[string, unknown, string]>([
+  ['a Buffer', Buffer.from(value), '<Buffer [redacted]>'],
+  ['a list of Buffers', [Buffer.from(`a${value}`)], '<Buffer 61 [redacted]>'],
+  ['an ArrayBuffer', new TextEncoder().encode(value).buffer, '<[redacted]>'],
+])('a value is redacted where Node shows the bytes of %s', (_, bytes, shown) => {
+  expect(redact(inspect(bytes))).toContain(shown);
 });
 
 it('a short value is redacted as a whole word, and true and false are no secrets', () => {

@@ -10,6 +10,8 @@ const levels: Readonly<Record<string, LogLevel>> = {
   ...{ group: 'info', groupCollapsed: 'info', groupEnd: 'info' },
   ...{ count: 'info', countReset: 'info', time: 'info', timeLog: 'info', timeEnd: 'info' },
   ...{ debug: 'debug', trace: 'debug', warn: 'warn', error: 'error', assert: 'error' },
+  // These write nothing here, as in a Node without terminal and inspector.
+  ...{ clear: 'info', profile: 'info', profileEnd: 'info', timeStamp: 'info' },
 };
 
 /** The console of all code in this process. A line belongs to the run that writes it. */

@@ -135,5 +135,14 @@ function textOf(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
   if (value instanceof Error) return value.message;
-  return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value);
+  return typeof value === 'object' ? jsonOf(value) : String(value);
+}
+
+/** Nothing for what JSON cannot hold: the other texts of the error still say something. */
+function jsonOf(value: object | null): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
 }

@@ -98,8 +98,12 @@ function unblock(stream: Stream): void {
 // ---- a net.Socket whose bytes travel as frames ----
 
 function connectThroughChannel(socket: Socket, target: Target): Socket {
+  // A closed socket may connect once more. Node does the same when it makes a handle for it.
+  if (socket.destroyed) (socket as unknown as { _undestroy(): void })._undestroy();
   if (target.path !== undefined) {
-    return socket.destroy(systemError('EACCES', 'connect'));
+    // A request listens to its socket from the next tick on.
+    process.nextTick(() => socket.destroy(systemError('EACCES', 'connect')));
+    return socket;
   }
   let stream: Stream | undefined;
   let id = 0;
@@ -230,8 +234,9 @@ function readParameters(parameters: unknown[]): {
 
 function targetOf(options: Options): Target {
   const { port, path, family } = options;
-  // https passes the path of the URL beside host and port. Only a path alone is a socket file.
-  const isFile = typeof path === 'string' && port === undefined && options['host'] === undefined;
+  // https passes the path of the URL beside host and port, and http a socket file under two names.
+  const isAlone = port === undefined && options['host'] === undefined;
+  const isFile = typeof path === 'string' && (isAlone || options['socketPath'] === path);
   if (!isFile) checkPort(port);
   const host = typeof options['host'] === 'string' ? options['host'] : '';
   const ownLookUp = options['lookup'] as typeof lookup | undefined;
