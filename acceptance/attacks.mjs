@@ -193,6 +193,22 @@ const attacks = {
     await inParallel(4, () => react(id, {}));
   },
 
+  async 'runs that tokenize 500 values at once, over and over'() {
+    const application = { id: await applicationOf(['token:create']) };
+    const id = await reactorOf(
+      `module.exports = async ({ svc }) => {
+        const many = Array.from({ length: 500 }, () => ({ type: 'token', data: 'x' }));
+        const until = Date.now() + 5000;
+        while (Date.now() < until) {
+          await Promise.all(Array.from({ length: 8 }, () => svc.tokenize(many).catch(() => 0)));
+        }
+        return {};
+      };`,
+      { application },
+    );
+    await inParallel(6, () => react(id, {}));
+  },
+
   async 'maps of many members'() {
     /** @param {number} count */
     const map = (count) =>

@@ -32,6 +32,7 @@ const attacks: readonly (readonly [does: string, answers: readonly string[]])[] 
   ['definitions of a mebibyte', ['400', '413', '429']],
   ['a hundred tokens of a mebibyte in one request', ['413', '429']],
   ['a run that leaves 150 large calls of its service open', ['200', '429', '504']],
+  ['runs that tokenize 500 values at once, over and over', ['200', '429', '504']],
   ['maps of many members', ['400', '413', '429']],
   ['documents of five million numbers', ['400', '413', '429']],
   ['a run with 200 calls of its service at once', ['200', '429', '504']],

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodyTemplate } from '../expand/expand-stream';
 import { valueTemplate } from '../expand/value-template';
 import { Budget, Tally } from './limits';
-import { atOnce, inSlices, nextSlice, type Work } from './time-slices';
+import { atOnce, inSlices, nextSlice, pauses, type Work } from './time-slices';
 
 /** Counts how often the process has looked at its sockets during the work. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {
@@ -41,6 +41,18 @@ describe('long work', () => {
       Promise.all(Array.from({ length: 20 }, () => inSlices(busy(50)))),
     );
     expect(looks).toBeGreaterThan(20);
+  });
+
+  it('pauses where it awaits between its steps', async () => {
+    const looks = await looksDuring(async () => {
+      const pause = pauses();
+      for (let step = 0; step < 100; step += 1) {
+        atOnce(busy(2));
+        await Promise.resolve();
+        await pause();
+      }
+    });
+    expect(looks).toBeGreaterThan(10);
   });
 
   it('takes a turn and gives it back, and short work takes none', async () => {
