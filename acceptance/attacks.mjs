@@ -196,17 +196,21 @@ const attacks = {
   async 'runs that tokenize 500 values at once, over and over'() {
     const application = { id: await applicationOf(['token:create']) };
     const id = await reactorOf(
-      `module.exports = async ({ svc }) => {
+      `module.exports = async ({ args, svc }) => {
         const many = Array.from({ length: 500 }, () => ({ type: 'token', data: 'x' }));
-        const until = Date.now() + 5000;
-        while (Date.now() < until) {
+        const until = Date.now() + args.ms;
+        do {
           await Promise.all(Array.from({ length: 8 }, () => svc.tokenize(many).catch(() => 0)));
-        }
+        } while (Date.now() < until);
         return {};
       };`,
       { application },
     );
-    await inParallel(6, () => react(id, {}));
+    /** @param {number} ms */
+    const run = (ms) => react(id, { args: { ms } });
+    // Other attacks start processes.
+    await Promise.all([run(1), run(1), run(1), run(1)]);
+    await inParallel(4, () => run(5_000));
   },
 
   async 'maps of many members'() {

@@ -1,12 +1,14 @@
 import { waitFor } from '@glovebox/testing';
 import { LargeCalls } from './large-calls';
 
-const large = 1024 * 1024;
+const large = Buffer.alloc(1024 * 1024);
+const small = Buffer.from('["small"]');
+const many = Buffer.from(JSON.stringify([Array(201).fill(1)]));
 
 /** Calls that last until they are ended, and the order in which they began. */
 function stage(): {
   begun: string[];
-  begin: (tenantId: string, bytes: number) => Promise<void>;
+  begin: (tenantId: string, params: Buffer) => Promise<void>;
   end: () => void;
 } {
   const calls = new LargeCalls();
@@ -14,8 +16,8 @@ function stage(): {
   const ends: (() => void)[] = [];
   return {
     begun,
-    begin: (tenantId, bytes) =>
-      calls.inTurn(tenantId, bytes, () => {
+    begin: (tenantId, params) =>
+      calls.inTurn(tenantId, params, () => {
         begun.push(tenantId);
         return new Promise((resolve) => ends.push(resolve));
       }),
@@ -27,13 +29,16 @@ it('small calls begin at once, also while a large one is under way', async () =>
   const { begun, begin } = stage();
   void begin('large', large);
   await waitFor(() => begun.length === 1);
-  for (let n = 0; n < 5; n += 1) void begin('small', 100);
+  for (let n = 0; n < 5; n += 1) void begin('small', small);
   expect(begun).toEqual(['large', ...Array<string>(5).fill('small')]);
 });
 
-it('large calls begin one after the other, tenants in turn', async () => {
+it.each([
+  ['of many bytes', large],
+  ['of many members', many],
+])('calls %s begin one after the other, tenants in turn', async (_, params) => {
   const { begun, begin, end } = stage();
-  const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((tenantId) => begin(tenantId, large));
+  const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((tenantId) => begin(tenantId, params));
   for (let n = 1; n <= all.length; n += 1) {
     await waitFor(() => begun.length === n);
     end();

@@ -1,7 +1,21 @@
 /** Arguments of this size cost the thread that serves all tenants milliseconds. */
 const largeBytes = 64 * 1024;
+/** As many members do: a hundred tokens to store. */
+const largeCommas = 200;
 /** A call that lasts longer no longer keeps the next one waiting. */
 const turnMs = 100;
+
+const comma = 0x2c;
+
+function isLarge(params: Buffer): boolean {
+  if (params.length >= largeBytes) return true;
+  let commas = 0;
+  for (let at = params.indexOf(comma); at !== -1; at = params.indexOf(comma, at + 1)) {
+    commas += 1;
+    if (commas >= largeCommas) return true;
+  }
+  return false;
+}
 
 /**
  * Carries out the large calls of all runs one after the other, tenants in turn. If many came to the
@@ -11,8 +25,8 @@ export class LargeCalls {
   private readonly waiting = new Map<string, (() => void)[]>();
   private isTaken = false;
 
-  async inTurn<T>(tenantId: string, bytes: number, call: () => Promise<T>): Promise<T> {
-    if (bytes < largeBytes) return call();
+  async inTurn<T>(tenantId: string, params: Buffer, call: () => Promise<T>): Promise<T> {
+    if (!isLarge(params)) return call();
     await this.turnOf(tenantId);
     let isOver = false;
     const end = (): void => {

@@ -250,7 +250,7 @@ export class RunnerConnection {
     }
     run.callsOpen += 1;
     try {
-      const value = await this.largeCalls.inTurn(run.tenantId, params.length, async () => {
+      const value = await this.largeCalls.inTurn(run.tenantId, params, async () => {
         // A call that waited may have nobody left to wait for it.
         if (isOver()) return undefined;
         return run.hooks.onCall(method, readValue(params, svcMembersMax));
