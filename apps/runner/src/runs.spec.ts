@@ -232,6 +232,29 @@ describe('an error that a function throws', () => {
   });
 
   it.each([
+    ['extends one', 'class Declined extends E.RateLimitError {}; return new Declined("a")'],
+    [
+      'extends one of these',
+      'class A extends E.RateLimitError {}; class B extends A {}; return new B("a")',
+    ],
+  ])('has the class of ours that its class %s', async (_, code) => {
+    const outcome = await runner.run(throwing(`(() => { ${code} })()`));
+    expect(outcome).toMatchObject({ error: { name: 'RateLimitError', errors: { error: ['a'] } } });
+  });
+
+  it.each([
+    ['the name of a method of objects', '({ name: "toString", message: "a" })', 'toString'],
+    [
+      'ancestors without end',
+      '(() => { const endless = () => new Proxy({ message: "a" }, { getPrototypeOf: endless }); return endless() })()',
+      'Error',
+    ],
+  ])('has no class of ours with %s', async (_, expression, name) => {
+    const outcome = await runner.run(throwing(expression));
+    expect(outcome).toEqual({ kind: 'threw', error: { name, message: 'a' } });
+  });
+
+  it.each([
     ['refers to itself', '(() => { const a = {}; a.a = a; return a })()'],
     ['holds a BigInt', '{ n: 1n }'],
     ['throws when it is read', '{ get n() { throw new Error() } }'],

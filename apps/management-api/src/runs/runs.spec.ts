@@ -91,7 +91,7 @@ describe('the list of runs', () => {
   });
 
   it('shows async runs from their acceptance on, beside those that have ended', async () => {
-    const ended = await data.run(tenantId);
+    const ended = await data.run(tenantId, {}, { runId: timeOrderedId(Date.now() - 1_000) });
     const waiting = await data.accept({ tenantId, reactorId, actorId: callerId });
     const [first, second] = (await list('/runs')).data;
     expect(first).toMatchObject({ id: waiting, status: 'pending', mode: 'async', attempt: 1 });

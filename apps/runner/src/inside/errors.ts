@@ -67,7 +67,7 @@ export function describeThrown(thrown: unknown): ThrownError {
       ...placeInCode(error),
     };
     if (name === 'CustomHttpResponseError') return { ...common, ...describeResponse(error) };
-    if (name in reactorErrors)
+    if (isReactorError(name))
       return { ...common, errors: cutThrownLists(listErrors(error['errors'])) };
     return common;
   } catch {
@@ -97,11 +97,24 @@ export function cutThrown({ headers, body, ...error }: ThrownError): ThrownError
   };
 }
 
+/** Taken before code can replace them. */
+const { getPrototypeOf, hasOwn } = Object;
+
+const isReactorError = (name: unknown): name is string =>
+  typeof name === 'string' && hasOwn(reactorErrors, name);
+
+/** A class may extend one of ours. Code may lie about its ancestors without end. */
+const generationsSearched = 10;
+
 function nameOf(error: Record<string, unknown>): string {
   const own = error['name'];
-  if (typeof own === 'string' && own in reactorErrors) return own;
-  const constructorName = error.constructor?.name;
-  if (constructorName !== undefined && constructorName in reactorErrors) return constructorName;
+  if (isReactorError(own)) return own;
+  let ancestor: { constructor?: { name?: unknown } } | null = error;
+  for (let nth = 0; ancestor !== null && nth < generationsSearched; nth += 1) {
+    const name = ancestor.constructor?.name;
+    if (isReactorError(name)) return name;
+    ancestor = getPrototypeOf(ancestor) as typeof ancestor;
+  }
   return cutThrownText(typeof own === 'string' && own !== '' ? own : 'Error');
 }
 
