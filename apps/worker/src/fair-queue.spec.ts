@@ -21,6 +21,7 @@ class EndlessJobs {
   readonly started: Job[] = [];
   readonly queue = new FairQueue<string>({
     places,
+    claimedAtOnce: 10,
     claim: (tenantId, atMost) => Promise.resolve(Array.from({ length: atMost }, () => tenantId)),
     work: (tenantId) =>
       new Promise((resolve) => {

@@ -7,6 +7,8 @@ export type Ending = 'done' | 'later';
 interface QueueOf<Job> {
   /** Places for the jobs of all tenants together. */
   readonly places: number;
+  /** Jobs that one claim takes. A claim is a commit, whatever it claims. */
+  readonly claimedAtOnce: number;
   /** Claims the tenant's next due jobs, at most so many. None: none is due. */
   claim(tenantId: string, atMost: number): Promise<readonly Job[]>;
   work(job: Job): Promise<Ending>;
@@ -17,8 +19,6 @@ interface QueueOf<Job> {
 const pauseMs = 1_000;
 /** A tenant's turn comes earlier. If it does not, the next sweep queues the tenant again. */
 const turnMs = 60 * 60 * 1_000;
-/** One claim is a commit, whatever it claims. */
-const claimedAtOnceMax = 10;
 
 /**
  * Does the due jobs of all tenants, in turn. The jobs are rows. Only tenants wait here, each at
@@ -79,7 +79,7 @@ export class FairQueue<Job> {
   /** Waits for one place, and takes those beside it that the tenant may have at once. */
   async #takePlaces(tenantId: string): Promise<readonly Release[]> {
     const places = [await this.shares.take(tenantId, { signal: this.#stopping.signal })];
-    while (places.length < claimedAtOnceMax && this.shares.hasRoom(tenantId)) {
+    while (places.length < this.queue.claimedAtOnce && this.shares.hasRoom(tenantId)) {
       places.push(this.shares.takeNow(tenantId));
     }
     return places;

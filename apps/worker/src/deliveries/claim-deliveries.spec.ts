@@ -30,11 +30,11 @@ const claimOf = (tenantId: string, atMost = 1) =>
   claimDeliveries(worker.ctx.database, tenantId, atMost);
 
 /** Claims with so many at once until nothing is left to claim, as several workers do. */
-async function claimAll(tenantId: string, atOnce: number, atMost = 1): Promise<ClaimedDelivery[]> {
+async function claimAll(tenantId: string, atOnce: number): Promise<ClaimedDelivery[]> {
   const claimed: ClaimedDelivery[] = [];
   const one = async (): Promise<void> => {
     for (;;) {
-      const next = await claimOf(tenantId, atMost);
+      const next = await claimOf(tenantId);
       if (next === 'full' || next.length === 0) return;
       claimed.push(...next);
     }
@@ -52,18 +52,13 @@ async function claimed(tenantId: string): Promise<ClaimedDelivery> {
 
 const attempt: Attempt = { at: '2026-01-31T12:00:00.000Z', ms: 1, outcome: 'timed_out' };
 
-it.each([
-  ['a receiver', 1],
-  ['a receiver', 7],
-  [null, 1],
-  [null, 7],
-])(
-  'ten webhooks to one receiver are claimed, however many workers claim at once: %s, %s a claim',
-  async (receiver, atMost) => {
+it.each(['a receiver', null])(
+  'ten webhooks to one receiver are claimed, however many workers claim at once: %s',
+  async (receiver) => {
     const tenantId = randomUUID();
     await wait(tenantId, receiver, 40);
     for (let round = 0; round < 3; round += 1) {
-      const taken = await claimAll(tenantId, 8, atMost);
+      const taken = await claimAll(tenantId, 8);
       expect(taken).toHaveLength(receiverDeliveriesMax);
       expect(await claimOf(tenantId)).toBe('full');
       const [held] = await worker.ctx.database.query<{ places: number[] }>(

@@ -10,6 +10,8 @@ export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery
   const heldUp = new Set<string>();
   const queue = new FairQueue<ClaimedDelivery>({
     places: ctx.config.DELIVERY_CONCURRENCY,
+    // Two claims of several places would wait for each other where each has one that both want.
+    claimedAtOnce: 1,
     async claim(tenantId, atMost) {
       // A place that becomes free during the claim may come too late for it.
       heldUp.add(tenantId);

@@ -4,6 +4,9 @@ import { FairQueue } from '../fair-queue';
 import { executeRun } from './execute-run';
 import { claimRuns, type ClaimedRun } from './run-rows';
 
+/** Runs of a tenant that one claim takes. */
+const runsClaimedAtOnceMax = 10;
+
 /** The runs that are due. The end of a run wakes its tenant in the queue of webhooks. */
 export function queueOfRuns(
   ctx: WorkerContext,
@@ -11,6 +14,7 @@ export function queueOfRuns(
 ): FairQueue<ClaimedRun> {
   return new FairQueue({
     places: ctx.config.RUN_CONCURRENCY,
+    claimedAtOnce: runsClaimedAtOnceMax,
     claim: (tenantId, atMost) => claimRuns(ctx.database.of(tenantId), tenantId, atMost),
     async work(run) {
       const ending = await executeRun(ctx, run);
