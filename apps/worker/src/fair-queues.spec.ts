@@ -11,11 +11,7 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createRegistry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
 import type { WorkerContext } from './context';
-import {
-  claimDeliveries,
-  claimStepsMax,
-  receiverDeliveriesMax,
-} from './deliveries/claim-deliveries';
+import { claimDelivery, claimStepsMax, receiverDeliveriesMax } from './deliveries/claim-delivery';
 import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
 import { startConsumer } from './runs/consumer';
 import { queueOfRuns } from './runs/queue-of-runs';
@@ -456,14 +452,14 @@ it('a webhook to a receiver that answers is found within a few hundred rows alth
   );
   const read: number[] = [];
   const explained = explaining(ctx.database, (rows) => read.push(rows));
-  expect(await claimDeliveries(explained, a.id, 1)).toMatchObject([{ receiver: 'answers' }]);
+  expect(await claimDelivery(explained, a.id)).toMatchObject({ receiver: 'answers' });
   // From here on they are those of the table.
   await spec.admin.query('ANALYZE webhook_deliveries');
-  expect(await claimDeliveries(explained, a.id, 1)).toMatchObject([{ receiver: 'answers' }]);
-  expect(await claimDeliveries(explained, a.id, 10)).toBe('full');
+  expect(await claimDelivery(explained, a.id)).toMatchObject({ receiver: 'answers' });
+  expect(await claimDelivery(explained, a.id)).toBe('full');
   await ctx.database.query(
     `UPDATE webhook_deliveries SET place = NULL WHERE receiver = 'full-0' AND place = 7`,
   );
-  expect(await claimDeliveries(explained, a.id, 10)).toMatchObject([{ receiver: 'full-0' }]);
+  expect(await claimDelivery(explained, a.id)).toMatchObject({ receiver: 'full-0' });
   for (const rows of read) expect(rows).toBeLessThanOrEqual(3 * claimStepsMax);
 });

@@ -1,5 +1,5 @@
 import type { WorkerContext } from './context';
-import { takeBackPlaces } from './deliveries/claim-deliveries';
+import { takeBackPlaces } from './deliveries/claim-delivery';
 import { tenantsWithDueRows } from './due-tenants';
 import type { FairQueue } from './fair-queue';
 import { takeBackSilentRuns } from './runs/run-rows';

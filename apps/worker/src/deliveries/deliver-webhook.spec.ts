@@ -11,7 +11,7 @@ import {
 import type { WorkerContext } from '../context';
 import { tenantsWithDueRows } from '../due-tenants';
 import { deliverWebhook, unsentTriesMax } from './deliver-webhook';
-import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries';
+import { claimDelivery, type ClaimedDelivery } from './claim-delivery';
 import { recordVerdict, type Attempt } from './delivery-rows';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
 
@@ -74,9 +74,9 @@ async function delivery(callbackUrl = `${receiver.url}/hook`): Promise<string> {
 
 /** Claims a delivery if one is due. No receiver is full here. */
 async function claimDue(): Promise<ClaimedDelivery | undefined> {
-  const claimed = await claimDeliveries(worker.ctx.database, worker.tenantId, 1);
+  const claimed = await claimDelivery(worker.ctx.database, worker.tenantId);
   if (claimed === 'full') throw new Error('a receiver is full');
-  return claimed[0];
+  return claimed;
 }
 
 /** Makes one attempt if a delivery is due. */

@@ -2,7 +2,7 @@ import { timeOfId } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { EgressUnreachable, hopHeader } from '@glovebox/egress';
 import type { WorkerContext } from '../context';
-import { givePlaceBack, type ClaimedDelivery } from './claim-deliveries';
+import { givePlaceBack, type ClaimedDelivery } from './claim-delivery';
 import {
   attemptMs,
   countAttempt,

@@ -1,7 +1,7 @@
 import type { Prepared, Sql } from '@glovebox/database';
 import { receiverOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
-import type { ClaimedDelivery } from './claim-deliveries';
+import type { ClaimedDelivery } from './claim-delivery';
 
 /** One attempt may take this long. */
 export const attemptMs = 15_000;

@@ -1,7 +1,7 @@
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from '../context';
 import { FairQueue } from '../fair-queue';
-import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries';
+import { claimDelivery, type ClaimedDelivery } from './claim-delivery';
 import { deliverWebhook } from './deliver-webhook';
 
 /** The webhooks that are due, as far as their receivers have places for them. */
@@ -10,15 +10,14 @@ export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery
   const heldUp = new Set<string>();
   const queue = new FairQueue<ClaimedDelivery>({
     places: ctx.config.DELIVERY_CONCURRENCY,
-    // Two claims of several places would wait for each other where each has one that both want.
     claimedAtOnce: 1,
-    async claim(tenantId, atMost) {
+    async claim(tenantId) {
       // A place that becomes free during the claim may come too late for it.
       heldUp.add(tenantId);
-      const claimed = await claimDeliveries(ctx.database.of(tenantId), tenantId, atMost);
+      const claimed = await claimDelivery(ctx.database.of(tenantId), tenantId);
       if (claimed === 'full') return [];
       heldUp.delete(tenantId);
-      return claimed;
+      return claimed ? [claimed] : [];
     },
     async work(claimed) {
       const { tenantId } = claimed;

@@ -1,6 +1,6 @@
 import { webhookPlace } from '@glovebox/reactors';
 import { startDestination, type Destination } from '@glovebox/testing';
-import { claimDeliveries, type ClaimedDelivery } from '../deliveries/claim-deliveries';
+import { claimDelivery, type ClaimedDelivery } from '../deliveries/claim-delivery';
 import { deliverWebhook } from '../deliveries/deliver-webhook';
 import { executeRun } from '../runs/execute-run';
 import { faultsMax } from '../runs/run-rows';
@@ -59,9 +59,8 @@ async function endOne(): Promise<void> {
 async function claimWebhook(): Promise<ClaimedDelivery> {
   await endOne();
   const { database, sealer } = worker.ctx;
-  const claims = await claimDeliveries(database, runs.tenantId, 1);
-  const claimed = claims === 'full' ? undefined : claims[0];
-  if (!claimed) throw new Error('nothing was due');
+  const claimed = await claimDelivery(database, runs.tenantId);
+  if (claimed === undefined || claimed === 'full') throw new Error('nothing was due');
   const place = webhookPlace(runs.tenantId, claimed.id, 'callback_url');
   return { ...claimed, callbackUrl: await sealer.seal(place, `${receiver.url}/hook`) };
 }

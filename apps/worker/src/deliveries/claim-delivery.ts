@@ -45,21 +45,20 @@ const fullReceivers = `ARRAY(
   GROUP BY receiver HAVING count(*) >= ${receiverDeliveriesMax})`;
 
 /**
- * Claims the deliveries of the tenant that have been due for longest, at most so many, each with a
- * place of its receiver. `full`: receivers of the tenant have no place left, and nothing is due to
- * another one.
+ * Claims the delivery of the tenant that has been due for longest, with a place of its receiver.
+ * `full`: receivers of the tenant have no place left, and nothing is due to another one. One at a
+ * time: two claims of several places would wait for each other where each has one that both want.
  *
  * The unique index of places is what keeps workers from taking the same one. It refuses the second
  * of two claims of one moment, which then looks again.
  */
-export async function claimDeliveries(
+export async function claimDelivery(
   sql: Sql,
   tenantId: string,
-  atMost: number,
-): Promise<ClaimedDelivery[] | 'full'> {
+): Promise<ClaimedDelivery | 'full' | undefined> {
   for (;;) {
     try {
-      return await claimWithPlaces(sql, tenantId, atMost);
+      return await claimWithPlace(sql, tenantId);
     } catch (error) {
       if (!isPlaceTaken(error)) throw error;
     }
@@ -76,52 +75,44 @@ const isPlaceTaken = (error: unknown): boolean =>
  * Where only such deliveries are in front, the claim walks the tenant's other receivers, from a
  * random one on. It finds what is due to one of them without a walk over the rows that wait.
  */
-async function claimWithPlaces(
+async function claimWithPlace(
   sql: Sql,
   tenantId: string,
-  atMost: number,
-): Promise<ClaimedDelivery[] | 'full'> {
-  const first = await claim(sql, claimOfFirst, { tenantId, atMost });
-  if (first.length > 0) return first;
+): Promise<ClaimedDelivery | 'full' | undefined> {
+  const first = await claim(sql, claimOfFirst, tenantId);
+  if (first) return first;
   const [row] = await sql.query<{ full: string[] }>(`SELECT ${fullReceivers} AS full`, [tenantId]);
   const full = row?.full ?? [];
-  if (full.length === 0) return [];
+  if (full.length === 0) return undefined;
   for (const from of [randomBytes(16).toString('base64url'), '']) {
     const receiver = await dueReceiver(sql, tenantId, full, from);
     if (receiver === undefined) continue;
-    const claimed = await claim(sql, claimOfReceiver, { tenantId, atMost }, receiver);
-    return claimed.length > 0 ? claimed : 'full';
+    return (await claim(sql, claimOfReceiver, tenantId, receiver)) ?? 'full';
   }
   return 'full';
 }
 
-function claim(
+async function claim(
   sql: Sql,
   statement: Prepared,
-  { tenantId, atMost }: { readonly tenantId: string; readonly atMost: number },
+  tenantId: string,
   ...values: readonly string[]
-): Promise<ClaimedDelivery[]> {
-  return sql.query(statement, [tenantId, claimMs, unsentPauseMaxMs, atMost, ...values]);
+): Promise<ClaimedDelivery | undefined> {
+  const all = [tenantId, claimMs, unsentPauseMaxMs, ...values];
+  return (await sql.query<ClaimedDelivery>(statement, all))[0];
 }
 
-/**
- * Gives the free places of each receiver to the first of its rows. A row is due again after a while,
- * in case this worker dies or cannot send it.
- */
+/** The row is due again after a while, in case this worker dies or cannot send it. */
 const claimOf = (due: string): string => `
   WITH due AS MATERIALIZED (${due}),
-  asking AS (
-    SELECT id, receiver, row_number() OVER (PARTITION BY receiver ORDER BY next_attempt_at) AS turn
-    FROM due),
-  free AS (
-    SELECT receiver, place, row_number() OVER (PARTITION BY receiver ORDER BY random()) AS turn
-    FROM (SELECT DISTINCT receiver FROM due) receivers
-    CROSS JOIN generate_series(1, ${receiverDeliveriesMax}) nth (place)
-    WHERE NOT EXISTS (
-      SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
-        AND coalesce(held.receiver, held.tenant_id::text) = receivers.receiver
-        AND held.place = nth.place)),
-  given AS MATERIALIZED (SELECT id, place FROM asking JOIN free USING (receiver, turn))
+  given AS MATERIALIZED (
+    SELECT due.id, free.place FROM due CROSS JOIN LATERAL (
+      SELECT nth AS place FROM generate_series(1, ${receiverDeliveriesMax}) nth
+      WHERE NOT EXISTS (
+        SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
+          AND coalesce(held.receiver, held.tenant_id::text) = due.receiver
+          AND held.place = nth)
+      ORDER BY random() LIMIT 1) free)
   UPDATE webhook_deliveries
   SET fence = fence + 1, unsent_tries = unsent_tries + 1,
     next_attempt_at = now() + interval '1 millisecond'
@@ -133,24 +124,24 @@ const claimOf = (due: string): string => `
     unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`;
 
 const claimOfFirst: Prepared = {
-  name: 'claim-deliveries',
+  name: 'claim-delivery',
   text: claimOf(`
-    SELECT d.id, first.receiver, first.next_attempt_at FROM (
+    SELECT d.id, first.receiver FROM (
       SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
       WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
     JOIN webhook_deliveries d ON d.id = first.id
     WHERE first.receiver <> ALL (${fullReceivers}) AND d.status = 'pending'
       AND d.next_attempt_at = first.next_attempt_at
-    ORDER BY first.next_attempt_at LIMIT $4 FOR UPDATE OF d SKIP LOCKED`),
+    ORDER BY first.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`),
 };
 
 /** In the order of the index of receivers: by that of times Postgres would walk what waits. */
 const claimOfReceiver: Prepared = {
-  name: 'claim-deliveries-to-receiver',
+  name: 'claim-delivery-to-receiver',
   text: claimOf(`
-    SELECT id, ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
-    WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $5 AND $5 AND ${isDue}
-    ORDER BY ${receiverColumn}, next_attempt_at LIMIT $4 FOR UPDATE SKIP LOCKED`),
+    SELECT id, ${receiverColumn} AS receiver FROM webhook_deliveries
+    WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4 AND ${isDue}
+    ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`),
 };
 
 /** A receiver behind `from` that a delivery is due to. One step into the index for each. */
