@@ -1,144 +1,34 @@
 // A hostile tenant as a program: node attacks.mjs NAME, with the product in ATTACKED as JSON.
 // Prints "attacking" when the attack is under way and goes on until its standard input ends. Then
 // it prints the number of answers by status as JSON: {"429": 31, "200": 4}.
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  adminKey,
+  agent,
+  answered,
+  applicationOf,
+  attack,
+  baseUrl,
+  begun,
+  call,
+  created,
+  hangs,
+  inParallel,
+  note,
+  perSecond,
+  privateKey,
+  proxyTo,
+  react,
+  reactorOf,
+  server,
+  tokensOf,
+} from './attacker.mjs';
 
-const { baseUrl, adminKey, privateKey } = JSON.parse(process.env.ATTACKED ?? '{}');
 /** The program ends by itself after this time. */
 const longestMs = 120_000;
-const agent = new http.Agent({ keepAlive: true });
-/** @type {Record<string, number>} */
-const answered = {};
-let stopped = false;
-
-/** @param {string | number} status */
-function note(status) {
-  answered[status] = (answered[status] ?? 0) + 1;
-}
-
-/**
- * @param {string} method
- * @param {string} path
- * @param {{ key?: string, headers?: Record<string, string>, body?: unknown }} options
- */
-async function call(method, path, { key = privateKey, headers = {}, body } = {}) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const request = http.request(`${baseUrl}${path}`, {
-    method,
-    agent,
-    headers: {
-      'svc-api-key': key,
-      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),
-      ...headers,
-    },
-  });
-  try {
-    request.end(text);
-    const [answer] = await once(request, 'response');
-    const chunks = [];
-    for await (const chunk of answer) chunks.push(chunk);
-    note(answer.statusCode);
-    return { status: answer.statusCode, text: Buffer.concat(chunks).toString() };
-  } catch (error) {
-    note(/** @type {NodeJS.ErrnoException} */ (error).code ?? 'error');
-    return { status: 0, text: '' };
-  }
-}
-
-/**
- * @param {string} path
- * @param {unknown} body
- * @param {string} key
- */
-async function created(path, body, key = adminKey) {
-  const { status, text } = await call('POST', path, { key, body });
-  if (status !== 201) throw new Error(`POST ${path}: ${status} ${text.slice(0, 500)}`);
-  return JSON.parse(text);
-}
-
-/**
- * @param {string} code
- * @param {object} extra
- */
-async function reactorOf(code, extra = {}) {
-  const name = `attack ${randomUUID()}`;
-  const formula = await created('/reactor-formulas', { type: 'private', name, code });
-  const reactor = { name, configuration: {}, formula: { id: formula.id }, ...extra };
-  return (await created('/reactors', reactor)).id;
-}
-
-/** @param {readonly string[]} permissions */
-async function applicationOf(permissions) {
-  const body = { name: `attack ${randomUUID()}`, type: 'private', permissions };
-  return (await created('/applications', body)).id;
-}
-
-/**
- * @param {string} id
- * @param {unknown} body
- */
-const react = (id, body) => call('POST', `/reactors/${id}/react`, { body });
-
-/** @param {string} url */
-async function proxyTo(url) {
-  return (await created('/proxies', { name: 'attack', destination_url: url })).key;
-}
-
-/**
- * Repeats the work, with this many at a time.
- *
- * @param {number} count
- * @param {() => Promise<unknown>} work
- */
-async function inParallel(count, work) {
-  const one = async () => {
-    while (!stopped) {
-      await work();
-      // Lets others have the thread even if every call fails at once.
-      await delay(1);
-    }
-  };
-  begun();
-  await Promise.all(Array.from({ length: count }, one));
-}
-
-/**
- * Starts the work at this rate per second, without waiting for earlier calls.
- *
- * @param {number} rate
- * @param {() => Promise<unknown>} work
- */
-async function perSecond(rate, work) {
-  begun();
-  while (!stopped) {
-    void work();
-    await delay(1_000 / rate);
-  }
-}
-
-/** @param {http.RequestListener} handler */
-async function server(handler) {
-  const listening = http.createServer(handler).listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  const { port } = /** @type {net.AddressInfo} */ (listening.address());
-  return `http://127.0.0.1:${port}`;
-}
-
-const hangs = () => undefined;
-
-/**
- * @param {readonly unknown[]} values
- * @returns {Promise<string[]>}
- */
-const tokensOf = (values) =>
-  Promise.all(values.map((data) => created('/tokens', { type: 'token', data }, privateKey))).then(
-    (tokens) => tokens.map(({ id }) => id),
-  );
 
 /** 1 MiB of JSON that takes thirty times as much memory when it is parsed. */
 const thinDocument = () => Array.from({ length: 99_000 }, () => ({}));
@@ -331,13 +221,13 @@ const attacks = {
       );
       socket.write(half);
     };
-    for (let n = 0; n < 750 && !stopped; n += 1) {
+    for (let n = 0; n < 750 && !attack.isOver; n += 1) {
       begin(`/reactors/${id}/react`, '');
       begin('/proxy', `SVC-PROXY-KEY: ${key}\r\n`);
       await delay(1);
     }
     begun();
-    while (!stopped) await delay(50);
+    while (!attack.isOver) await delay(50);
     for (const socket of open) socket.destroy();
   },
 
@@ -348,7 +238,7 @@ const attacks = {
     const callback_url = await server((req, res) => req.resume() && res.end());
     await Promise.all(Array.from({ length: 300 }, () => react(id, { callback_url })));
     begun();
-    while (!stopped) await delay(50);
+    while (!attack.isOver) await delay(50);
   },
 
   async 'webhooks to receivers that hang, by the hundred'() {
@@ -358,19 +248,19 @@ const attacks = {
     await Promise.all(Array.from({ length: 300 }, () => react(id, { callback_url })));
     while (arrived === 0) await delay(20);
     begun();
-    while (!stopped) await delay(50);
+    while (!attack.isOver) await delay(50);
   },
 
   async 'a thousand destinations that hang'() {
     const settings = { enable_ephemeral_proxy: 'true' };
     await call('PUT', '/tenants/self', { key: adminKey, body: { name: 'hostile', settings } });
     const waiting = [];
-    for (let n = 0; n < 1_000 && !stopped; n += 1) {
+    for (let n = 0; n < 1_000 && !attack.isOver; n += 1) {
       const url = await server(hangs);
       waiting.push(call('GET', '/proxy', { headers: { 'svc-proxy-url': url } }));
     }
     begun();
-    while (!stopped) await delay(50);
+    while (!attack.isOver) await delay(50);
   },
 
   async 'a proxy that leads back to itself'() {
@@ -395,15 +285,10 @@ const attacks = {
   },
 };
 
-function begun() {
-  process.stdout.write('attacking\n');
-}
-
-const attack = attacks[process.argv[2] ?? ''];
-if (!attack) throw new Error(`Unknown attack. Known: ${Object.keys(attacks).join('; ')}`);
-process.stdin.on('end', () => (stopped = true)).resume();
+const begin = attacks[process.argv[2] ?? ''];
+if (!begin) throw new Error(`Unknown attack. Known: ${Object.keys(attacks).join('; ')}`);
 setTimeout(() => process.exit(1), longestMs).unref();
-const running = attack();
+const running = begin();
 await Promise.race([running, once(process.stdin, 'end')]);
 process.stdout.write(`${JSON.stringify(answered)}\n`);
 process.exit(0);
