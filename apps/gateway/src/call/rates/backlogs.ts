@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 
 /** A caller may make the calls of so long a time at once, and then as many as the limit says. */
-const windowMs = 60_000;
+export const windowMs = 60_000;
 
 /** The calls of one caller that the limit has not yet worked off. */
 export interface Backlog {
