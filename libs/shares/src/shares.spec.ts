@@ -90,6 +90,18 @@ describe('shares', () => {
     expect(shares.state).toMatchObject({ held: 0, waiting: 0 });
   });
 
+  it('send a freed place on at the same cost, however many owners wait', async () => {
+    const shares = new Shares({ places: 1, waitMs: 60_000, waitingMax: 1 });
+    const first = await shares.take('first');
+    const owners = Array.from({ length: 10_000 }, (_, nth) => `owner ${nth}`);
+    const waiting = owners.map((owner) => shares.hold(owner, () => Promise.resolve()));
+    const before = process.cpuUsage();
+    first();
+    await Promise.all(waiting);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / owners.length).toBeLessThan(200);
+  });
+
   it('refuse only the owner whose queue is full', async () => {
     const shares = new Shares({ places: 1, waitMs: 10_000, waitingMax: 2 });
     const first = await shares.take('a');

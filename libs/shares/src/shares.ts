@@ -171,18 +171,20 @@ export class Shares {
     });
   }
 
-  /** Lets in one waiter of each owner in turn, as long as places are left. */
+  /**
+   * Lets in one waiter of each owner in turn, until no place is left. An owner that was served goes
+   * to the end, where this walk meets it again. One that did not fit keeps its turn: nothing that
+   * this walk does makes room for it. Only owners that hold places are passed over, or ask for more
+   * than one, so that a walk is short however many wait.
+   */
   #serve(): void {
-    for (let admitted = true; admitted;) {
-      admitted = false;
-      for (const owner of [...this.#turns]) {
-        const [first] = this.#owners.get(owner)?.waiters ?? [];
-        if (!first || !this.#fits(owner, first.places)) continue;
-        this.#turns.delete(owner);
-        this.#turns.add(owner);
-        first.admit();
-        admitted = true;
-      }
+    for (const owner of this.#turns) {
+      if (this.#held >= this.limits.places) return;
+      const [first] = this.#owners.get(owner)?.waiters ?? [];
+      if (!first || !this.#fits(owner, first.places)) continue;
+      this.#turns.delete(owner);
+      this.#turns.add(owner);
+      first.admit();
     }
   }
 
