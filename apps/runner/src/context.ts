@@ -76,7 +76,10 @@ export async function createContext(
     observeShares(registry, { lookups, ...pool.shares });
     const { memory } = config.poolLimits;
     logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
-    await pool.warmUp();
+    await pool.warmUp().catch(async (error: unknown) => {
+      await pool.stop();
+      throw error;
+    });
     let isStopping = false;
     return {
       config,
@@ -87,7 +90,7 @@ export async function createContext(
       pool,
       level,
       rejected,
-      isReady: () => !isStopping,
+      isReady: () => !isStopping && pool.isWorking,
       async stop() {
         isStopping = true;
         await pool.stop();

@@ -13,8 +13,10 @@ void runService({
     const ops = await startOpsServer({
       host: config.host,
       port: config.opsPort,
-      ready: () =>
-        Promise.resolve({ ready: ctx.isReady(), components: { sandbox: describeLevel(ctx) } }),
+      ready: () => {
+        const sandbox = ctx.pool.isWorking ? describeLevel(ctx) : 'down';
+        return Promise.resolve({ ready: ctx.isReady(), components: { sandbox } });
+      },
       metrics: () => ctx.registry.metrics(),
       stopping,
     });

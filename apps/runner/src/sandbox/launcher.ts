@@ -182,24 +182,34 @@ export function launch(options: {
     ...node,
   ];
   const [command = '', ...parameters] = commandOf(level, { files, runtime, script, node, helper });
-  const child = spawn(command, parameters, {
-    cwd: '/',
-    env: {},
-    stdio: [
-      'ignore',
-      'ignore',
-      options.stderr ?? 'ignore',
-      'pipe',
-      level === 3 ? 'pipe' : 'ignore',
-    ],
-    // At level 2 the helper itself changes the user, and needs root until then.
-    ...(user !== undefined && level !== 2 ? { uid: user.uid, gid: user.uid } : {}),
-  });
-  if (user !== undefined) {
-    child.once('exit', () => user.release());
-    child.once('error', () => user.release());
+  const release = (): void => user?.release();
+  try {
+    const child = spawn(command, parameters, {
+      cwd: '/',
+      env: {},
+      stdio: [
+        'ignore',
+        'ignore',
+        options.stderr ?? 'ignore',
+        'pipe',
+        level === 3 ? 'pipe' : 'ignore',
+      ],
+      // At level 2 the helper itself changes the user, and needs root until then.
+      ...(user !== undefined && level !== 2 ? { uid: user.uid, gid: user.uid } : {}),
+    });
+    child.once('exit', release);
+    child.once('error', release);
+    requirePipes(child);
+    return child;
+  } catch (error) {
+    release();
+    throw error;
   }
-  return child;
+}
+
+/** A process that has no file left for the pipes of a child gets one without them from Node. */
+function requirePipes({ stdio }: { readonly stdio: ChildProcess['stdio'] | undefined }): void {
+  if (stdio === undefined) throw new Error('no open file is left for its pipes');
 }
 
 const mayGiveUids = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;

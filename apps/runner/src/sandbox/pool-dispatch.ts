@@ -1,5 +1,4 @@
 import type { RunOrder } from '@glovebox/sandbox';
-import type { Logger } from '@glovebox/service-host';
 import type { Grant, Group, Groups, Member, Start, Waiter } from './pool-groups';
 import type { EndReason } from './pool-ends';
 import type { PoolLines } from './pool-lines';
@@ -20,7 +19,6 @@ interface Parts {
   readonly lines: PoolLines;
   readonly room: PoolRoom;
   readonly stock: SandboxStock;
-  readonly logger: Logger;
   /** Takes a process back that has come out of its idle time and that no run wants any more. */
   rest(member: Member): void;
   end(member: Member, reason: EndReason): void;
@@ -208,15 +206,11 @@ export class PoolDispatch {
   }
 
   private async start(group: Group, start: Start): Promise<void> {
-    const { stock, logger, room } = this.parts;
+    const { stock, room } = this.parts;
     const { seat, turn } = start;
     const process = await stock
       .take(group.tenantId, group.runtime, turn.signal)
-      .catch((error: unknown) => {
-        const isWanted = start.owner !== undefined && !this.isStopped;
-        if (isWanted) logger.error({ reason: String(error) }, 'a sandbox could not be started');
-        return undefined;
-      });
+      .catch(() => undefined);
     const { owner } = start;
     if (process !== undefined && owner !== undefined) {
       owner.start = undefined;

@@ -60,7 +60,6 @@ export class SandboxPool {
         lines: this.lines,
         room: this.room,
         stock: this.stock,
-        logger,
         end,
       },
       rest: (member) => this.resting.keep(member),
@@ -75,6 +74,11 @@ export class SandboxPool {
    */
   warmUp(): Promise<void> {
     return this.stock.warmUp();
+  }
+
+  /** False while sandboxes cannot be started. */
+  get isWorking(): boolean {
+    return this.stock.isWorking;
   }
 
   get counts(): { loaded: number; idle: number; generic: number; waiting: number } {

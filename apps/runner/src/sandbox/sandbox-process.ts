@@ -115,7 +115,7 @@ export class SandboxProcess {
         });
         this.hearOut();
       });
-      child.once('error', () => gone('could not be started'));
+      child.once('error', ({ message }) => gone(message));
     });
     this.ready = new Promise((resolve, reject) => {
       this.onReady = resolve;

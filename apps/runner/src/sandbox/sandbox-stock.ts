@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import type { Runtime } from '@glovebox/sandbox';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runtimes, type Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
+import { aLineAMinute } from '../a-line-a-minute';
 import { memoryOf } from './process-memory';
 import type { SandboxProcess } from './sandbox-process';
 
@@ -18,6 +20,8 @@ export interface StockLimits {
 
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
+/** The time from a failed start to the next try. It doubles with each one that fails. */
+const startAgainAfterMs = { first: 250, most: 30_000 };
 const startWaitMs = 5_000;
 const readyLimitMs = 10_000;
 /** The stock takes its share of the starts like a tenant of this name. */
@@ -31,6 +35,10 @@ export class SandboxStock {
   /** Generic processes that wait for their turn to be started. */
   private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
   private readonly alive = new Set<SandboxProcess>();
+  /** Runtimes of which a start has failed. Only `recover` starts one of them. */
+  private readonly failing = new Set<Runtime>();
+  private recovering: Promise<void> | undefined;
+  private readonly complain: (reason: string) => void;
 
   constructor(
     private readonly launch: (runtime: Runtime) => SandboxProcess,
@@ -39,6 +47,9 @@ export class SandboxStock {
     private readonly stopping: AbortSignal,
   ) {
     const { processesMax, startsMax } = limits;
+    this.complain = aLineAMinute((reason, before) =>
+      logger.error({ reason, before }, 'a sandbox could not be started'),
+    );
     // Every generic process that waits for its start listens to it.
     setMaxListeners(0, stopping);
     this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
@@ -48,9 +59,13 @@ export class SandboxStock {
    * Resolves when one process of each runtime is ready, which proves that runs are possible here.
    */
   async warmUp(): Promise<void> {
-    const runtimes = Object.keys(this.generic) as Runtime[];
     await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
-    runtimes.forEach((runtime) => this.refill(runtime));
+    this.refillAll();
+  }
+
+  /** False while sandboxes of a runtime cannot be started. */
+  get isWorking(): boolean {
+    return this.failing.size === 0;
   }
 
   get size(): number {
@@ -68,12 +83,17 @@ export class SandboxStock {
   /** Returns a generic process that is ready, when it is the tenant's turn. */
   async take(tenantId: string, runtime: Runtime, signal: AbortSignal): Promise<SandboxProcess> {
     const endStart = await this.starts.take(tenantId, { signal }).catch((cause: unknown) => {
-      throw new Error('its turn to be started has not come', { cause });
+      const reason = 'its turn to be started has not come';
+      if (!signal.aborted) this.complain(reason);
+      throw new Error(reason, { cause });
     });
     try {
       const list = this.generic[runtime];
       let process = list.shift();
       while (process?.isDead) process = list.shift();
+      if (process === undefined && this.failing.has(runtime)) {
+        throw new Error('no sandbox can be started at present');
+      }
       process ??= this.start(runtime);
       setTimeout(() => this.refill(runtime), refillDelayMs).unref();
       await this.readyInTime(process);
@@ -106,14 +126,47 @@ export class SandboxStock {
 
   private start(runtime: Runtime): SandboxProcess {
     this.stopping.throwIfAborted();
-    const process = this.launch(runtime);
+    let process: SandboxProcess;
+    try {
+      process = this.launch(runtime);
+    } catch (error) {
+      this.onFailedStart(runtime, error);
+      throw error;
+    }
     this.alive.add(process);
     void process.exited.then(() => this.alive.delete(process));
+    process.ready.catch((error: unknown) => this.onFailedStart(runtime, error));
     return process;
+  }
+
+  private onFailedStart(runtime: Runtime, error: unknown): void {
+    if (this.stopping.aborted) return;
+    this.complain(error instanceof Error ? error.message : String(error));
+    this.failing.add(runtime);
+    this.recovering ??= this.recover().finally(() => (this.recovering = undefined));
+  }
+
+  /** Tries one start at a time, more and more seldom, until a sandbox of each runtime is ready. */
+  private async recover(): Promise<void> {
+    const { first, most } = startAgainAfterMs;
+    for (let waitMs = first; this.failing.size > 0; waitMs = Math.min(2 * waitMs, most)) {
+      await delay(waitMs, undefined, { signal: this.stopping, ref: false }).catch(() => undefined);
+      if (this.stopping.aborted) return;
+      for (const runtime of this.failing) {
+        const stocked = this.stockUp(runtime).then(() => this.failing.delete(runtime));
+        await stocked.catch(() => undefined);
+      }
+    }
+    this.refillAll();
+  }
+
+  private refillAll(): void {
+    for (const runtime of runtimes) this.refill(runtime);
   }
 
   private refill(runtime: Runtime): void {
     const { warmPerRuntime } = this.limits;
+    if (this.failing.has(runtime)) return;
     while (this.generic[runtime].length + this.ordered[runtime] < warmPerRuntime) {
       void this.stockUp(runtime).catch(() => this.refillLater(runtime));
     }
@@ -148,13 +201,17 @@ export class SandboxStock {
 
   private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
     const list = this.generic[runtime];
-    void process.exited.then(() => {
+    const remove = (): boolean => {
       const at = list.indexOf(process);
-      if (at === -1) return;
-      list.splice(at, 1);
-      if (!this.stopping.aborted)
-        this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
+      if (at !== -1) list.splice(at, 1);
+      return at !== -1;
+    };
+    const onReady = async (): Promise<void> => {
+      await process.exited;
+      if (!remove() || this.stopping.aborted) return;
+      this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
       this.refillLater(runtime);
-    });
+    };
+    void process.ready.then(onReady, remove);
   }
 }

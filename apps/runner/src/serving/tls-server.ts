@@ -3,9 +3,8 @@ import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { runnerTls, tlsKeyOf } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
+import { aLineAMinute } from '../a-line-a-minute';
 import { Handshakes } from './handshakes';
-
-const refusalLogMs = 60_000;
 
 /** `onClient` gets the sockets of callers that proved to have one of the secrets. */
 export function createTlsServer(
@@ -14,7 +13,10 @@ export function createTlsServer(
   onClient: (socket: Socket) => void,
 ): Server {
   const keys = new Map(secrets.map(tlsKeyOf).map(({ identity, psk }) => [identity, psk]));
-  const logRefusal = refusalLog(logger);
+  // Many strangers may knock.
+  const logRefusal = aLineAMinute((reason, before) =>
+    logger.warn({ reason, before }, 'a connection did not prove to have RUNNER_SECRET'),
+  );
   const handshakes = new Handshakes(logRefusal);
   const server = createServer({
     ...runnerTls,
@@ -33,22 +35,4 @@ export function createTlsServer(
     if (!isGone) logRefusal(code ?? 'unknown');
   });
   return server;
-}
-
-/** However many strangers knock, each reason is one line a minute. */
-function refusalLog(logger: Logger): (reason: string) => void {
-  const lines = new Map<string, { readonly at: number; unsaid: number }>();
-  return (reason) => {
-    const now = performance.now();
-    const last = lines.get(reason);
-    if (last !== undefined && now - last.at < refusalLogMs) {
-      last.unsaid += 1;
-      return;
-    }
-    lines.set(reason, { at: now, unsaid: 0 });
-    logger.warn(
-      { reason, before: last?.unsaid ?? 0 },
-      'a connection did not prove to have RUNNER_SECRET',
-    );
-  };
 }
