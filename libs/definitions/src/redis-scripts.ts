@@ -22,7 +22,16 @@ export const keys = {
   answerProofs: '{glovebox}:definitions:answer-proofs',
   /** `writer follower` → the version that the writer knew of, and the proof of its refusal. */
   refusalProofs: '{glovebox}:definitions:refusal-proofs',
+  /** `kind:id:tenant` of a deleted definition → the second at which its deletion came here. */
+  gone: '{glovebox}:definitions:gone',
 };
+
+/**
+ * Deletions that are kept, and for how long. A follower that missed one that is forgotten finds by
+ * the proof of its part that it is missing, and reads Postgres.
+ */
+export const goneMax = 512;
+const goneForSeconds = 30;
 
 /** A follower that is further behind reads Postgres. */
 const provenPartsMax = 512;
@@ -60,24 +69,44 @@ return { head, sound and 'sound' or '', redis.call('HGETALL', KEYS[4]) }
  * after they were drawn.
  */
 export const applyScript = `${prelude}
+local now = tonumber(redis.call('TIME')[1])
+local function forget(names)
+  for _, name in ipairs(names) do
+    -- The newest entry stays: a Redis without entries is no prefix.
+    if name ~= redis.call('ZREVRANGE', KEYS[3], 0, 0)[1] then
+      if redis.call('HGET', KEYS[2], name) == '' then
+        redis.call('HDEL', KEYS[2], name)
+        redis.call('ZREM', KEYS[3], name)
+        redis.call('HDEL', KEYS[8], name)
+      end
+      redis.call('ZREM', KEYS[12], name)
+    end
+  end
+end
 local before, to, mode, announce, relay, tickets, manifest, upTo = unpack(ARGV, 1, 8)
 local fits = mode == 'replace' or (sound and mode == 'continue') or (not sound and mode == 'repair')
 local applied = false
 if head == before and fits and (head ~= to or mode == 'repair') then
-  if mode ~= 'continue' then redis.call('DEL', KEYS[2], KEYS[3], KEYS[8], KEYS[9]) end
+  if mode ~= 'continue' then
+    redis.call('DEL', KEYS[2], KEYS[3], KEYS[8], KEYS[9], KEYS[12])
+  end
   if manifest ~= '' then
     redis.call('ZADD', KEYS[9], upTo, manifest)
     redis.call('ZREMRANGEBYRANK', KEYS[9], 0, -${provenPartsMax + 1})
   end
   for i = 9 + 3 * tickets, #ARGV, 4 do
-    redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 2])
-    redis.call('ZADD', KEYS[3], ARGV[i + 1], ARGV[i])
-    redis.call('HSET', KEYS[8], ARGV[i], ARGV[i + 3])
+    local name, payload = ARGV[i], ARGV[i + 2]
+    redis.call('HSET', KEYS[2], name, payload)
+    redis.call('ZADD', KEYS[3], ARGV[i + 1], name)
+    redis.call('HSET', KEYS[8], name, ARGV[i + 3])
+    if payload == '' then redis.call('ZADD', KEYS[12], now, name) end
   end
   redis.call('SET', KEYS[1], to)
   head = to
   applied = true
 end
+forget(redis.call('ZRANGE', KEYS[12], 0, -${goneMax + 1}))
+forget(redis.call('ZRANGEBYSCORE', KEYS[12], '-inf', now - ${goneForSeconds}))
 if tonumber(tickets) > 0 then
   redis.call('DEL', KEYS[5], KEYS[10])
   redis.call('HSET', KEYS[5], 'head', to)
