@@ -11,7 +11,12 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createRegistry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
 import type { WorkerContext } from './context';
-import { claimDelivery, claimStepsMax, receiverDeliveriesMax } from './deliveries/claim-delivery';
+import {
+  claimDelivery,
+  claimStepsMax,
+  receiverDeliveriesMax,
+  retryPlacesMax,
+} from './deliveries/claim-delivery';
 import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
 import { startConsumer } from './runs/consumer';
 import { queueOfRuns } from './runs/queue-of-runs';
@@ -52,14 +57,24 @@ interface Receiver {
   close(): void;
 }
 
-/** Listens on two loopback addresses, a host each. Never answers a path that ends in `hangs`. */
+/**
+ * Listens on two loopback addresses, a host each. Refuses the first webhook to a path that begins
+ * with `bad`, and does with the others what the path ends with.
+ */
 async function startReceiver(): Promise<Receiver> {
   const came: Receiver['came'] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     came.push({ path, at: performance.now() });
     request.resume();
-    if (!path.endsWith('hangs')) response.end();
+    const isFirst = came.filter((other) => other.path === path).length === 1;
+    if (isFirst && path.startsWith('/bad')) response.writeHead(500).end();
+    else if (path.endsWith('drips')) {
+      const timer = setInterval(() => response.write('.'), 50);
+      response.on('close', () => clearInterval(timer));
+    } else if (path.endsWith('resets')) request.socket.resetAndDestroy();
+    else if (path.endsWith('redirects')) response.writeHead(302, { location: '/' }).end();
+    else if (!path.endsWith('hangs')) response.end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -106,7 +121,7 @@ beforeEach(async () => {
   ctx = { ...spec.ctx, runner, registry: createRegistry('worker') };
   await ctx.database.query('DELETE FROM reactor_runs');
   await ctx.database.query('DELETE FROM webhook_deliveries');
-  await spec.admin.query('DELETE FROM ended_runs');
+  await spec.admin.query('TRUNCATE ended_runs, failing_webhook_paths');
 });
 afterEach(() => {
   receiver.close();
@@ -255,6 +270,39 @@ describe('a worker with two tenants', () => {
     receiver.close();
     await worker.stop();
   });
+});
+
+describe('a host with a path that fails', () => {
+  const held = async (): Promise<number> =>
+    (await ctx.database.query('SELECT 1 FROM webhook_deliveries WHERE place IS NOT NULL')).length;
+
+  it.each(['hangs', 'drips', 'resets', 'redirects'])(
+    'gets a webhook to another path at once while that path %s',
+    async (kind) => {
+      const bad = `/bad-${kind}`;
+      const [worker] = [await startWorker(ctx), await accept(a, bad)];
+      await remindOfRuns(queue, a.id);
+      const failed = () => ctx.database.query('SELECT 1 FROM failing_webhook_paths');
+      await waitFor(async () => (await failed()).length === 1);
+      for (let nth = 0; nth < 40; nth += 1) await accept(a, bad);
+      // The failed one is due again, and comes before the others of its time.
+      await ctx.database.query('UPDATE webhook_deliveries SET next_attempt_at = created_at');
+      await remindOfRuns(queue, a.id);
+      await waitFor(() => receiver.came.length > retryPlacesMax);
+      await accept(a, '/good');
+      await remindOfRuns(queue, a.id);
+      const came = await waitFor(() => receiver.came.find(({ path }) => path === '/good'));
+      expect(came).toBeDefined();
+      const underWay = await held();
+      expect(underWay).toBeLessThanOrEqual(retryPlacesMax + 1);
+      if (kind === 'hangs' || kind === 'drips') {
+        expect(underWay).toBeGreaterThanOrEqual(retryPlacesMax);
+        expect(receiver.came.filter(({ path }) => path === bad)).toHaveLength(1 + retryPlacesMax);
+      }
+      receiver.close();
+      await worker.stop();
+    },
+  );
 });
 
 describe('a queue of runs', () => {

@@ -24,4 +24,4 @@ export {
 export type { RunLog, RunLogEntry, RunRecord } from './run-record';
 export { insertEndedRuns, linesPlace, sealLines } from './ended-runs';
 export { BatchedRunLog } from './run-log';
-export { receiverOf, webhookPlace } from './webhook-places';
+export { receiverOf, receiverPathOf, webhookPlace } from './webhook-places';

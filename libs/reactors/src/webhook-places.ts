@@ -12,7 +12,14 @@ export const webhookPlace = (
  * Tells the receivers of a tenant apart, and tells nothing more: the keyed hash of the host. It is
  * text, so that a search for webhooks to a receiver opens none.
  */
-export async function receiverOf(sealer: Sealer, tenantId: string, host: string): Promise<string> {
+export const receiverOf = (sealer: Sealer, tenantId: string, host: string): Promise<string> =>
+  hashOf(sealer, `${tenantId} ${host}`);
+
+/** Tells the paths of receivers apart: the keyed hash of scheme, host, port and path. */
+export const receiverPathOf = (sealer: Sealer, tenantId: string, url: URL): Promise<string> =>
+  hashOf(sealer, `${tenantId} ${url.origin}${url.pathname}`);
+
+async function hashOf(sealer: Sealer, text: string): Promise<string> {
   const key = await sealer.lastingKey('receivers');
-  return createHmac('sha256', key).update(`${tenantId} ${host}`).digest('base64url');
+  return createHmac('sha256', key).update(text).digest('base64url');
 }

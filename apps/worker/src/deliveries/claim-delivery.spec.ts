@@ -3,7 +3,9 @@ import { startSpecWorker, type SpecWorker } from '../spec-worker';
 import {
   claimDelivery,
   givePlaceBack,
+  claimStepsMax,
   receiverDeliveriesMax,
+  retryPlacesMax,
   takeBackPlaces,
   type ClaimedDelivery,
 } from './claim-delivery';
@@ -15,16 +17,27 @@ beforeAll(async () => {
   worker = await startSpecWorker();
 });
 afterAll(() => worker.close());
-beforeEach(() => worker.ctx.database.query('DELETE FROM webhook_deliveries'));
+beforeEach(() =>
+  worker.admin.query('TRUNCATE webhook_deliveries, ended_deliveries, failing_webhook_paths'),
+);
 
-const wait = (tenantId: string, receiver: string | null, count: number): Promise<unknown> =>
+/** `path`: the same one for all of them, or an expression of their number. */
+const wait = (
+  tenantId: string,
+  receiver: string | null,
+  count: number,
+  { path = `'path'`, attempts = 0, due = 'now()' } = {},
+): Promise<unknown> =>
   worker.ctx.database.query(
-    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver,
-       body, status, next_attempt_at, created_at)
-     SELECT gen_random_uuid(), $1, $1, '', '', $2, '', 'pending', now(), now()
-     FROM generate_series(1, $3)`,
-    [tenantId, receiver, count],
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver, path,
+       body, status, attempts, next_attempt_at, created_at)
+     SELECT gen_random_uuid(), $1, $1, '', '', $2, ${path}, '', 'pending', $4, ${due}, now()
+     FROM generate_series(1, $3::int) nth`,
+    [tenantId, receiver, count, attempts],
   );
+
+const ownPaths = `'path ' || nth`;
+const overdue = `now() - interval '1 hour'`;
 
 const claimOf = (tenantId: string) => claimDelivery(worker.ctx.database, tenantId);
 
@@ -64,7 +77,7 @@ it.each(['a receiver', null])(
       );
       expect(held?.places).toEqual(Array.from({ length: receiverDeliveriesMax }, (_, n) => n + 1));
       await Promise.all(
-        taken.map((one) => recordVerdict(worker.ctx.database, one, { kind: 'failed', attempt })),
+        taken.map((one) => recordVerdict(worker.ctx.database, one, { kind: 'delivered', attempt })),
       );
     }
   },
@@ -92,7 +105,7 @@ it.each<[string, (claim: ClaimedDelivery) => Promise<unknown>]>([
   ['could not be sent', (claim) => givePlaceBack(worker.ctx.database, claim)],
 ])('a webhook that %s gives its place to the next one', async (_, end) => {
   const tenantId = randomUUID();
-  await wait(tenantId, 'a', receiverDeliveriesMax + 1);
+  await wait(tenantId, 'a', receiverDeliveriesMax + 1, { path: ownPaths });
   const [first] = await claimAll(tenantId, 1);
   if (!first) throw new Error('nothing was due');
   expect(await claimOf(tenantId)).toBe('full');
@@ -126,4 +139,55 @@ it('an attempt that begins holds its place for as long as it may take', async ()
     'SELECT extract(epoch FROM place_until - now())::float8 AS held FROM webhook_deliveries',
   );
   expect(row?.held).toBeGreaterThan(20);
+});
+
+describe('a host of which something fails', () => {
+  /** Lets an attempt to the path end like this, as the last one. */
+  async function end(tenantId: string, kind: 'delivered' | 'failed' | 'retry'): Promise<void> {
+    await wait(tenantId, 'a', 1);
+    const verdict = kind === 'retry' ? ({ kind, afterMs: 60_000 } as const) : ({ kind } as const);
+    await recordVerdict(worker.ctx.database, await claimed(tenantId), { ...verdict, attempt });
+  }
+
+  it('gives retries five of its places, and keeps the others for first attempts', async () => {
+    const tenantId = randomUUID();
+    await wait(tenantId, 'a', 40, { path: ownPaths, attempts: 1, due: overdue });
+    expect(await claimAll(tenantId, 8)).toHaveLength(retryPlacesMax);
+    expect(await claimOf(tenantId)).toBe('full');
+    await wait(tenantId, 'a', 40, { path: `'new ' || nth` });
+    expect(await claimAll(tenantId, 8)).toHaveLength(receiverDeliveriesMax - retryPlacesMax);
+  });
+
+  it.each(['failed', 'retry'] as const)(
+    'gives a path whose last attempt ended as %s five places, and all ten once one is delivered',
+    async (kind) => {
+      const tenantId = randomUUID();
+      await end(tenantId, kind);
+      await wait(tenantId, 'a', 40);
+      expect(await claimAll(tenantId, 8)).toHaveLength(retryPlacesMax);
+      await wait(tenantId, 'a', 2, { path: ownPaths });
+      expect(await claimAll(tenantId, 8)).toHaveLength(2);
+      const other = randomUUID();
+      await end(other, kind);
+      await end(other, 'delivered');
+      await wait(other, 'a', 40);
+      expect(await claimAll(other, 8)).toHaveLength(receiverDeliveriesMax);
+    },
+  );
+
+  it.each([claimStepsMax - 2, 3 * claimStepsMax])(
+    'gets a first attempt before %i retries that have been due for longer',
+    async (retries) => {
+      const tenantId = randomUUID();
+      await wait(tenantId, 'a', retries, { path: ownPaths, attempts: 3, due: overdue });
+      await wait(tenantId, 'a', 1, { path: `'new'` });
+      await claimed(tenantId);
+      const [row] = await worker.ctx.database.query<{ path: string; place: number }>(
+        'SELECT path, place FROM webhook_deliveries WHERE place IS NOT NULL',
+      );
+      expect(row?.path).toBe('new');
+      expect(row?.place).toBeGreaterThan(retryPlacesMax);
+      expect(await claimAll(tenantId, 2)).toHaveLength(retryPlacesMax);
+    },
+  );
 });

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Prepared, Sql } from '@glovebox/database';
-import { claimMs } from './delivery-rows';
+import { claimMs, pathColumn, receiverColumn } from './delivery-rows';
 
 /** How many webhooks of a tenant one host may get at the same time, from all workers together. */
 export const receiverDeliveriesMax = 10;
+/**
+ * So many of them, with the lowest numbers, are for retries and for paths whose last attempt failed.
+ * First attempts to other paths take the other ones first.
+ */
+export const retryPlacesMax = 5;
 /**
  * A claim looks at so many rows in the order of their time, and at so many receivers after that.
  */
@@ -27,27 +32,34 @@ export interface ClaimedDelivery {
 
 // The claim may be a little early: the column keeps milliseconds, and rounds up.
 const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
-/** Rows of the releases before this column have none. The indexes have the same expression. */
-const receiverColumn = 'coalesce(receiver, tenant_id::text)';
+/** Behind every path of a receiver: neither a hash nor an id has this character. */
+const behindAllPaths = '~';
 
 /** Twenty workers have as many under way for a tenant that shares them with another one. */
 const placesLookedAt = 500;
 
 /**
- * The receivers of the tenant ($1) that have no place left. Reads only what is under way: the order
- * and the limit keep Postgres to the index of places, also when its statistics are old.
+ * The receivers of the tenant ($1) that have none of the places up to this one left. Reads only what
+ * is under way: the order and the limit keep Postgres to the index of places, also when its
+ * statistics are old.
  */
-const fullReceivers = `ARRAY(
+const receiversWithout = (places: number): string => `ARRAY(
   SELECT receiver FROM (
     SELECT ${receiverColumn} AS receiver FROM webhook_deliveries
-    WHERE tenant_id = $1 AND place IS NOT NULL
+    WHERE tenant_id = $1 AND place IS NOT NULL AND place <= ${places}
     ORDER BY tenant_id, ${receiverColumn}, place LIMIT ${placesLookedAt}) held
-  GROUP BY receiver HAVING count(*) >= ${receiverDeliveriesMax})`;
+  GROUP BY receiver HAVING count(*) >= ${places})`;
+const fullReceivers = receiversWithout(receiverDeliveriesMax);
+const withoutRetryPlaces = receiversWithout(retryPlacesMax);
+
+const isFailing = (path: string): string => `EXISTS (
+  SELECT FROM failing_webhook_paths WHERE tenant_id = $1 AND failing_webhook_paths.path = ${path})`;
 
 /**
- * Claims the delivery of the tenant that has been due for longest, with a place of its receiver.
- * `full`: receivers of the tenant have no place left, and nothing is due to another one. One at a
- * time: two claims of several places would wait for each other where each has one that both want.
+ * Claims the delivery of the tenant that has been due for longest, with a place of its receiver:
+ * first attempts before retries. `full`: receivers of the tenant have no place left, and nothing is
+ * due to another one. One at a time: two claims of several places would wait for each other where
+ * each has one that both want.
  *
  * The unique index of places is what keeps workers from taking the same one. It refuses the second
  * of two claims of one moment, which then looks again.
@@ -71,32 +83,51 @@ const isPlaceTaken = (error: unknown): boolean =>
   error.constraint === 'webhook_deliveries_places';
 
 /**
- * Deliveries to full receivers are passed over: a receiver that hangs delays only its own webhooks.
- * Where only such deliveries are in front, the claim walks the tenant's other receivers, from a
- * random one on. It finds what is due to one of them without a walk over the rows that wait.
+ * Deliveries that have no place are passed over: a receiver that hangs delays only its own webhooks,
+ * and a path that fails takes half of its places. Where more is due than a claim looks at, the claim
+ * walks the paths of the tenant's other receivers for a first attempt, and then the receivers for a
+ * retry. It finds what is due to one of them without a walk over the rows that wait.
  */
 async function claimWithPlace(
   sql: Sql,
   tenantId: string,
 ): Promise<ClaimedDelivery | 'full' | undefined> {
-  const first = await claim(sql, claimOfFirst, tenantId);
-  if (first) return first;
-  const [row] = await sql.query<{ full: string[] }>(`SELECT ${fullReceivers} AS full`, [tenantId]);
-  const full = row?.full ?? [];
-  if (full.length === 0) return undefined;
+  const oldest = await claim(sql, claimOfOldest, tenantId, false);
+  if (oldest) return oldest;
+  const { full, isDeep } = await lookAtQueue(sql, tenantId);
+  if (!isDeep) return full.length === 0 ? undefined : 'full';
+  for (const from of [randomBytes(16).toString('base64url'), '']) {
+    const path = await pathOfFirstAttempt(sql, tenantId, from);
+    if (path) return (await claim(sql, claimOfPath, tenantId, ...path)) ?? 'full';
+  }
+  const retry = await claim(sql, claimOfOldest, tenantId, true);
+  if (retry) return retry;
   for (const from of [randomBytes(16).toString('base64url'), '']) {
     const receiver = await dueReceiver(sql, tenantId, full, from);
-    if (receiver === undefined) continue;
-    return (await claim(sql, claimOfReceiver, tenantId, receiver)) ?? 'full';
+    if (receiver) return (await claim(sql, claimOfReceiver, tenantId, receiver)) ?? 'full';
   }
   return 'full';
+}
+
+/** `full`: receivers without a place for retries. `isDeep`: more is due than a claim looks at. */
+async function lookAtQueue(
+  sql: Sql,
+  tenantId: string,
+): Promise<{ readonly full: readonly string[]; readonly isDeep: boolean }> {
+  const [row] = await sql.query<{ full: string[]; isDeep: boolean }>(
+    `SELECT ${withoutRetryPlaces} AS full, (SELECT count(*) FROM (
+       SELECT FROM webhook_deliveries WHERE tenant_id = $1 AND ${isDue}
+       ORDER BY next_attempt_at LIMIT ${claimStepsMax}) oldest) = ${claimStepsMax} AS "isDeep"`,
+    [tenantId],
+  );
+  return row ?? { full: [], isDeep: false };
 }
 
 async function claim(
   sql: Sql,
   statement: Prepared,
   tenantId: string,
-  ...values: readonly string[]
+  ...values: readonly unknown[]
 ): Promise<ClaimedDelivery | undefined> {
   const all = [tenantId, claimMs, unsentPauseMaxMs, ...values];
   return (await sql.query<ClaimedDelivery>(statement, all))[0];
@@ -108,11 +139,12 @@ const claimOf = (due: string): string => `
   given AS MATERIALIZED (
     SELECT due.id, free.place FROM due CROSS JOIN LATERAL (
       SELECT nth AS place FROM generate_series(1, ${receiverDeliveriesMax}) nth
-      WHERE NOT EXISTS (
-        SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
-          AND coalesce(held.receiver, held.tenant_id::text) = due.receiver
-          AND held.place = nth)
-      ORDER BY random() LIMIT 1) free)
+      WHERE (nth <= ${retryPlacesMax} OR NOT (due.is_retry OR ${isFailing('due.path')}))
+        AND NOT EXISTS (
+          SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
+            AND coalesce(held.receiver, held.tenant_id::text) = due.receiver
+            AND held.place = nth)
+      ORDER BY nth <= ${retryPlacesMax}, random() LIMIT 1) free)
   UPDATE webhook_deliveries
   SET fence = fence + 1, unsent_tries = unsent_tries + 1,
     next_attempt_at = now() + interval '1 millisecond'
@@ -123,26 +155,80 @@ const claimOf = (due: string): string => `
     callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
     unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`;
 
-const claimOfFirst: Prepared = {
-  name: 'claim-delivery',
+const claimedColumns = `${receiverColumn} AS receiver, ${pathColumn} AS path,
+  attempts > 0 AS is_retry`;
+
+/** Takes a retry only where no first attempt can be behind the rows that it looks at, or $4. */
+const claimOfOldest: Prepared = {
+  name: 'claim-oldest-delivery',
   text: claimOf(`
-    SELECT d.id, first.receiver FROM (
-      SELECT id, next_attempt_at, ${receiverColumn} AS receiver FROM webhook_deliveries
-      WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) first
-    JOIN webhook_deliveries d ON d.id = first.id
-    WHERE first.receiver <> ALL (${fullReceivers}) AND d.status = 'pending'
-      AND d.next_attempt_at = first.next_attempt_at
-    ORDER BY first.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`),
+    SELECT d.id, oldest.receiver, oldest.path, oldest.is_retry FROM (
+      SELECT *, count(*) OVER () AS seen FROM (
+        SELECT id, next_attempt_at, ${claimedColumns} FROM webhook_deliveries
+        WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) due
+      ORDER BY is_retry, next_attempt_at) oldest
+    JOIN webhook_deliveries d ON d.id = oldest.id
+    WHERE (NOT oldest.is_retry OR oldest.seen < ${claimStepsMax} OR $4)
+      AND oldest.receiver <> ALL (${fullReceivers})
+      AND (oldest.receiver <> ALL (${withoutRetryPlaces})
+        OR NOT (oldest.is_retry OR ${isFailing('oldest.path')}))
+      AND d.status = 'pending' AND d.next_attempt_at = oldest.next_attempt_at
+    ORDER BY oldest.is_retry, oldest.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`),
 };
 
-/** In the order of the index of receivers: by that of times Postgres would walk what waits. */
+/** In the order of the index of paths: by that of times Postgres would walk what waits. */
+const claimOfPath: Prepared = {
+  name: 'claim-delivery-to-path',
+  text: claimOf(`
+    SELECT id, ${claimedColumns} FROM webhook_deliveries
+    WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4
+      AND ${pathColumn} BETWEEN $5 AND $5 AND attempts = 0 AND ${isDue}
+    ORDER BY ${receiverColumn}, ${pathColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`),
+};
+
+/** In the order of the index of receivers. */
 const claimOfReceiver: Prepared = {
   name: 'claim-delivery-to-receiver',
   text: claimOf(`
-    SELECT id, ${receiverColumn} AS receiver FROM webhook_deliveries
+    SELECT id, ${claimedColumns} FROM webhook_deliveries
     WHERE tenant_id = $1 AND ${receiverColumn} BETWEEN $4 AND $4 AND ${isDue}
     ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED`),
 };
+
+/**
+ * A receiver behind `from`, and a path of it, that a first attempt is due to and has a place. One
+ * step into the index for each path, and for each receiver that is full.
+ */
+async function pathOfFirstAttempt(
+  sql: Sql,
+  tenantId: string,
+  from: string,
+): Promise<readonly [receiver: string, path: string] | undefined> {
+  const next = (receiver: string, path: string): string =>
+    `SELECT ${receiverColumn} AS receiver, ${pathColumn} AS path, next_attempt_at
+     FROM webhook_deliveries
+     WHERE tenant_id = $1 AND status = 'pending' AND attempts = 0
+       AND (${receiverColumn}, ${pathColumn}) > (${receiver}, ${path})
+     ORDER BY ${receiverColumn}, ${pathColumn}, next_attempt_at LIMIT 1`;
+  const [row] = await sql.query<{ receiver: string; path: string }>(
+    `WITH RECURSIVE held AS MATERIALIZED (
+       SELECT ${fullReceivers} AS "full", ${withoutRetryPlaces} AS without_retry_places),
+     paths AS (
+       (${next('$2', `''`)})
+       UNION ALL
+       SELECT next.* FROM paths, LATERAL (${next(
+         'paths.receiver',
+         `CASE WHEN paths.receiver = ANY ((SELECT held."full" FROM held)::text[])
+            THEN '${behindAllPaths}' ELSE paths.path END`,
+       )}) next
+     )
+     SELECT receiver, path FROM (SELECT * FROM paths LIMIT ${claimStepsMax}) passed, held
+     WHERE next_attempt_at <= now() AND receiver <> ALL (held."full")
+       AND (receiver <> ALL (without_retry_places) OR NOT ${isFailing('passed.path')}) LIMIT 1`,
+    [tenantId, from],
+  );
+  return row && [row.receiver, row.path];
+}
 
 /** A receiver behind `from` that a delivery is due to. One step into the index for each. */
 async function dueReceiver(

@@ -1,5 +1,5 @@
 import type { Prepared, Sql } from '@glovebox/database';
-import { receiverOf, webhookPlace } from '@glovebox/reactors';
+import { receiverOf, receiverPathOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
 import type { ClaimedDelivery } from './claim-delivery';
 
@@ -8,6 +8,11 @@ export const attemptMs = 15_000;
 /** The time after which another worker takes over from one that died. */
 export const claimMs = 2 * attemptMs;
 
+/** Rows of the releases before this column have none. The indexes have the same expression. */
+export const receiverColumn = 'coalesce(receiver, tenant_id::text)';
+/** The same for the path, in the order of its bytes. */
+export const pathColumn = `(coalesce(path, receiver, tenant_id::text) COLLATE "C")`;
+
 /** A webhook that was not inserted yet. It has the id of its run. */
 export interface NewDelivery {
   readonly id: string;
@@ -15,6 +20,7 @@ export interface NewDelivery {
   readonly reactorId: string;
   readonly callbackUrl: Buffer;
   readonly receiver: string;
+  readonly path: string;
   readonly body: Buffer;
 }
 
@@ -52,27 +58,29 @@ export async function sealDelivery(
   webhookBody: string,
 ): Promise<NewDelivery> {
   const { id, tenantId, reactorId } = run;
-  const [receiver, body, callbackUrl] = await Promise.all([
-    receiverOf(sealer, tenantId, new URL(run.callbackUrl).hostname),
+  const url = new URL(run.callbackUrl);
+  const [receiver, path, body, callbackUrl] = await Promise.all([
+    receiverOf(sealer, tenantId, url.hostname),
+    receiverPathOf(sealer, tenantId, url),
     sealer.seal(webhookPlace(tenantId, id, 'body'), webhookBody),
     sealer.seal(webhookPlace(tenantId, id, 'callback_url'), run.callbackUrl),
   ]);
-  return { id, tenantId, reactorId, callbackUrl, receiver, body };
+  return { id, tenantId, reactorId, callbackUrl, receiver, path, body };
 }
 
 const insertStatement: Prepared = {
   name: 'insert-delivery',
   text: `
     INSERT INTO webhook_deliveries
-      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, status,
+      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, status,
        next_attempt_at, created_at)
-    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, 'pending', now(), now())`,
+    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, $8, 'pending', now(), now())`,
 };
 
 /** Inserts a delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
-  const { id, tenantId, reactorId, callbackUrl, receiver, body } = delivery;
-  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, body];
+  const { id, tenantId, reactorId, callbackUrl, receiver, path, body } = delivery;
+  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, path, body];
   await sql.query(insertStatement, values);
 }
 
@@ -120,6 +128,29 @@ const attemptsListedMax = 50;
 const listed = `CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
   THEN attempt_log - 0 ELSE attempt_log END || $3::jsonb`;
 
+/**
+ * Keeps the path of an attempt that failed, until one to it succeeds. It is written again once an
+ * hour, so that housekeeping finds those that no attempt goes to any more.
+ */
+const keepFailingPath = (attempted: string): string => `
+  INSERT INTO failing_webhook_paths AS known (tenant_id, path, failed_at)
+  SELECT tenant_id, path, now() FROM ${attempted}
+  ON CONFLICT (tenant_id, path) DO UPDATE SET failed_at = now()
+  WHERE known.failed_at < now() - interval '1 hour'`;
+
+const retryStatement: Prepared = {
+  name: 'retry-delivery',
+  text: `
+    WITH failed AS (
+      UPDATE webhook_deliveries
+      SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond',
+        place = NULL, place_until = NULL
+      WHERE id = $1 AND fence = $2 AND status = 'pending'
+      RETURNING id, tenant_id, ${pathColumn} AS path),
+    failing AS (${keepFailingPath('failed')})
+    SELECT id FROM failed`,
+};
+
 /** False: another worker has claimed the delivery meanwhile, and nothing is recorded. */
 export async function recordVerdict(
   sql: Sql,
@@ -128,13 +159,8 @@ export async function recordVerdict(
 ): Promise<boolean> {
   const attempts = verdict.kind === 'given_up' ? [] : [verdict.attempt];
   if (verdict.kind !== 'retry') return endDelivery(sql, claimed, verdict, attempts);
-  const rows = await sql.query(
-    `UPDATE webhook_deliveries
-     SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond',
-       place = NULL, place_until = NULL
-     WHERE id = $1 AND fence = $2 AND status = 'pending' RETURNING id`,
-    [claimed.id, claimed.fence, JSON.stringify(attempts), verdict.afterMs],
-  );
+  const values = [claimed.id, claimed.fence, JSON.stringify(attempts), verdict.afterMs];
+  const rows = await sql.query(retryStatement, values);
   return rows.length > 0;
 }
 
@@ -146,9 +172,14 @@ const endStatement: Prepared = {
       DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
       RETURNING *),
     logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
-      callback_url, receiver, body, attempt_log, outcome, created_at, ended_at)
-    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, body,
-      ${listed}, $5, created_at, now() FROM ended)
+      callback_url, receiver, path, body, attempt_log, outcome, created_at, ended_at)
+    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, path, body,
+      ${listed}, $5, created_at, now() FROM ended),
+    attempted AS (SELECT tenant_id, ${pathColumn} AS path FROM ended
+      WHERE jsonb_array_length($3::jsonb) > 0),
+    failing AS (${keepFailingPath(`attempted WHERE $4 = 'failed'`)}),
+    healthy AS (DELETE FROM failing_webhook_paths known USING attempted
+      WHERE $4 = 'delivered' AND (known.tenant_id, known.path) = (attempted.tenant_id, attempted.path))
     SELECT id FROM ended`,
 };
 
