@@ -20,6 +20,7 @@ export const longest = [
   'apps/runner/src/sandbox/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'apps/runner/src/logs.spec.ts',
+  'apps/worker/src/fair-queues.spec.ts',
 ].map((file) => join(repoRoot, file));
 
 /**

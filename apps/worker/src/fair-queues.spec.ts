@@ -466,21 +466,27 @@ it('more than ten webhooks to one receiver take no place, and go on when the ten
   await deliveries.stop();
 });
 
-it('a webhook to a receiver that answers is found within a few hundred rows although 100,000 wait for full receivers', async () => {
-  // In parts, so that no statement meets its time limit on a busy machine.
-  const waiting = async (receivers: string, count: number, due: string): Promise<void> => {
-    for (let from = 1; from <= count; from += 20_000) {
-      await ctx.database.query(
-        `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver,
-           body, status, next_attempt_at, created_at)
-         SELECT gen_random_uuid(), $1, $1, '', '', ${receivers}, '', 'pending', ${due}, now()
-         FROM generate_series($2::int, $3::int) nth`,
-        [a.id, from, Math.min(count, from + 19_999)],
-      );
-    }
-  };
-  // Statistics of a moment in which every webhook was under way.
-  await waiting(`'busy'`, 10, 'now()');
+/** Inserts webhooks in parts, so that no statement meets its time limit on a busy machine. */
+async function waitingWebhooks(
+  count: number,
+  columns: { receiver: string; due: string; path?: string; attempts?: number },
+): Promise<void> {
+  const { receiver, due, path = 'NULL', attempts = 0 } = columns;
+  for (let from = 1; from <= count; from += 20_000) {
+    await ctx.database.query(
+      `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver,
+         path, body, status, attempts, next_attempt_at, created_at)
+       SELECT gen_random_uuid(), $1, $1, '', '', ${receiver}, ${path}, '', 'pending', ${attempts},
+         ${due}, now()
+       FROM generate_series($2::int, $3::int) nth`,
+      [a.id, from, Math.min(count, from + 19_999)],
+    );
+  }
+}
+
+/** Gives Postgres the statistics of a moment in which every webhook was under way. */
+async function plantStatistics(): Promise<void> {
+  await waitingWebhooks(10, { receiver: `'busy'`, due: 'now()' });
   await ctx.database.query(
     `UPDATE webhook_deliveries d SET place = nth FROM
        (SELECT id, row_number() OVER () AS nth FROM webhook_deliveries) numbered
@@ -488,16 +494,28 @@ it('a webhook to a receiver that answers is found within a few hundred rows alth
   );
   await spec.admin.query('VACUUM ANALYZE webhook_deliveries');
   await ctx.database.query('DELETE FROM webhook_deliveries');
-  await waiting(`'full-' || nth % 3`, 100_000, `now() - interval '1 hour'`);
-  await waiting(`'later-' || nth % 100`, 10_000, `now() + interval '1 minute'`);
-  await waiting(`'answers'`, 2, 'now()');
-  await ctx.database.query(
+}
+
+/** Gives webhooks to receivers of this name so many places of each. */
+const hold = (receivers: string, places: number): Promise<unknown> =>
+  ctx.database.query(
     `UPDATE webhook_deliveries d SET place = nth, next_attempt_at = now() + interval '30 seconds'
      FROM (SELECT id, row_number() OVER (PARTITION BY receiver) AS nth FROM webhook_deliveries
-       WHERE receiver LIKE 'full-%') numbered
-     WHERE d.id = numbered.id AND nth <= $1::int`,
-    [receiverDeliveriesMax],
+       WHERE receiver LIKE $1) numbered
+     WHERE d.id = numbered.id AND nth <= $2::int`,
+    [receivers, places],
   );
+
+it('a webhook to a receiver that answers is found within a few hundred rows although 100,000 wait for full receivers', async () => {
+  await plantStatistics();
+  const overdue = `now() - interval '1 hour'`;
+  await waitingWebhooks(100_000, { receiver: `'full-' || nth % 3`, due: overdue });
+  await waitingWebhooks(10_000, {
+    receiver: `'later-' || nth % 100`,
+    due: `now() + interval '1 minute'`,
+  });
+  await waitingWebhooks(2, { receiver: `'answers'`, due: 'now()' });
+  await hold('full-%', receiverDeliveriesMax);
   const read: number[] = [];
   const explained = explaining(ctx.database, (rows) => read.push(rows));
   expect(await claimDelivery(explained, a.id)).toMatchObject({ receiver: 'answers' });
@@ -510,4 +528,39 @@ it('a webhook to a receiver that answers is found within a few hundred rows alth
   );
   expect(await claimDelivery(explained, a.id)).toMatchObject({ receiver: 'full-0' });
   for (const rows of read) expect(rows).toBeLessThanOrEqual(3 * claimStepsMax);
+});
+
+it('a first attempt to a path that works is found within a few hundred rows although 20,000 wait for failing paths, and 20,000 retries', async () => {
+  await plantStatistics();
+  const overdue = `now() - interval '1 hour'`;
+  const host = { receiver: `'host'`, due: overdue };
+  await waitingWebhooks(20_000, { ...host, path: `'retried-' || nth`, attempts: 1 });
+  await hold('host', retryPlacesMax);
+  await waitingWebhooks(20_000, { ...host, path: `'failing-' || nth % 50` });
+  await waitingWebhooks(2, { receiver: `'host'`, due: 'now()', path: `'works'` });
+  await waitingWebhooks(1, { receiver: `'other'`, due: 'now()', path: `'retried'`, attempts: 1 });
+  await ctx.database.query(
+    `INSERT INTO failing_webhook_paths SELECT $1, 'failing-' || nth, now()
+     FROM generate_series(0, 49) nth`,
+    [a.id],
+  );
+  const read: number[] = [];
+  const explained = explaining(ctx.database, (rows) => read.push(rows));
+  const claimedPath = async (): Promise<unknown> => {
+    const taken = await claimDelivery(explained, a.id);
+    const id = typeof taken === 'object' ? taken.id : null;
+    const [row] = await ctx.database.query<{ path: string }>(
+      'SELECT path FROM webhook_deliveries WHERE id = $1',
+      [id],
+    );
+    return row?.path ?? taken;
+  };
+  expect(await claimedPath()).toBe('works');
+  await spec.admin.query('ANALYZE webhook_deliveries');
+  expect(await claimedPath()).toBe('works');
+  expect(await claimedPath()).toBe('retried');
+  expect(await claimedPath()).toBe('full');
+  await ctx.database.query(`UPDATE webhook_deliveries SET place = NULL WHERE place = 3`);
+  expect(await claimedPath()).toMatch(/^failing-/);
+  for (const rows of read) expect(rows).toBeLessThanOrEqual(4 * claimStepsMax);
 });

@@ -25,6 +25,7 @@ import {
   findDelivery,
   listStatement,
   requeue,
+  sendNow,
 } from './delivery-rows';
 
 @Injectable()
@@ -47,12 +48,18 @@ export class DeliveriesService {
     return this.#show(tenantId, await found(sql, tenantId, deliveryId));
   }
 
-  /** Sends an ended webhook again. One under way, or without a body, is a conflict. */
+  /**
+   * Sends an ended webhook again, and one that waits for its next attempt now. One under way, or
+   * without a body, is a conflict.
+   */
   replay(author: Author, deliveryId: string): Promise<ReplayResponse> {
     return this.#replay(author, async (sql, free) => {
       const { id, status, isReplayable } = await found(sql, author.tenantId, deliveryId);
       const underWay = conflict('The webhook is under way.');
-      if (status === 'pending') throw underWay;
+      if (status === 'pending') {
+        if (await sendNow(sql, author.tenantId, id)) return { matched: 1, queued: [id] };
+        throw underWay;
+      }
       if (!isReplayable) throw conflict('The body of the webhook has been erased.');
       const queued = await requeue(sql, author.tenantId, [id].slice(0, free));
       // Another replay has taken it since.
@@ -92,7 +99,7 @@ export class DeliveriesService {
       const sql = asSql(manager);
       const free = waitingMax - (await countWaiting(sql, tenantId, waitingMax));
       const { matched, queued } = await work(sql, Math.max(free, 0));
-      if (free <= 0) {
+      if (free <= 0 && queued.length < matched) {
         throw new Problem('share_exhausted', {
           detail: 'Too many runs and webhooks of this tenant are waiting.',
           retryAfterSeconds: 1,

@@ -180,6 +180,24 @@ describe('the replay of a webhook', () => {
     expect(body.data).toMatchObject([{ entity_type: 'webhook_delivery', outcome: 'success' }]);
   });
 
+  it('that waits for its next attempt makes it due, also where nothing more may wait', async () => {
+    const id = await data.webhook(tenantId);
+    const waits = (place: number | null) =>
+      api.admin.query(
+        `UPDATE webhook_deliveries SET attempts = 7, place = $2,
+           next_attempt_at = now() + interval '1 hour' WHERE id = $1`,
+        [id, place],
+      );
+    await waits(3);
+    expect(await post(`/${id}/replay`)).toMatchObject({ status: 409 });
+    await waits(null);
+    for (let nth = 0; nth < 20; nth += 1) await data.webhook(tenantId);
+    expect(await post(`/${id}/replay`)).toEqual(replayed(1, 1));
+    expect(await row(id)).toMatchObject({ webhookId: `msg_${id}`, attempts: 0, due: true });
+    const { body } = await get(`/logs?operation=webhook_delivery.replay&entity_id=${id}`);
+    expect(body.data).toHaveLength(1);
+  });
+
   it('under way is a conflict', async () => {
     const id = await data.webhook(tenantId);
     expect(await post(`/${id}/replay`)).toMatchObject({

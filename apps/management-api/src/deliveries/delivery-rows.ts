@@ -112,3 +112,18 @@ export async function requeue(
   );
   return rows.map(({ id }) => id);
 }
+
+/**
+ * Makes a webhook that waits for its next attempt due at once, with all its retries ahead. False: it
+ * is due already, or a worker sends it.
+ */
+export async function sendNow(sql: Sql, tenantId: string, id: string): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE webhook_deliveries SET next_attempt_at = now(), attempts = 0, unsent_tries = 0
+     WHERE tenant_id = $1 AND id = $2 AND status = 'pending' AND place IS NULL
+       AND next_attempt_at > now()
+     RETURNING id`,
+    [tenantId, id],
+  );
+  return rows.length > 0;
+}

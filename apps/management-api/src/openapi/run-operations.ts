@@ -75,8 +75,10 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
   },
   'POST /webhook-deliveries/{id}/replay': {
     id: 'replayWebhookDelivery',
-    summary: 'Send an ended webhook again, with the same `webhook-id`',
-    description: 'A webhook that is under way, or whose body was erased, is a conflict.',
+    summary: 'Send a webhook again, with the same `webhook-id`',
+    description:
+      'A webhook that waits for its next attempt is sent now. One that is under way, or whose body ' +
+      'was erased, is a conflict.',
     answer: 'Replayed',
   },
   'POST /webhook-deliveries/replay': {

@@ -34,6 +34,18 @@ export const deleteEndedDeliveries = (sql: Sql, rowsMax: number): Promise<number
     rowsMax,
   });
 
+/** Paths of webhooks that no attempt has gone to for a day. */
+export const forgetFailingPaths = async (sql: Sql, rowsMax: number): Promise<number> => {
+  const forgotten = await sql.query(
+    `DELETE FROM failing_webhook_paths WHERE (tenant_id, path) IN (
+       SELECT tenant_id, path FROM failing_webhook_paths
+       WHERE failed_at < now() - interval '1 day'
+       ORDER BY failed_at LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING path`,
+    [rowsMax],
+  );
+  return forgotten.length;
+};
+
 /** The results of ended webhooks, a day later. The rest of the row stays in the log. */
 export const eraseEndedBodies = (sql: Sql, rowsMax: number): Promise<number> =>
   deleteBy(sql, 'erase_ended_bodies', rowsMax);

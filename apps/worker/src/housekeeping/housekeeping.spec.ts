@@ -20,6 +20,7 @@ const tables = [
   'webhook_deliveries',
   'ended_runs',
   'ended_deliveries',
+  'failing_webhook_paths',
 ];
 
 beforeAll(async () => {
@@ -249,6 +250,16 @@ it('runs and webhooks that workers of the release before ended are deleted a day
   };
   expect(await statesOf('reactor_runs')).toEqual({ failed: 1500, pending: 1 });
   expect(await statesOf('webhook_deliveries')).toEqual({ delivered: 1, failed: 1, pending: 2 });
+});
+
+it('a path of webhooks whose last attempt failed a day ago is forgotten', async () => {
+  await ctx.database.query(
+    `INSERT INTO failing_webhook_paths
+     SELECT $1, hours::text, now() - hours * interval '1 hour' FROM unnest('{23,25}'::int[]) hours`,
+    [worker.tenantId],
+  );
+  await keepHouse(async () => (await left('failing_webhook_paths', 'path')).length === 1, 2);
+  expect(await left('failing_webhook_paths', 'path')).toEqual(['23']);
 });
 
 it('results are erased a day after their webhook ended, and its line stays', async () => {

@@ -12,6 +12,7 @@ import {
   deleteRemainsOfTenants,
   dropOldRows,
   eraseEndedBodies,
+  forgetFailingPaths,
   makePartitions,
 } from './deletions';
 
@@ -32,6 +33,7 @@ const works = (config: WorkerConfig): readonly Work[] => [
   { name: 'idempotency_keys', everyMs: 10 * minuteMs, deletePart: deleteOldIdempotencyKeys },
   { name: 'ended_runs', everyMs: 10 * minuteMs, deletePart: deleteEndedRuns },
   { name: 'ended_deliveries', everyMs: 10 * minuteMs, deletePart: deleteEndedDeliveries },
+  { name: 'failing_paths', everyMs: 10 * minuteMs, deletePart: forgetFailingPaths },
   { name: 'ended_bodies', everyMs: 10 * minuteMs, deletePart: eraseEndedBodies },
   {
     name: 'old_runs',
