@@ -5,7 +5,7 @@ import tseslint from 'typescript-eslint';
 const libraries = {
   problems: [],
   wire: ['problems'],
-  'service-host': ['problems'],
+  'service-host': ['problems', 'wire'],
   shares: ['problems', 'service-host'],
   seal: ['problems'],
   database: ['problems', 'shares'],

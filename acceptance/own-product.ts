@@ -10,8 +10,13 @@ const run = promisify(execFile);
 
 /** A product of one test, with stores of its own, that nobody else misses. */
 export interface OwnProduct extends Product {
+  readonly tenantId: string;
+  readonly secondTenant: Product['secondTenant'] & { readonly tenantId: string };
   readonly databaseUrls: { readonly rotation: string };
   readonly opsUrls: Readonly<Record<string, string>>;
+  readonly demoDestination: string;
+  /** Stops it and starts it again on the same data. Returns it with the words of the start. */
+  startAgain(): Promise<OwnProduct & { readonly said: string }>;
   /** Ends what was started here. The test ends what it has started itself. */
   stop(): Promise<void>;
 }
@@ -30,17 +35,25 @@ export async function startOwnProduct(
     EGRESS_ALLOW: '127.0.0.1:*',
     ...settings,
   };
-  const script = (name: string, ...args: string[]): Promise<unknown> =>
+  const script = (name: string, ...args: string[]): Promise<{ stdout: string }> =>
     run(process.execPath, [join(root, 'tools', name), ...args], { env: environment });
-  await script('start.mjs', '--detach');
-  const product = JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')) as OwnProduct;
-  return {
-    ...product,
-    async stop() {
-      await script('stop.mjs');
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const start = async (): Promise<OwnProduct & { readonly said: string }> => {
+    const { stdout: said } = await script('start.mjs', '--detach');
+    const product = JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')) as OwnProduct;
+    return {
+      ...product,
+      said,
+      async startAgain() {
+        await script('stop.mjs');
+        return start();
+      },
+      async stop() {
+        await script('stop.mjs');
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
   };
+  return start();
 }
 
 /** Waits until a process that serves health here is ready. */

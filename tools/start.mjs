@@ -112,7 +112,7 @@ async function removeState() {
   await stopAll(processes);
   forget(stateFolder);
   const parts = ['postgres', 'postgres.new', 'redis', 'runner', 'logs'];
-  const files = ['secrets.json', 'key-ring', 'demo-tenants.json'];
+  const files = ['secrets.json', 'key-ring', 'demo-tenants.json', 'demo-port'];
   for (const folder of possibleFolders(stateFolder)) {
     const stat = lstatSync(folder, { throwIfNoEntry: false });
     if (!stat?.isDirectory() || (process.getuid && stat.uid !== process.getuid())) continue;

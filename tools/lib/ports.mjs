@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { Trouble } from './progress.mjs';
+import { writePrivate } from './secrets.mjs';
 
 /**
  * @param {number} port
@@ -38,6 +40,30 @@ export async function freePort() {
     } catch (error) {
       if (codeOf(error) !== 'EADDRINUSE') throw error;
     }
+  }
+}
+
+/**
+ * Returns the port that the file keeps, so that a service has the same one at each start. While
+ * another program has it, any free port serves.
+ *
+ * @param {string} file
+ * @param {string} service
+ */
+export async function keptPort(file, service) {
+  if (!existsSync(file)) writePrivate(file, `${await freePort()}\n`);
+  const port = Number(readFileSync(file, 'utf8'));
+  given.add(port);
+  try {
+    return await listenOnce(port);
+  } catch (error) {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    const other = await freePort();
+    console.log(
+      `  Port ${port} of the ${service} is taken by another program. Until it ends and npm start runs ` +
+        `again, the ${service} has port ${other}: what was saved with port ${port} does not reach it.`,
+    );
+    return other;
   }
 }
 

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { choosePort, freePort } from './ports.mjs';
+import { join } from 'node:path';
+import { choosePort, freePort, keptPort } from './ports.mjs';
+import { useFolder } from './spec-folder.mjs';
+
+const folder = useFolder();
 
 /** @param {number} port */
 async function listenOn(port) {
@@ -30,6 +34,23 @@ it('a port that another program has is refused, with the variable that changes i
     `Port ${port} is taken by another program. End it, or choose another port: GATEWAY_PORT=${port + 1000} npm start`,
   );
   server.close();
+});
+
+it('a port is kept in its file; while another program has it another one serves, and that is said', async () => {
+  const file = join(folder, 'port');
+  const port = await keptPort(file, 'demo');
+  expect(await keptPort(file, 'demo')).toBe(port);
+  const said = jest.spyOn(console, 'log').mockImplementation(() => undefined);
+  const server = await listenOn(port);
+  const other = await keptPort(file, 'demo');
+  const [[line = ''] = []] = said.mock.calls;
+  said.mockRestore();
+  expect(other).not.toBe(port);
+  expect(line).toContain(`Port ${port} of the demo is taken by another program.`);
+  expect(line).toContain(`the demo has port ${other}`);
+  server.close();
+  await once(server, 'close');
+  expect(await keptPort(file, 'demo')).toBe(port);
 });
 
 it.each(['x', '-1', '65536', '80.5'])('"%s" is refused as a port', async (text) => {

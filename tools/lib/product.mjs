@@ -4,7 +4,7 @@ import { buildStaleApps } from '../build.mjs';
 import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
 import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs';
 import { findBubblewrap } from './bubblewrap.mjs';
-import { freePort } from './ports.mjs';
+import { keptPort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
 import { step, together } from './progress.mjs';
 import { appNames, repoRoot } from './repo.mjs';
@@ -27,13 +27,14 @@ export async function startProduct({ folder, env, running }) {
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const secrets = secretsOf(folder);
   const keyRing = keyRingOf(env, folder);
+  const demoPort = await keptPort(join(folder, 'demo-port'), 'demo destination');
   const ports = await choosePorts(env);
   /** @param {import('./types.js').Service} service */
   const started = (service) => running.add(service);
   const [services, bubblewrap, demo] = await together([
     (signal) => startServices({ folder, secrets, env, durable: true, started, signal }),
     (signal) => bubblewrapOf(env, signal),
-    (signal) => startDemoDestination(logs, started, signal),
+    (signal) => startDemoDestination(demoPort, logs, started, signal),
     (signal) => step('build', buildWhatChanged, signal),
   ]);
   const urls = databaseUrls(services.databaseUrl, secrets);
@@ -95,12 +96,12 @@ function keyRingOf(env, folder) {
 }
 
 /**
+ * @param {number} port
  * @param {string} logs
  * @param {(service: import('./types.js').Service) => void} started
  * @param {AbortSignal} signal
  */
-async function startDemoDestination(logs, started, signal) {
-  const port = await freePort();
+async function startDemoDestination(port, logs, started, signal) {
   const url = `http://127.0.0.1:${port}`;
   const service = startService({
     name: 'demo-destination',

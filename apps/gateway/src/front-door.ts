@@ -90,6 +90,8 @@ export function createFrontDoor(
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: body } : {}, (cause) => {
+          // The answer came before the end of the body, whose rest has nowhere to go.
+          if (res.writableEnded) return;
           if (held?.isTooLarge) reject(tooLarge(cause));
           else reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause }));
         });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { hasBeenHere, hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { watchServer } from '@glovebox/service-host';
-import { traceHeader } from '@glovebox/wire';
+import { lingerBehindAnswers, traceHeader } from '@glovebox/wire';
 import { sendJson, sendProblem } from './call/answers';
 import { beginCall, partEnded } from './call/call-lifetime';
 import { maySpeak, refuseLate, refuseUnparsable } from './connection/caller-connection';
@@ -55,6 +55,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') return refuseUnparsable(error, socket, refuse);
     refuseLate(error, socket, refuse, requestTimeout);
   });
+  lingerBehindAnswers(server);
   watchServer(server);
   return server;
 }

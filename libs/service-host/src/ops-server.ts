@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { lingerBehindAnswers } from '@glovebox/wire';
 import { closeServer } from './close-server';
 
 export interface Readiness {
@@ -44,6 +45,7 @@ export async function startOpsServer(options: {
       options.metrics().then((page) => answer(200, 'text/plain; version=0.0.4', page), fail);
     } else json(404, { status: 'not found' });
   });
+  lingerBehindAnswers(server);
   server.listen(options.port, options.host);
   await once(server, 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };

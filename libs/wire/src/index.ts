@@ -7,6 +7,7 @@ export { fromWire, toWire, wireName, type OnWire } from './member-names';
 export { mergePatch } from './merge-patch';
 export { Collected, readAtMost, readBody, type Reading } from './read-body';
 export { discardRest } from './discard-rest';
+export { isLingering, linger, lingerBehindAnswers } from './linger';
 export { isReservedHeader } from './reserved-headers';
 export { ServiceHeaders, traceHeader } from './service-headers';
 export { decodeUtf8, exactNumber, parseStrictJson, StrictJson } from './strict-json';

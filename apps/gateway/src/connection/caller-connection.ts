@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem } from '@glovebox/problems';
-import { traceHeader } from '@glovebox/wire';
+import { isLingering, linger, traceHeader } from '@glovebox/wire';
 import type { CallerResponse } from './caller-response';
 import { isForwarded } from './request-body';
 
 /** The last answer begun on each connection. Answers leave in the order of their requests. */
 const latest = Symbol('latest');
-/** Set on a connection whose remaining bytes are dropped. */
-const lingers = Symbol('lingers');
 
-type Connection = Duplex & { [latest]?: CallerResponse; [lingers]?: true };
+type Connection = Duplex & { [latest]?: CallerResponse };
 
 /**
  * False when an answer before this one ends the connection. The bytes behind it may be the rest of
@@ -21,10 +19,7 @@ export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
   const connection: Connection = req.socket;
   const before = connection[latest];
   if (before && !before.writableFinished) closeWith(req.socket, res);
-  if (before && !before.shouldKeepAlive) {
-    endConnection(before);
-    return false;
-  }
+  if (before && !before.shouldKeepAlive) return false;
   connection[latest] = res;
   // Node drops the bytes behind an offer that is not accepted, so nothing can be read after it.
   if (req.headers.upgrade !== undefined) res.shouldKeepAlive = false;
@@ -51,27 +46,10 @@ export function isBusy(socket: Connection): boolean {
   return last !== undefined && !last.writableFinished;
 }
 
-/** Makes this answer the connection's last. */
+/** Makes this answer the connection's last. The rest of a body that was read in part is dropped. */
 export function endConnection(res: ServerResponse): void {
-  const { req } = res;
   res.shouldKeepAlive = false;
-  req.socket.destroySoon = () => {
-    linger(req.socket);
-    req.resume();
-  };
-}
-
-const lingerMs = 5_000;
-
-/**
- * TCP resets a connection that is closed over unread bytes, and the answer is lost with it. A
- * caller that is still sending gets time to read the refusal.
- */
-function linger(socket: Connection): void {
-  socket[lingers] = true;
-  socket.end();
-  socket.resume();
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  res.once('finish', () => res.req.resume());
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -89,7 +67,7 @@ export function refuseUnparsable(
   socket: Connection,
   answer: (res: CallerResponse, problem: Problem) => void,
 ): void {
-  if (socket[lingers]) return;
+  if (isLingering(socket)) return;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const problem = new Problem('invalid_request', { status: statuses[error.code ?? ''] ?? 400 });
   const last = socket[latest];

@@ -43,6 +43,8 @@ export class RequestBody extends Readable {
     super({ highWaterMark: 64 * 1024 });
     forwarded.add(req);
     req.on('data', this.#take).once('end', this.#finish);
+    // Its beginning was read first, and the read that crossed the limit was the last one.
+    if (req.readableEnded) this.#finish();
   }
 
   /** True when the destination, not the caller, has stopped. */

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { lingerBehindAnswers } from '@glovebox/wire';
 
 /** More than the gateway takes from its callers, because it adds headers to theirs. */
 const headBytesMax = 64 * 1024;
@@ -8,6 +9,8 @@ const headBytesMax = 64 * 1024;
 export class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const listener = this.getInstance<RequestListener>();
-    this.setHttpServer(createServer({ maxHeaderSize: headBytesMax }, listener));
+    const server = createServer({ maxHeaderSize: headBytesMax }, listener);
+    lingerBehindAnswers(server);
+    this.setHttpServer(server);
   }
 }
