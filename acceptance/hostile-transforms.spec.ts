@@ -120,18 +120,23 @@ describe('a body under a request transform that is', () => {
 
 describe('code that', () => {
   const unusable: [string, string, number, string][] = [
-    ['ends a header', `{ headers: { 'X-A': 'a\\r\\nX-B: b' }, body: {} }`, 400, 'invalid_request'],
+    [
+      'ends a header',
+      `{ headers: { 'X-A': 'a\\r\\nX-B: b' }, body: {} }`,
+      500,
+      'invalid_reactor_result',
+    ],
     [
       'puts a NUL into a header',
       `{ headers: { 'X-A': 'a\\0' }, body: {} }`,
-      400,
-      'invalid_request',
+      500,
+      'invalid_reactor_result',
     ],
     [
       'puts what is not Latin-1 into a header',
       `{ headers: { 'X-A': '€' }, body: {} }`,
-      400,
-      'invalid_request',
+      500,
+      'invalid_reactor_result',
     ],
     [
       'ends a header by its name',
@@ -166,6 +171,8 @@ describe('code that', () => {
     ['returns headers as text', `{ headers: 'x', body: {} }`, 500, 'invalid_reactor_result'],
     ['returns headers as a list', `{ headers: ['x'], body: {} }`, 500, 'invalid_reactor_result'],
     ['returns nothing', `undefined`, 500, 'invalid_reactor_result'],
+    ['returns an empty object', `{}`, 500, 'invalid_reactor_result'],
+    ['returns what a reactor returns', `{ raw: { a: 1 } }`, 500, 'invalid_reactor_result'],
     ['returns null', `null`, 500, 'invalid_reactor_result'],
     ['returns a number', `7`, 500, 'invalid_reactor_result'],
     ['returns a list', `[{ headers: {} }]`, 500, 'invalid_reactor_result'],
@@ -197,8 +204,8 @@ describe('code that', () => {
     [
       'returns a byte too much',
       `{ headers: {}, body: 'x'.repeat(${bytesMax + 1}) }`,
-      413,
-      'payload_too_large',
+      500,
+      'invalid_reactor_result',
     ],
     [
       'returns twice too much',
@@ -224,9 +231,22 @@ describe('code that', () => {
     expect(answer.headers.get('svc-proxy-destination-status')).toBe('200');
   });
 
+  it('returns a status alone answers with it, and sends no request', async () => {
+    const returned = `{ status: 202 }`;
+    refused(await requesting.call({ body: { code: returned } }), 500, 'invalid_reactor_result');
+    expect(shop.destination.received).toEqual([]);
+    shop.answer = (res) => res.writeHead(200, asJson).end(JSON.stringify({ code: returned }));
+    expect(await responding.call({ body: {} })).toMatchObject({ status: 202, text: '' });
+  });
+
   it.each([
     ['a status that is none', `{ status: 1000 }`, 500, 'invalid_reactor_result'],
-    ['a header that ends', `{ status: 200, headers: { 'X-A': 'a\\nb' } }`, 400, 'invalid_request'],
+    [
+      'a header that ends',
+      `{ status: 200, headers: { 'X-A': 'a\\nb' } }`,
+      500,
+      'invalid_reactor_result',
+    ],
     ['a body that refers to itself', `{ status: 200, body: loop }`, 500, 'invalid_reactor_result'],
   ])('throws an answer with %s is refused', async (_, thrown, status, code) => {
     const proxy = await shop.proxy({
@@ -294,24 +314,58 @@ describe('a destination under a response transform that answers', () => {
     [
       'a bomb',
       Buffer.concat([Buffer.from(`${head}Content-Encoding: gzip\r\n\r\n`), bomb]),
-      413,
-      'payload_too_large',
+      502,
+      'destination_answer_invalid',
     ],
-    ['a byte too much', `${head}\r\n${documentOf(bytesMax + 1)}`, 413, 'payload_too_large'],
+    [
+      'a byte too much',
+      `${head}\r\n${documentOf(bytesMax + 1)}`,
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'a text that is too long in JSON',
+      `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n${'\u0001'.repeat(bytesMax)}`,
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'a form that is too long in JSON',
+      `HTTP/1.1 200 OK\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\na=${'\u0001'.repeat(bytesMax - 2)}`,
+      502,
+      'destination_answer_invalid',
+    ],
     [
       'a picture',
       'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nPNG',
-      415,
-      'unsupported_media_type',
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'in a character set of its own',
+      'HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nx',
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'in a coding that nobody asked for',
+      `${head}Content-Encoding: zstd\r\n\r\n{}`,
+      502,
+      'destination_answer_invalid',
+    ],
+    [
+      'a part',
+      `${head.replace('200 OK', '206 Partial Content')}\r\n{}`,
+      502,
+      'destination_answer_invalid',
     ],
   ];
 
   it.each(bytes)('%s is refused', async (_, answered, status, code) => {
+    const whole = typeof answered === 'string' ? Buffer.from(answered, 'latin1') : answered;
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.once('data', () =>
-        socket.end(typeof answered === 'string' ? Buffer.from(answered, 'latin1') : answered),
-      );
+      socket.once('data', () => socket.end(whole));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
@@ -322,7 +376,11 @@ describe('a destination under a response transform that answers', () => {
       );
       const answer = await proxy.call({ body: {} });
       refused(answer, status, code);
-      expect(answer.headers.get('svc-proxy-destination-status')).toBe('200');
+      const [answeredStatus = ''] = /\d{3}/.exec(whole.toString('latin1', 0, 12)) ?? [];
+      expect(answer.headers.get('svc-proxy-destination-status')).toBe(answeredStatus);
+      if (code === 'destination_answer_invalid') {
+        expect(answer.detail).toContain(`The destination answered ${answeredStatus}`);
+      }
     } finally {
       await new Promise((resolve) => server.close(resolve));
     }
@@ -340,7 +398,7 @@ describe('a destination under a response transform that answers', () => {
       more();
     };
     const proxy = await shop.proxy({ response: echo });
-    refused(await proxy.call({ body: {} }), 413, 'payload_too_large');
+    refused(await proxy.call({ body: {} }), 502, 'destination_answer_invalid');
     await left;
   });
 });

@@ -302,26 +302,21 @@ describe('response steps', () => {
   });
 
   it.each([
-    ['text', 'text/plain', card.number, 415, 'unsupported_media_type'],
-    [
-      'broken JSON',
-      'application/json',
-      `{"card":{"number":"${card.number}"`,
-      502,
-      'destination_answer_invalid',
-    ],
-    [
-      'a card that is none',
-      'application/json',
-      '{"card":{"number":"4242"}}',
-      502,
-      'destination_answer_invalid',
-    ],
-  ])('pass on no answer that they cannot read: %s', async (_, type, text, status, code) => {
-    shop.answer = (res) => res.writeHead(200, { 'content-type': type }).end(text);
-    const proxy = await shop.proxy({}, { ...application, response_transforms: [tokenize] });
-    const answer = await proxy.call({ body: {} });
-    expect(answer).toMatchObject({ status, code });
+    ['text', 'text/plain', card.number],
+    ['broken JSON', 'application/json', `{"card":{"number":"${card.number}"`],
+    ['a card that is none', 'application/json', '{"card":{"number":"4242"}}'],
+    ['too many places', 'application/json', `{"items":[${'{"n":"4242"},'.repeat(1_000)}{"n":1}]}`],
+  ])('pass on no answer that they cannot read: %s', async (_, type, text) => {
+    shop.answer = (res) => res.writeHead(201, { 'content-type': type }).end(text);
+    const hiding = { type: 'mask', options: { path: '$.items[*].n', expression: 'x' } };
+    const steps = { response_transforms: [tokenize, hiding] };
+    const answer = await (await shop.proxy({}, { ...application, ...steps })).call({ body: {} });
+    expect(answer).toMatchObject({
+      status: 502,
+      code: 'destination_answer_invalid',
+      detail: expect.stringMatching(`^The destination answered 201 with ${type}\\.`) as string,
+    });
+    expect(answer.headers.get('svc-proxy-destination-status')).toBe('201');
     expect(answer.text).not.toContain('4242');
   });
 

@@ -16,8 +16,9 @@ export async function measureLeaving(setting) {
   const { dev, destination } = setting;
   const { headers } = await createProxy(setting, { destination_url: destination.url });
   const proxy = `${dev.baseUrl}/proxy`;
-  const binary = { ...headers, 'Content-Type': 'application/octet-stream' };
-  const half = { method: 'POST', headers: binary, contentLength: 2_000, body: 'x'.repeat(1_000) };
+  // An encoded body is forwarded as it comes.
+  const encoded = { ...headers, 'Content-Encoding': 'gzip' };
+  const half = { method: 'POST', headers: encoded, contentLength: 2_000, body: 'x'.repeat(1_000) };
   const begin = () => beginCall(`${proxy}/hang`, { headers });
   const kinds = [
     begin,

@@ -49,7 +49,7 @@ export const settings = {
   ...headerSettings,
   ...egressSettings,
   PROXY_BUFFER_MAX: integer(
-    'bytes of a JSON, form or text body that is read whole for expressions; a larger one is streamed',
+    'bytes of a body that is read whole for expressions; a larger one is streamed',
     1_048_576,
     {
       min: 1_024,

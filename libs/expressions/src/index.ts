@@ -14,5 +14,6 @@ export { Opaque } from './filters/opaque';
 export { atOnce, inSlices, nextSlice, pauses, type Work } from './bounds/time-slices';
 export type { Template } from './expand/template';
 export { headerTemplate, pathTemplate, queryTemplate } from './expand/text-templates';
+export { refuseUnfilled, refuseUnfilledStream } from './scan/unfilled-expressions';
 export { isTokenId, normalTokenId } from './scan/token-id';
 export { dataTemplate, placeTemplate, valueTemplate } from './expand/value-template';

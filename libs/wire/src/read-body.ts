@@ -9,6 +9,8 @@ export interface Reading {
   readonly wholeMs: number;
   /** Throws when there is no room for so many more bytes. */
   readonly keep: (bytes: number) => void;
+  /** After this time the beginning that has come is enough. */
+  readonly enoughMs?: number | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export async function readBody(
 export function readAtMost(
   req: IncomingMessage,
   bytesMax: number,
-  { idleMs, wholeMs, keep }: Reading,
+  { idleMs, wholeMs, keep, enoughMs }: Reading,
   admit: (chunk: Buffer) => void = () => undefined,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   return new Promise((resolve, reject) => {
@@ -69,11 +71,14 @@ export function readAtMost(
     const settle = (how: () => void): void => {
       isSettled = true;
       clearTimeout(timer);
+      clearTimeout(enough);
       req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff);
       req.pause();
       how();
     };
     const timer = setTimeout(tooSlow, Math.min(idleMs, wholeMs));
+    const stop = (): void => settle(() => resolve(outcome(false)));
+    const enough = enoughMs === undefined ? undefined : setTimeout(stop, enoughMs);
     req.on('data', collect).once('end', end).once('error', breakOff).once('close', breakOff);
     // The caller left before anybody read; the event has been emitted already.
     if (req.destroyed && !req.readableEnded) breakOff();

@@ -338,7 +338,7 @@ describe('while the connection to the destination is opened,', () => {
     [
       'half of a body',
       'POST',
-      'Content-Type: application/octet-stream\r\nContent-Length: 2000\r\n',
+      'Content-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: 2000\r\n',
       'x'.repeat(1_000),
     ],
   ])('the lease ends: the stores are asked, and %s goes out', async (_, method, more, body) => {

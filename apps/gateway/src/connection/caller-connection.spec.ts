@@ -6,7 +6,7 @@ let gateway: SpecGateway;
 let destination: RawServer;
 let keys: string;
 /** Headers of a call whose body only the destination reads. */
-let binary: string;
+let streamed: string;
 const answered = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const key = await gateway.application(['token:use']);
   const proxyKey = await gateway.proxy(destination.url);
   keys = `Host: a\r\nSVC-API-KEY: ${key}\r\nSVC-PROXY-KEY: ${proxyKey}\r\n`;
-  binary = `${keys}Content-Type: application/octet-stream\r\n`;
+  streamed = `${keys}Content-Type: text/plain\r\nContent-Encoding: gzip\r\n`;
 });
 afterAll(async () => {
   await destination.close();
@@ -52,7 +52,7 @@ describe('a slow caller', () => {
 
   it('gets 408 when it does not end a body that is passed on, and the destination sees no end', async () => {
     const caller = call(
-      `POST /proxy/late HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy/late HTTP/1.1\r\n${streamed}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
     await waitFor(() => caller.ended && destination.heard('/late')?.ended === true);
     expect(caller.json).toMatchObject({ proxy_error: late });
@@ -96,7 +96,7 @@ describe('an unreadable request', () => {
 
   it('in place of the rest of a body breaks off the request to the destination', async () => {
     const caller = call(
-      `POST /proxy/broken HTTP/1.1\r\n${binary}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
+      `POST /proxy/broken HTTP/1.1\r\n${streamed}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`,
     );
     await waitFor(() => destination.heard('/broken')?.text.endsWith('\r\na\r\n') === true);
     caller.socket.write('nonsense\r\n\r\n');
@@ -116,7 +116,7 @@ it('the sender of a body that grows too large reads a refusal, and is not cut of
 });
 
 it('a caller that leaves within its body leaves no request at the destination', async () => {
-  const caller = call(`POST /proxy/leaves HTTP/1.1\r\n${binary}Content-Length: 9\r\n\r\na`);
+  const caller = call(`POST /proxy/leaves HTTP/1.1\r\n${streamed}Content-Length: 9\r\n\r\na`);
   await waitFor(() => destination.heard('/leaves') !== undefined);
   caller.socket.destroy();
   await waitFor(() => destination.heard('/leaves')?.ended === true);

@@ -94,9 +94,12 @@ function isJson(type: string): boolean {
 export function contextOfType(type: string): BodyContext | undefined {
   if (isJson(type)) return 'json';
   if (type === 'application/x-www-form-urlencoded') return 'form';
-  const isTextual = type === '' || /^text\/|^application\/xml$|\+xml$/.test(type);
-  return isTextual ? 'text' : undefined;
+  return type === '' || textType.test(type) ? 'text' : undefined;
 }
+
+/** The list of docs/reference/limits.md. */
+const textType =
+  /^text\/|^application\/(?:ecmascript|graphql|jsonl|(?:x-)?(?:javascript|ndjson|yaml)|xml)$|\+(?:xml|yaml)$/;
 
 /** Sends `100 Continue` to a caller that waits for it, after every check of the head. */
 export function admitBody(req: IncomingMessage, res: ServerResponse): void {

@@ -160,17 +160,21 @@ export abstract class Exchange<Side extends Asking = Asking>
       socket.destroy();
       return this.failed(toProblem(thrown));
     }
-    this.answering.call.answeredAt = performance.now();
+    this.#answered(status);
     this.#over();
     this.resolve();
   }
 
   head(status: number, raw: string[]): void {
+    this.#answered(status);
+    this.begin(status, raw);
+    this.#phase = 'answering';
+  }
+
+  #answered(status: number): void {
     const { call } = this.answering;
     call.answeredAt = performance.now();
-    this.begin(status, raw);
     call.destinationStatus = status;
-    this.#phase = 'answering';
   }
 
   protected headersOf(status: number, raw: string[]): string[] {

@@ -394,7 +394,7 @@ describe('a streamed body', () => {
     const outgoing = httpRequest(`${gateway.url}/proxy`, {
       method: 'POST',
       agent: false,
-      headers: headersFor(proxyKey, { ...binary, 'Content-Length': '10' }),
+      headers: headersFor(proxyKey, { 'Content-Encoding': 'gzip', 'Content-Length': '10' }),
     });
     outgoing.write('12345');
     const outcome = await outcomeOf(outgoing);

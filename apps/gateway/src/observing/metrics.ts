@@ -77,14 +77,13 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
     begun() {
       inFlight += 1;
     },
-    ended({ route, askedAt, answeredAt }, { durationMs, status, left }) {
+    ended({ route, askedAt, answeredAt, destinationStatus }, { durationMs, status, left }) {
       inFlight -= 1;
       requests.of(route, classOf(status)).add(durationMs / 1_000);
       if (left) aborted.inc({ route });
       if (askedAt === undefined) return;
       const until = answeredAt ?? performance.now();
-      const destinationStatus = classOf(answeredAt === undefined ? undefined : status);
-      destinations.of(destinationStatus).add((until - askedAt) / 1_000);
+      destinations.of(classOf(destinationStatus)).add((until - askedAt) / 1_000);
     },
     spans: (outcome, count) => spans.inc({ outcome }, count),
   };

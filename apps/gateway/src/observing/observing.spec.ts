@@ -23,6 +23,8 @@ let gateway: SpecGateway;
 let destination: Destination;
 let key: string;
 let proxyKey: string;
+/** A proxy whose steps cannot read what its destination answers. */
+let steppedKey: string;
 
 beforeAll(async () => {
   collector = await startDestination((_request, response) => {
@@ -34,6 +36,9 @@ beforeAll(async () => {
   });
   key = await gateway.application(['token:use']);
   proxyKey = await gateway.proxy(destination.url);
+  steppedKey = await gateway.proxy(destination.url, {
+    responseSteps: [{ type: 'remove', options: { location: 'body', path: '$.a' } }],
+  });
 });
 
 beforeEach(() => {
@@ -106,6 +111,19 @@ describe('metrics', () => {
     await call('/proxy', traced('counted-1'));
     await call('/proxy', { headers: { 'SVC-API-KEY': 'nope', 'SVC-TRACE-ID': 'counted-2' } });
     await linesOf('counted-1', 'counted-2');
+    expect(await counts()).toEqual(before.map((count) => count + 1));
+  });
+
+  it('count the status that a destination answered, although its caller gets another', async () => {
+    const counts = () =>
+      Promise.all([
+        figure('glovebox_gateway_request_seconds_count', 'route="proxy"', 'status="5xx"'),
+        figure('glovebox_gateway_destination_seconds_count', 'status="2xx"'),
+      ]);
+    const before = await counts();
+    const headers = { 'SVC-PROXY-KEY': steppedKey, 'SVC-TRACE-ID': 'unread' };
+    expect((await call('/proxy', { headers })).status).toBe(502);
+    await linesOf('unread');
     expect(await counts()).toEqual(before.map((count) => count + 1));
   });
 
@@ -257,6 +275,16 @@ describe('traces', () => {
     expect(BigInt(client?.startTimeUnixNano ?? 0)).toBeGreaterThanOrEqual(
       BigInt(server?.startTimeUnixNano ?? 0),
     );
+  });
+
+  it('give the span of the destination its own status, although its caller gets another', async () => {
+    const traceparent = `00-${traceId}-${parentId}-01`;
+    await call('/proxy', { headers: { 'SVC-PROXY-KEY': steppedKey, traceparent } });
+    const statuses = (await spansOf(traceId)).map(
+      ({ attributes }) =>
+        attributes.find(({ key: name }) => name === 'http.response.status_code')?.value,
+    );
+    expect(statuses).toEqual([{ intValue: 502 }, { intValue: 200 }]);
   });
 
   it('begin anew without a valid traceparent, under the returned trace id', async () => {

@@ -63,7 +63,7 @@ function asTraceId(traceId: string): string {
 }
 
 function spansOf(call: Call, trace: CallTrace, { durationMs, status, left }: Ending): Span[] {
-  const { route, method, startedAt, askedAt, destinationHost, answeredAt } = call;
+  const { route, method, startedAt, askedAt, destinationHost, destinationStatus } = call;
   const endedAt = startedAt + durationMs;
   const { traceId, spanId, parentSpanId, clientSpanId } = trace;
   const server: Span = {
@@ -95,10 +95,10 @@ function spansOf(call: Call, trace: CallTrace, { durationMs, status, left }: End
     kind: clientKind,
     startedAt: askedAt,
     endedAt,
-    failed: answeredAt === undefined,
+    failed: destinationStatus === undefined,
     attributes: {
       'http.request.method': method,
-      'http.response.status_code': answeredAt === undefined ? undefined : status,
+      'http.response.status_code': destinationStatus,
       'server.address': destinationHost,
     },
   };

@@ -44,8 +44,9 @@ function call(line: string, { proxy = proxyKey, more = '', body = '' } = {}): Ra
   );
 }
 
+/** An encoded body is forwarded as it comes. */
 const begun = {
-  more: 'Content-Type: application/octet-stream\r\nContent-Length: 9\r\n',
+  more: 'Content-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n',
   body: 'a',
 };
 const heard = (path: string) => destination.heard(`${path} `);

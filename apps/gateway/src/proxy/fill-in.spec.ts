@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { startDestination, waitFor, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
+import { startRawServer, type RawServer } from '../spec-sockets';
 
 const bufferMax = 65_536;
 let gateway: SpecGateway;
@@ -153,8 +157,26 @@ describe('an expression is replaced', () => {
     const binary = Buffer.concat([Buffer.from([0xff]), Buffer.from(`{{${id}}}`)]);
     await untyped(Buffer.from(`é{{${id}}}`));
     await untyped(binary);
-    expect(destination.requests[0]?.text()).toBe('éx');
-    expect(destination.requests[1]?.body).toEqual(binary);
+    expect(destination.requests.map((request) => request.text())).toEqual(['éx']);
+  });
+
+  const limits = readFileSync(join(__dirname, '../../../../docs/reference/limits.md'), 'utf8');
+  const [, textTypes = ''] = /^## Text types\n([^]*?)\n## /m.exec(limits) ?? [];
+  const documented = textTypes.match(/`[\w*]+\/[\w*.+-]+`/g) ?? [];
+
+  it('in each text type that docs/reference/limits.md lists, and it lists all that are known', async () => {
+    const types = documented.map((type) => type.slice(1, -1).replaceAll('*', 'any'));
+    const known = 'graphql x-ndjson ndjson yaml x-yaml javascript ecmascript'.split(' ');
+    const all = [
+      'text/any',
+      'any/any+xml',
+      'any/any+yaml',
+      ...known.map((one) => `application/${one}`),
+    ];
+    expect(types).toEqual(expect.arrayContaining(all));
+    const id = await gateway.token('x');
+    for (const type of types) await post(`a {{ ${id} }}`, { 'Content-Type': `${type}; a=b` });
+    expect(destination.requests.map((request) => request.text())).toEqual(types.map(() => 'a x'));
   });
 
   it('in path, query and headers', async () => {
@@ -176,7 +198,6 @@ describe('an expression is replaced', () => {
     const body = `{"card":"{{${id}}}"}`;
     const literal = await gateway.proxy(destination.url, { detokenize: false });
     const open = await gateway.proxy(destination.url, { requireAuth: false });
-    await post(body, { 'Content-Type': 'application/octet-stream' });
     await post(gzipSync(body), { ...json, 'Content-Encoding': 'gzip' });
     await post(body, { ...json, 'SVC-PROXY-KEY': literal });
     await fetch(`${gateway.url}/proxy/{{${id}}}`, {
@@ -185,13 +206,88 @@ describe('an expression is replaced', () => {
       body,
     });
     expect(destination.requests.map((request) => request.body.toString('latin1'))).toEqual([
-      body,
       gzipSync(body).toString('latin1'),
       body,
       body,
     ]);
-    expect(destination.requests[0]?.headers['content-length']).toBe(String(body.length));
-    expect(destination.requests[3]?.url).toMatch(/%7B%7B|\{\{/);
+    expect(destination.requests[2]?.url).toMatch(/%7B%7B|\{\{/);
+  });
+});
+
+describe('a body of a type that is not filled in', () => {
+  const binary = { 'Content-Type': 'application/octet-stream' };
+  const expression = `{{ ${crypto.randomUUID()} }}`;
+  const wrong = 'The expression at character 0 stands in a body in which none is replaced';
+  let raw: RawServer;
+  let rawKey: string;
+  const heard = (): string => raw.connections.map(({ text: received }) => received).join('');
+
+  beforeAll(async () => {
+    raw = await startRawServer(() => undefined);
+    rawKey = await gateway.proxy(raw.url);
+  });
+  afterAll(() => raw.close());
+
+  it.each([
+    ['octet-stream', binary],
+    ['multipart', { 'Content-Type': 'multipart/form-data; boundary=x' }],
+    ['a picture', { 'Content-Type': 'image/png' }],
+  ])(
+    'is refused before its first byte leaves if it holds an expression: %s',
+    async (_, headers) => {
+      const sent = { ...headers, 'SVC-PROXY-KEY': rawKey };
+      const bodies = [
+        Buffer.from(expression),
+        Readable.toWeb(Readable.from([Buffer.from(expression.slice(0, 9)), expression.slice(9)])),
+      ];
+      for (const body of bodies) {
+        const answer = await call('/proxy', {
+          method: 'POST',
+          headers: sent,
+          body,
+          duplex: 'half',
+        } as RequestInit);
+        expect(await refused(answer, 400, 'invalid_expression')).toContain(wrong);
+      }
+      expect(heard()).toBe('');
+    },
+  );
+
+  it('is refused if its expression comes in two parts', async () => {
+    const outgoing = httpRequest(`${gateway.url}/proxy`, {
+      method: 'POST',
+      headers: {
+        ...binary,
+        'SVC-API-KEY': key,
+        'SVC-PROXY-KEY': rawKey,
+        'Content-Length': expression.length,
+      },
+    });
+    await new Promise((resolve) => outgoing.write(expression.slice(0, 20), resolve));
+    outgoing.end(expression.slice(20));
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect([answer.statusCode, heard()]).toEqual([400, '']);
+  });
+
+  it('goes on byte for byte without one, and with one that names no UUID or is cut off', async () => {
+    const bodies = ['{{ name }}', expression.slice(0, -1), `{ ${expression.slice(1)}`].map((text) =>
+      Buffer.concat([Buffer.from([0xff]), Buffer.from(text)]),
+    );
+    for (const body of bodies) expect((await post(body, binary)).status).toBe(200);
+    expect(destination.requests.map(({ body }) => body)).toEqual(bodies);
+  });
+
+  it('above PROXY_BUFFER_MAX is streamed with its length, and its beginning is looked through', async () => {
+    const large = Buffer.alloc(4 * bufferMax, 'x');
+    large.write(expression, bufferMax);
+    expect((await post(large, binary)).status).toBe(200);
+    const [forwarded] = destination.requests;
+    expect(forwarded?.body.equals(large)).toBe(true);
+    expect(forwarded?.headers['content-length']).toBe(String(large.length));
+    destination.requests.length = 0;
+    large.write(expression, bufferMax - expression.length);
+    await refused(await post(large, binary), 400, 'invalid_expression');
   });
 });
 

@@ -10,6 +10,8 @@ import {
   inSlices,
   pathTemplate,
   queryTemplate,
+  refuseUnfilled,
+  refuseUnfilledStream,
   Tally,
   type BodyContext,
   type Template,
@@ -46,19 +48,20 @@ type Filled = Outgoing & { readonly secrets: readonly unknown[] };
 /**
  * Replaces the expressions of one call. All are found and counted, then authorised and resolved by
  * one look-up, before the first byte goes out. Only the rest of a body above PROXY_BUFFER_MAX
- * follows in batches. Hot path: without braces nothing is parsed and no store is asked.
+ * follows in batches. A body in which nothing is replaced is refused for an expression at its
+ * beginning. Hot path: without braces nothing is parsed and no store is asked.
  */
 export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Filled> {
   const { req, head } = filling;
-  const said = contextOf(req);
-  const read = said && (await readScanned(filling, ctx.config.PROXY_BUFFER_MAX));
-  if (read?.isWhole && isFree(read.parts, said) && !mayHoldExpression(head)) {
+  const kind = kindOf(req);
+  const read = kind && (await readScanned(filling, kind, ctx.config.PROXY_BUFFER_MAX));
+  if (read?.isWhole && isFree(read.parts, kind) && !mayHoldExpression(head)) {
     const { suffix, query, headers } = head;
     const [only, ...others] = read.parts;
     const body = only && others.length === 0 ? only : read.parts;
     return { suffix, query, headers, body, secrets: nothing };
   }
-  return replaceIn(ctx, filling, read && textOf(req, read, said));
+  return replaceIn(ctx, filling, read && textOf(req, read, kind));
 }
 
 const nothing: readonly unknown[] = [];
@@ -79,7 +82,8 @@ async function replaceIn(
     await decision.confirm();
     return values;
   };
-  const body = text && (await scan(req, text, tally, room));
+  const looking = { tally, room, bytesMax: ctx.config.PROXY_BUFFER_MAX };
+  const body = text && (await scan(req, text, looking));
 
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
@@ -101,9 +105,12 @@ export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoi
   const { suffix, query, headers } = head;
   if (whole) return { suffix, query, headers, body: whole };
   if (!hasBody(req)) return { suffix, query, headers, body: null };
-  const length = req.headers['content-length'];
-  const declared = length === undefined ? undefined : Number(length);
-  return { suffix, query, headers, body: streamed(req, declared, (body) => body) };
+  return { suffix, query, headers, body: streamed(req, declaredLength(req), (body) => body) };
+}
+
+function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** Tells whether anything must be read before the call can go out. Hot path. */
@@ -157,24 +164,39 @@ interface ReadBody {
 interface BodyText {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
+  /** Undefined: nothing is replaced in it. */
   readonly context: BodyContext | undefined;
 }
 
+/** `other`: the media type is none in which expressions are replaced. */
+type BodyKind = BodyContext | 'other';
+
+/** A stream of another kind may be slow, and be answered before its end. */
+const heldBackMs = 500;
+
 async function readScanned(
   { req, res, room, whole }: Filling,
+  kind: BodyKind,
   bytesMax: number,
 ): Promise<ReadBody> {
   if (whole) return { parts: [whole], isWhole: true };
   if (isSmallBody(req, bytesMax)) {
     return { parts: await readSmallBody(req, res, room), isWhole: true };
   }
-  const { bytes, isWhole } = await readAtMost(req, bytesMax, room);
+  const declared = declaredLength(req);
+  if (kind === 'other' && declared !== undefined && declared > bytesMax) {
+    return { parts: [], isWhole: false };
+  }
+  const isHeldBack = kind === 'other' && declared === undefined;
+  const enoughMs = isHeldBack ? heldBackMs : undefined;
+  const { idleMs, wholeMs, keep } = room;
+  const { bytes, isWhole } = await readAtMost(req, bytesMax, { idleMs, wholeMs, keep, enoughMs });
   return { parts: [bytes], isWhole };
 }
 
 /** True when nothing in it can be an expression, wherever its parts begin. */
-function isFree(parts: readonly Buffer[], said: BodyContext | undefined): boolean {
-  if (said === 'form') return false;
+function isFree(parts: readonly Buffer[], kind: BodyKind | undefined): boolean {
+  if (kind === 'form') return false;
   let isAfterBrace = false;
   for (const part of parts) {
     if ((isAfterBrace && part[0] === brace) || part.includes('{{')) return false;
@@ -188,22 +210,27 @@ const brace = 0x7b;
 function textOf(
   req: CallerRequest,
   { parts, isWhole }: ReadBody,
-  said: BodyContext | undefined,
+  kind: BodyKind | undefined,
 ): BodyText {
   const [only] = parts;
   const bytes = parts.length === 1 && only ? only : Buffer.concat(parts);
-  return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : said };
+  const context = kind === 'other' ? undefined : kind;
+  return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : context };
+}
+
+interface Looking {
+  readonly tally: Tally;
+  readonly room: Room;
+  /** Bytes that are looked through where nothing is replaced. */
+  readonly bytesMax: number;
 }
 
 /** Counts the expressions of the body. */
-async function scan(
-  req: CallerRequest,
-  text: BodyText,
-  tally: Tally,
-  room: Room,
-): Promise<Scanned> {
+async function scan(req: CallerRequest, text: BodyText, looking: Looking): Promise<Scanned> {
   const { bytes, isWhole, context } = text;
-  if (!isWhole) return restStreamed(req, bytes, context, room);
+  const { tally, room, bytesMax } = looking;
+  if (!isWhole) return restStreamed(req, text, looking);
+  if (!context) await inSlices(refuseUnfilled(bytes, bytesMax), room.takeTurn);
   if (!context || !mayHoldBraces(bytes, context)) return { render: () => bytes };
   room.keep(bytes.length * scanCopies);
   const template = await inSlices(bodyTemplate(bytes, context, tally), room.takeTurn);
@@ -224,12 +251,11 @@ const streamBytes = 256 * 1024;
 
 function restStreamed(
   req: IncomingMessage,
-  begun: Buffer,
-  context: BodyContext | undefined,
-  room: Room,
+  { bytes: begun, context }: BodyText,
+  { room, bytesMax }: Looking,
 ): Scanned {
   // The list is emptied, so that nothing else holds bytes that have been passed on.
-  const first = [begun];
+  const first = begun.length > 0 ? [begun] : [];
   const whole = async function* (rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for (const bytes of first.splice(0)) yield bytes;
     for await (const bytes of rest) {
@@ -239,9 +265,9 @@ function restStreamed(
   };
   return {
     render: (_, options) =>
-      streamed(req, undefined, (rest) =>
-        context ? expandStream(whole(rest), { context, ...options }) : whole(rest),
-      ),
+      context
+        ? streamed(req, undefined, (rest) => expandStream(whole(rest), { context, ...options }))
+        : streamed(req, declaredLength(req), (rest) => refuseUnfilledStream(whole(rest), bytesMax)),
   };
 }
 
@@ -259,12 +285,12 @@ function streamed(
   return { length, open };
 }
 
-/** The way the body is scanned. Undefined: it is not scanned. */
-function contextOf(req: IncomingMessage): BodyContext | undefined {
+/** Undefined: no body, or one that cannot be looked into. */
+function kindOf(req: IncomingMessage): BodyKind | undefined {
   if (!hasBody(req)) return undefined;
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return undefined;
-  return contextOfType(mediaType(req));
+  return contextOfType(mediaType(req)) ?? 'other';
 }
 
 /**

@@ -3,6 +3,7 @@ import { Collected } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
 import type { Destination } from '../../destinations/destination';
 import { Exchange, type Asking, type OutgoingRequest } from '../../destinations/exchange';
+import { asAnswerFault } from './answer-fault';
 import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
 /** The answer of a destination, read whole. */
@@ -50,7 +51,7 @@ class CollectedExchange extends Exchange<Collecting> {
     this.#status = status;
     this.#headers = this.headersOf(status, raw);
     if (status === 206 || status === 226 || valueOf(this.#headers, 'content-range') !== undefined) {
-      throw new Problem('destination_answer_invalid', { detail: 'The answer is partial.' });
+      throw this.#fault(new Problem('invalid_request', { detail: 'This is a part of a body.' }));
     }
     this.#clock = setTimeout(
       () => this.abort(new Problem('destination_timeout')),
@@ -65,10 +66,14 @@ class CollectedExchange extends Exchange<Collecting> {
 
   protected part(chunk: Buffer): boolean {
     if (this.#collected.length + chunk.length > transformedBytesMax) {
-      throw tooLarge('answer of the destination');
+      throw this.#fault(tooLarge());
     }
     this.#collected.add(chunk);
     return true;
+  }
+
+  #fault(problem: Problem): unknown {
+    return asAnswerFault(problem, { status: this.#status, headers: this.#headers });
   }
 
   protected end(): void {

@@ -78,17 +78,13 @@ export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise
   return readBody(req, transformedBytesMax, { idleMs, wholeMs: transformedWithinMs, keep });
 }
 
-/** Makes the problem of a body that is not what its headers say. */
-export type Broken = (detail: string, cause?: unknown) => Problem;
-
 export async function textOfBody(
   bytes: Buffer,
   { encoding }: Reading,
   keep: (bytes: number) => void,
-  broken: Broken,
 ): Promise<string> {
-  const unpacked = await unpack(bytes, encoding, keep, broken);
-  if (!isUtf8(unpacked)) throw broken('The body is not valid UTF-8.');
+  const unpacked = await unpack(bytes, encoding, keep);
+  if (!isUtf8(unpacked)) throw unreadable('The body is not valid UTF-8.');
   return unpacked.toString('utf8');
 }
 
@@ -108,7 +104,6 @@ async function unpack(
   bytes: Buffer,
   encoding: string,
   keep: (bytes: number) => void,
-  broken: Broken,
 ): Promise<Buffer> {
   const create = unpackers[encoding];
   if (!create || bytes.length === 0) return bytes;
@@ -121,7 +116,8 @@ async function unpack(
       }
     });
   } catch (error) {
-    throw error instanceof Problem ? error : broken(`The body is not valid ${encoding}.`, error);
+    if (error instanceof Problem) throw error;
+    throw unreadable(`The body is not valid ${encoding}.`, error);
   }
   return collected.bytes;
 }
@@ -130,6 +126,10 @@ export function tooLarge(whose = 'body'): Problem {
   return new Problem('payload_too_large', {
     detail: `The ${whose} is limited to ${transformedBytesMax} bytes under a transform.`,
   });
+}
+
+function unreadable(detail: string, cause?: unknown): Problem {
+  return new Problem('invalid_request', { detail, cause });
 }
 
 function unsupported(detail: string): never {

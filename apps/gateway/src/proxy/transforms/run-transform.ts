@@ -10,7 +10,7 @@ import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
 import { recordRun } from '../../observing/record-run';
 import { transformedBytesMax } from './content';
-import { sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
+import { requireMessage, sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 
 /** One call of a proxy whose messages go through code or steps. */
 export interface Transforming {
@@ -114,7 +114,7 @@ async function transformed(
   const isAnswer = outcome.kind === 'answered';
   const value = isAnswer
     ? outcome.value
-    : await resultOf(outcome, redactorOf(known, opened.values), made);
+    : requireMessage(await resultOf(outcome, redactorOf(known, opened.values), made), made);
   const sendable = sendableOf(value, made, ctx.headers);
   return isAnswer
     ? { ...sendable, status: sendable.status ?? 500, isAnswer }

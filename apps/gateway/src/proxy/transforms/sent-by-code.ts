@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import { isHttpStatus } from '@glovebox/sandbox';
 import { isJsonObject, isReservedHeader, type ServiceHeaders } from '@glovebox/wire';
 import { withoutParameters } from '../../connection/intake';
-import { tooLarge, transformedBytesMax, valueOf } from './content';
+import { transformedBytesMax, valueOf } from './content';
 
 /** A message made by code, fit to be sent. */
 export interface Sendable {
@@ -21,32 +21,45 @@ export interface MadeAnswer extends Sendable {
 const returnedHeadersMax = 256;
 const returnedHeaderBytesMax = 64 * 1024;
 
-/** Makes a message of the value that code returned or threw. `made` names the code in errors. */
-export function sendableOf(value: unknown, made: string, ours: ServiceHeaders): Sendable {
+const messageMembers = {
+  'request transform': ['headers', 'body'],
+  'response transform': ['headers', 'body', 'status'],
+} as const;
+
+/** Names the code in errors. */
+type Made = keyof typeof messageMembers;
+
+/** Throws unless the value says something about a message: nothing would be sent as an empty one. */
+export function requireMessage(value: unknown, made: Made): unknown {
+  const members = messageMembers[made];
+  if (isJsonObject(value) && members.some((name) => Object.hasOwn(value, name))) return value;
+  throw unsendable(made, `an object with ${members.join(' or ')}`);
+}
+
+/** Makes a message of the value that code returned or threw. */
+export function sendableOf(value: unknown, made: Made, ours: ServiceHeaders): Sendable {
   const { status, headers, body } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const nonsense = (what: string): Problem =>
-    new Problem('invalid_reactor_result', { detail: `The ${made} must return ${what}.` });
-  if (value === undefined) throw nonsense('an object with headers and body');
+  const nonsense = (what: string): Problem => unsendable(made, what);
   if (status !== undefined && status !== null && !isHttpStatus(status)) {
     throw nonsense('a status from 200 to 599, or none');
   }
   if (headers !== undefined && headers !== null && !isJsonObject(headers)) {
     throw nonsense('headers as an object');
   }
-  const lines = linesOf(headers ?? {}, made, ours, nonsense);
+  const lines = linesOf(headers ?? {}, ours, nonsense);
   const bytes = bytesOf(body, lines, nonsense);
-  if (bytes && bytes.length > transformedBytesMax) throw tooLarge(`body of the ${made}`);
+  if (bytes && bytes.length > transformedBytesMax) {
+    throw nonsense(`a body of at most ${transformedBytesMax} bytes`);
+  }
   return { status: isHttpStatus(status) ? status : undefined, headers: lines, body: bytes };
 }
 
+const unsendable = (made: Made, what: string): Problem =>
+  new Problem('invalid_reactor_result', { detail: `The ${made} must return ${what}.` });
+
 type Nonsense = (what: string) => Problem;
 
-function linesOf(
-  headers: object,
-  made: string,
-  ours: ServiceHeaders,
-  nonsense: Nonsense,
-): string[] {
+function linesOf(headers: object, ours: ServiceHeaders, nonsense: Nonsense): string[] {
   const lines: string[] = [];
   let bytes = 0;
   for (const [name, value] of Object.entries(headers) as [string, unknown][]) {
@@ -58,9 +71,7 @@ function linesOf(
       if (typeof one === 'object') throw nonsense('headers that are texts or lists of texts');
       const text = String(one);
       if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
-        throw new Problem('invalid_request', {
-          detail: `The ${made} returned a header with characters that no header may hold.`,
-        });
+        throw nonsense('headers without characters that no header may hold');
       }
       if (lower === 'content-type' && valueOf(lines, lower) !== undefined) {
         throw nonsense('one content type');

@@ -3,7 +3,7 @@ import { Budget, inSlices } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
 import type { AskedToken } from './asked-tokens';
-import { readingOf, textOfBody, withoutDigests, withoutFraming, type Broken } from './content';
+import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody } from './steps';
@@ -26,17 +26,11 @@ export async function stepMessage<Body>(
   transforming: Transforming,
   steps: readonly TransformStep[],
   message: SteppedMessage<Body>,
-  {
-    broken,
-    putBack,
-  }: {
-    readonly broken: Broken;
-    readonly putBack?: ((document: unknown) => unknown) | undefined;
-  },
+  putBack?: (document: unknown) => unknown,
 ): Promise<SteppedMessage<Body | Buffer>> {
   if (steps.length === 0) return message;
   const { room } = transforming;
-  const document = needsBody(steps) ? await documentOf(message, transforming, broken) : undefined;
+  const document = needsBody(steps) ? await documentOf(message, transforming) : undefined;
   const { headers, query, body } = await applySteps(
     steps,
     { ...message, body: putBack ? putBack(document) : document },
@@ -56,14 +50,13 @@ export async function stepMessage<Body>(
 async function documentOf(
   { headers, body }: SteppedMessage<unknown>,
   { room }: Transforming,
-  broken: Broken,
 ): Promise<unknown> {
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
   const reading = readingOf(headers);
   if (reading.context !== 'json') {
     throw new Problem('unsupported_media_type', { detail: 'Steps change JSON only.' });
   }
-  const text = await textOfBody(body, reading, room.keep, broken);
+  const text = await textOfBody(body, reading, room.keep);
   room.keep(text.length * documentCopies);
   return inSlices(readExactJson(text), room.takeTurn);
 }

@@ -1,8 +1,8 @@
-import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
 import type { InvokedProxy } from '../../call/caller';
 import { destinationStatusHeader, withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
+import { asAnswerFault } from './answer-fault';
 import type { CollectedAnswer } from './collect';
 import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
@@ -33,15 +33,25 @@ export async function transformAnswer(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer> {
+  try {
+    return await transformed(ctx, transforming, answer);
+  } catch (thrown) {
+    throw asAnswerFault(thrown, answer);
+  }
+}
+
+async function transformed(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  answer: CollectedAnswer,
+): Promise<MadeAnswer> {
   const { responseSteps } = transforming.decision.proxy;
   const made = await afterCode(ctx, transforming, answer);
   if (made.isAnswer) return made;
   const { status, headers, body } = made;
   transforming.room.keepOnly(body?.length ?? 0);
   const message = { headers, body, query: '' };
-  const stepped = await ofDestination(() =>
-    stepMessage(ctx, transforming, responseSteps, message, { broken: invalidAnswer }),
-  );
+  const stepped = await stepMessage(ctx, transforming, responseSteps, message);
   return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
 }
 
@@ -54,8 +64,7 @@ async function afterCode(
   const { status } = answer;
   if (!responseTransform) return { ...answer, headers: [...answer.headers], isAnswer: false };
   const headers = seenHeaders(withoutFraming(answer.headers));
-  const body = await ofDestination(() => seenBodyOf(transforming, answer));
-  const args = { ...body, headers, status };
+  const args = { ...(await seenBodyOf(transforming, answer)), headers, status };
   const made = await runTransform(ctx, transforming, 'response', responseTransform, args);
   if (made.isAnswer) return made;
   return {
@@ -71,27 +80,9 @@ async function seenBodyOf(
 ): Promise<SeenBody> {
   if (body.length === 0) return {};
   const reading = readingOf(headers);
-  const text = await textOfBody(body, reading, room.keep, invalidAnswer);
+  const text = await textOfBody(body, reading, room.keep);
   return room.takeApart(text.length, seenBody(text, reading, text));
 }
-
-/** The caller is not to blame for a fault in an answer. */
-async function ofDestination<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (!(thrown instanceof Problem) || thrown.status !== 400) throw thrown;
-    const { message: detail, errors } = thrown;
-    throw new Problem('destination_answer_invalid', {
-      detail,
-      ...(errors ? { errors } : {}),
-      cause: thrown,
-    });
-  }
-}
-
-const invalidAnswer = (detail: string, cause?: unknown): Problem =>
-  new Problem('destination_answer_invalid', { detail, cause });
 
 /** Sends an answer that was made here. */
 export function sendMade(

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { inSlices } from '@glovebox/expressions';
 import { hopHeader } from '@glovebox/egress';
-import { Problem } from '@glovebox/problems';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import { withoutNames } from '../../connection/forwarded-headers';
@@ -65,10 +64,8 @@ export async function transformRequest(
   const { requestTransform, requestSteps } = decision.proxy;
   // The body may have taken its time to come.
   await decision.confirm();
-  const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, {
-    broken: unreadable,
-    putBack: prepared.spared?.putBack,
-  });
+  const putBack = prepared.spared?.putBack;
+  const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, putBack);
   const { suffix } = prepared;
   const { query } = stepped;
   if (!requestTransform) return { ...stepped, suffix };
@@ -109,11 +106,8 @@ async function seenBodyOf(
 ): Promise<SeenBody> {
   if (!Buffer.isBuffer(body)) return {};
   const reading = readingOf(headers);
-  const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep, unreadable);
+  const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep);
   const text = await textOf(body);
   const raw = body === received ? text : received && (await textOf(received));
   return room.takeApart(text.length, seenBody(text, reading, raw));
 }
-
-const unreadable = (detail: string, cause?: unknown): Problem =>
-  new Problem('invalid_request', { detail, cause });
