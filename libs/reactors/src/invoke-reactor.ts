@@ -146,16 +146,11 @@ async function requireUnchanged({
  */
 async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided> {
   const now = await decideAnew().catch((error: unknown) => {
-    throw error instanceof Problem && error.code === 'not_found' ? gone() : error;
+    const isGone = error instanceof Problem && error.code === 'not_found';
+    throw isGone ? new Problem('application_gone') : error;
   });
-  if (now.reactor.applicationId !== reactor.applicationId) throw gone();
+  if (now.reactor.applicationId !== reactor.applicationId) throw new Problem('application_gone');
   return now;
-}
-
-function gone(): Problem {
-  return new Problem('invalid_api_key', {
-    detail: 'The reactor or its application no longer exists.',
-  });
 }
 
 /** Stores them as the reactor's application, or as the caller's if the reactor has none. */
@@ -176,7 +171,7 @@ async function storeTokens(
 /** The application that tokens which code returns are stored as. */
 export function creatorOf({ reactor, application, caller }: Decided): Principal {
   const principal = reactor.applicationId === null ? caller : application;
-  if (!principal) throw new Problem('invalid_api_key');
+  if (!principal) throw new Problem('application_gone');
   return principal;
 }
 
