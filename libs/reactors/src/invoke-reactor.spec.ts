@@ -61,6 +61,21 @@ describe('the arguments of a run', () => {
     expect(answer).toEqual({ raw: { count: 7 } });
   });
 
+  it('may be one expression that yields an object', async () => {
+    const id = await storeToken({ count: '7', other: 1 });
+    const answer = await run('module.exports = ({ args }) => ({ raw: args })', {
+      now: { formula: { requestParameters: [{ name: 'count', type: 'number', optional: false }] } },
+      args: `{{ ${id} }}`,
+    });
+    expect(answer).toEqual({ raw: { count: 7 } });
+    const text = await storeToken('x');
+    const refused = run('module.exports = () => ({})', { args: `{{ ${text} }}` });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      errors: { args: ['must be an object'] },
+    });
+  });
+
   it.each<[string, object, object, object]>([
     [
       'a parameter is missing',

@@ -169,7 +169,10 @@ it('an invalid id and an unknown call are answered with 404', async () => {
 
 it('every call without an application is answered with 409', async () => {
   const call = serviceCalls({ database, vault, logger }, () => Promise.resolve(null), 'trace');
-  await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({ status: 409, code: 'application_gone' });
+  await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({
+    status: 409,
+    code: 'application_gone',
+  });
 });
 
 it('an internal error is logged by type and place, and its message is shown nowhere', async () => {

@@ -82,7 +82,7 @@ describe.each(lists)('GET $path', ({ path, filters }) => {
 
 it.each(lists)('GET $path takes an empty value as no filter', async ({ path, filters }) => {
   const empty = filters.filter(([name]) => !['page', 'size', 'metadata.NAME'].includes(name));
-  const query = new URLSearchParams(empty.map(([name]) => [name, '']));
+  const query = new URLSearchParams(empty.map(([name]): [string, string] => [name, '']));
   const answer = await api.get(`${pathOf(path)}?${query.toString()}`, keyFor(path));
   const all = await api.get(pathOf(path), keyFor(path));
   expect([answer.status, Object.keys(answer.body as object)]).toEqual([
