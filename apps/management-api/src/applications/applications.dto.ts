@@ -115,6 +115,15 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   return { ...readListQuery(query, ['type']), type };
 }
 
+/** True with `?force=true`. */
+export const Forced = queryReadBy((query) => {
+  const [text = 'false', ...others] = query.getAll('force');
+  if (others.length > 0 || !['true', 'false'].includes(text)) {
+    throw invalid({ force: ['must be true or false'] });
+  }
+  return text === 'true';
+});
+
 /** Names the application of another resource. Without an id it names none. */
 class ApplicationReference {
   @IsOptional()
