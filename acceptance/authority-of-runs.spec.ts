@@ -129,13 +129,13 @@ const changes: [string, number, (parties: Parties) => Promise<void>][] = [
   ],
   [
     'its application was deleted',
-    401,
-    ({ application }) => change('DELETE', `/applications/${application}`),
+    409,
+    ({ application }) => change('DELETE', `/applications/${application}?force=true`),
   ],
-  ['its reactor was deleted', 401, ({ reactor }) => change('DELETE', `/reactors/${reactor}`)],
+  ['its reactor was deleted', 409, ({ reactor }) => change('DELETE', `/reactors/${reactor}`)],
   [
     'its reactor has no application any more',
-    401,
+    409,
     ({ reactor }) => change('PATCH', `/reactors/${reactor}`, { application: null }),
   ],
   ['its caller was deleted', 401, ({ caller }) => change('DELETE', `/applications/${caller}`)],

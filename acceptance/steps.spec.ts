@@ -213,16 +213,16 @@ describe('request steps', () => {
     expect(shop.destination.received).toEqual([]);
   });
 
-  it('that tokenize are refused once the application may no longer', async () => {
+  it('that tokenize are refused once the application is gone', async () => {
     const key = { key: product.adminKey };
     const body = { name: 'short', type: 'private', permissions: ['token:create'] };
     const { id } = await create(product, '/applications', body, product.adminKey);
     const proxy = await shop.proxy({}, { application: { id }, request_transforms: [tokenize] });
     expect((await proxy.call({ body: { card } })).status).toBe(200);
-    await call('DELETE', `${product.baseUrl}/applications/${id}`, key);
+    await call('DELETE', `${product.baseUrl}/applications/${id}?force=true`, key);
     expect(await proxy.call({ body: { card } })).toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
+      status: 409,
+      code: 'application_gone',
     });
     expect(shop.destination.received).toHaveLength(1);
   });

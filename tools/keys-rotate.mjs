@@ -1,9 +1,7 @@
 // npm run keys:rotate [-- --status | --to VERSION]
 import { rotateKeys } from './lib/database.mjs';
-import { devDatabase } from './lib/dev-database.mjs';
-import { script, Trouble } from './lib/progress.mjs';
-import { stateFolder } from './lib/repo.mjs';
-import { keyRingForScripts } from './lib/secrets.mjs';
+import { devStores } from './lib/dev-database.mjs';
+import { script } from './lib/progress.mjs';
 
 const help = `
 npm run keys:rotate [-- --status | --to VERSION]
@@ -17,14 +15,7 @@ docs/operating.md, "Rotating the master key".
   --status       says what each key still has to open, and which may be taken out; changes nothing`;
 
 await script(help, async (args) => {
-  const { urls, dev } = await devDatabase(process.env);
-  const redisUrl = process.env.REDIS_URL || dev?.redisUrl;
-  if (!redisUrl)
-    throw new Trouble('No Redis: run npm start in another terminal, or set REDIS_URL.');
-  const output = await rotateKeys(args, {
-    databaseUrl: urls.rotation,
-    redisUrl,
-    keyRing: keyRingForScripts(process.env, dev, stateFolder),
-  });
+  const { urls, redisUrl, keyRing } = await devStores(process.env);
+  const output = await rotateKeys(args, { databaseUrl: urls.rotation, redisUrl, keyRing });
   console.log(output.trim());
 });

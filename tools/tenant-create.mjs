@@ -1,9 +1,7 @@
 // npm run tenant:create -- --name NAME [--demo]
 import { createTenant } from './lib/database.mjs';
-import { devDatabase } from './lib/dev-database.mjs';
+import { devStores } from './lib/dev-database.mjs';
 import { script, Trouble } from './lib/progress.mjs';
-import { stateFolder } from './lib/repo.mjs';
-import { keyRingForScripts } from './lib/secrets.mjs';
 
 const help = `
 npm run tenant:create -- --name NAME [--demo]
@@ -15,15 +13,12 @@ REDIS_URL), and prints one line of JSON. The key is shown this once.
 
 await script(help, async (args) => {
   const { name, demo } = parse(args);
-  const { urls, dev } = await devDatabase(process.env);
-  const redisUrl = process.env.REDIS_URL || dev?.redisUrl;
-  if (!redisUrl)
-    throw new Trouble('No Redis: run npm start in another terminal, or set REDIS_URL.');
+  const { urls, redisUrl, keyRing } = await devStores(process.env);
   const tenant = await createTenant(name, {
     demo,
     databaseUrl: urls.management,
     redisUrl,
-    keyRing: keyRingForScripts(process.env, dev, stateFolder),
+    keyRing,
   });
   console.log(JSON.stringify(tenant));
 });

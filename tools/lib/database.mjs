@@ -136,10 +136,31 @@ export async function createTenant(name, { demo, databaseUrl, redisUrl, keyRing 
       ...keyRing,
     },
   );
+  return madeBy(output);
+}
+
+/**
+ * Returns the line that the command prints.
+ *
+ * @param {string} tenant
+ * @param {{ databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
+ * @returns {Promise<import('./types.js').CreatedManagementKey>}
+ */
+export async function createManagementKey(tenant, { databaseUrl, redisUrl, keyRing }) {
+  const output = await runEntry('tenant-key.main.js', ['--tenant', tenant], {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    ...keyRing,
+  });
+  return madeBy(output);
+}
+
+/** @param {string} output */
+function madeBy(output) {
   const line = output
     .split('\n')
     .find((text) => text.startsWith('{') && text.includes('tenant_id'));
-  if (!line) throw new Trouble(`The tenant was not created:\n${output.trim()}`);
+  if (!line) throw new Trouble(`Nothing was created:\n${output.trim()}`);
   return JSON.parse(line);
 }
 

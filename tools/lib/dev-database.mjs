@@ -4,7 +4,7 @@ import { installDependencies } from './install.mjs';
 import { Trouble } from './progress.mjs';
 import { buildRoots } from './product.mjs';
 import { stateFolder } from './repo.mjs';
-import { secretsOf } from './secrets.mjs';
+import { keyRingForScripts, secretsOf } from './secrets.mjs';
 import { buildStaleApps } from '../build.mjs';
 
 /**
@@ -25,4 +25,17 @@ export async function devDatabase(env) {
   const secrets = secretsOf(stateFolder);
   await createRoles(adminUrl, secrets);
   return { urls: databaseUrls(adminUrl, secrets), dev };
+}
+
+/**
+ * The database, the Redis and the key ring of a script of the operator.
+ *
+ * @param {import('./types.js').Environment} env
+ */
+export async function devStores(env) {
+  const { urls, dev } = await devDatabase(env);
+  const redisUrl = env.REDIS_URL || dev?.redisUrl;
+  if (!redisUrl)
+    throw new Trouble('No Redis: run npm start in another terminal, or set REDIS_URL.');
+  return { urls, redisUrl, keyRing: keyRingForScripts(env, dev, stateFolder) };
 }

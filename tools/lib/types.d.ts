@@ -94,6 +94,13 @@ export interface CreatedTenant {
   readonly private_key?: string;
 }
 
+/** The line that tenant-key prints. */
+export interface CreatedManagementKey {
+  readonly tenant_id: string;
+  readonly application_id: string;
+  readonly management_key: string;
+}
+
 export interface TourStep {
   readonly comment?: string;
   readonly command: string;

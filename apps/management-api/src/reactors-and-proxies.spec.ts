@@ -99,14 +99,16 @@ describe.each(families)('$family', ({ kind, family, input }) => {
     const body = { ...(await input()), ...naming };
     const id = await made(family, body);
     const path = `${family}/${id}`;
-    expect((await api.delete(`/applications/${gone}`)).status).toBe(204);
+    expect((await api.delete(`/applications/${gone}?force=true`)).status).toBe(204);
 
     expect((await api.patch(path, { name: 'Still there' })).status).toBe(204);
+    expect((await api.patch(path, naming)).status).toBe(204);
+    const put = await api.put(path, (await api.get(path)).body);
+    expect([put.status, put.body]).toMatchObject([200, { application_id: gone }]);
     expect(inForce(id)).toMatchObject({ applicationId: gone });
     const must = 'must be a public or private application of the tenant';
-    for (const refused of [await api.patch(path, naming), await api.put(path, body)]) {
-      expect(refused.body).toMatchObject({ status: 400, errors: { 'application.id': [must] } });
-    }
+    const refused = await api.post(family, body);
+    expect(refused.body).toMatchObject({ status: 400, errors: { 'application.id': [must] } });
     expect((await api.patch(path, { application: null })).status).toBe(204);
     expect(inForce(id)).toMatchObject({ applicationId: null });
   });

@@ -8,6 +8,7 @@ import {
   type AddressRange,
 } from './address-table';
 import { unreachable } from './refusal';
+import { namesThisMachine, withoutDot } from './system-names';
 
 /** The place of one of our services: known addresses, or a name that is looked up repeatedly. */
 export type OwnService =
@@ -71,8 +72,8 @@ export class OwnServices {
 
   /** True if the name alone shows one of our services or this machine, before any look-up. */
   areNamed(name: string, port: number): boolean {
-    const plain = name.toLowerCase().replace(/\.$/, '');
-    if (/(?:^|\.)localhost$/.test(plain)) {
+    const plain = withoutDot(name.toLowerCase());
+    if (namesThisMachine(plain)) {
       return this.include('127.0.0.1', port) || this.include('::1', port);
     }
     return this.#names.some((own) => own.name === plain && own.port === port);

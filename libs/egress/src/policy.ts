@@ -97,6 +97,10 @@ export function judge(
   return isPublic(address) ? 'public' : 'address';
 }
 
+/** True if EGRESS_ALLOW lists some address with this port. */
+export const namesPort = (policy: EgressPolicy, port: number): boolean =>
+  policy.named.some((range) => range.port === '*' || range.port === port);
+
 /** True if the address may be reached at some port. */
 export function mayReach(policy: EgressPolicy, own: OwnServices, address: string): boolean {
   const namedPorts = policy.named.map(({ port }) => (port === '*' ? anyPort : port));

@@ -39,7 +39,7 @@ export class SystemNames {
     const bare = withoutDot(name);
     const listed = this.#hosts.read().get(bare);
     if (listed) return listed;
-    return /(?:^|\.)localhost$/.test(bare) ? ['127.0.0.1'] : [];
+    return namesThisMachine(bare) ? ['127.0.0.1'] : [];
   }
 
   /** The names to ask for, one after the other. A name with a dot at its end is the only one. */
@@ -67,6 +67,10 @@ export function isNameServer(text: string): boolean {
 export function withoutDot(name: string): string {
   return name.replace(/\.$/, '');
 }
+
+/** RFC 6761: such a name is always the loopback address. */
+export const namesThisMachine = (name: string): boolean =>
+  /(?:^|\.)localhost$/.test(withoutDot(name));
 
 function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
   const hosts = new Map<string, string[]>();

@@ -83,8 +83,6 @@ describe('checkUrl', () => {
     expect(reasonFor('https://[2606:4700::1111]:8443/')).toBe('fine');
     expect(reasonFor('HTTPS://Example.com:8443/a/../b?c=%20#d')).toBe('fine');
     expect(reasonFor('https://bücher.example/')).toBe('fine');
-    // The address behind a name is judged when the name is called.
-    expect(reasonFor('https://localhost/')).toBe('fine');
   });
 
   it('accepts plain http with EGRESS_ALLOW_HTTP, or to an address that EGRESS_ALLOW lists', () => {
@@ -98,8 +96,34 @@ describe('checkUrl', () => {
     expect(reasonFor('http://[::ffff:127.0.0.1]:8080/', { allow })).toBe('fine');
     expect(reasonFor('http://8.8.8.8/', { allow })).toBe('plain_http');
     expect(reasonFor('http://127.0.0.1:8081/', { allow, allowHttp: true })).toBe('address');
+  });
+
+  it('refuses plain http to a name unless EGRESS_ALLOW could list an address of it with this port', () => {
+    const allow = ['10.0.0.1:8080', '[fd00::/8]:9000'];
+    expect(reasonFor('http://example.com/', { allow })).toBe('plain_http');
+    expect(reasonFor('http://example.com:3000/', { allow })).toBe('plain_http');
     // The name may have the listed address, which is checked when it is called.
-    expect(reasonFor('http://example.com/', { allow })).toBe('fine');
+    expect(reasonFor('http://example.com:8080/', { allow })).toBe('fine');
+    expect(reasonFor('http://example.com:9000/', { allow })).toBe('fine');
+    expect(reasonFor('http://example.com/', { allow: ['10.0.0.0/8:*'] })).toBe('fine');
+    expect(reasonFor('https://example.com/', { allow })).toBe('fine');
+  });
+
+  it('refuses this machine under the name localhost unless EGRESS_ALLOW lists it with this port', () => {
+    for (const url of [
+      'http://localhost:3000/',
+      'https://localhost:3000/',
+      'http://LOCALHOST.:3000/',
+      'http://app.localhost:3000/',
+    ]) {
+      for (const allow of [[], ['127.0.0.1:8080'], ['10.0.0.0/8:*']]) {
+        expect([url, reasonFor(url, { allow, allowHttp: true })]).toEqual([url, 'address']);
+      }
+      for (const allow of [['127.0.0.1:3000'], ['[::1]:*']]) {
+        expect([url, reasonFor(url, { allow })]).toEqual([url, 'fine']);
+      }
+    }
+    expect(reasonFor('https://localhost.example/')).toBe('fine');
   });
 
   it('refuses our own services with the text for any other address', () => {

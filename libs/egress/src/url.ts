@@ -1,7 +1,8 @@
 import { canonicalIpv6, familyOf } from './address-table';
-import { judge, type EgressPolicy } from './policy';
+import { judge, namesPort, type EgressPolicy } from './policy';
 import type { OwnServices } from './own-services';
 import { EgressRefused } from './refusal';
+import { namesThisMachine } from './system-names';
 
 /**
  * Parses a URL once, and only if there is one way to read it. WHATWG would quietly repair white
@@ -23,16 +24,23 @@ export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): 
 
   const isPlain = protocol === 'http' && !policy.allowHttp;
   if (familyOf(host) === undefined) {
-    if (own.areNamed(host, port)) throw new EgressRefused('own_service');
-    // The addresses of a name are judged when it is called. Without EGRESS_ALLOW none can be
-    // listed.
-    if (isPlain && policy.named.length === 0) throw new EgressRefused('plain_http');
+    checkName(policy, own, host, port);
+    // EGRESS_ALLOW may list the address of the name, which is judged when it is called.
+    if (isPlain && !namesPort(policy, port)) throw new EgressRefused('plain_http');
     return url;
   }
   const verdict = judge(policy, own, host, port);
   if (verdict === 'address' || verdict === 'own_service') throw new EgressRefused(verdict);
   if (isPlain && verdict !== 'named') throw new EgressRefused('plain_http');
   return url;
+}
+
+/** Refuses what the name alone shows, before any look-up. */
+function checkName(policy: EgressPolicy, own: OwnServices, name: string, port: number): void {
+  if (own.areNamed(name, port)) throw new EgressRefused('own_service');
+  if (!namesThisMachine(name)) return;
+  const verdicts = ['127.0.0.1', '::1'].map((address) => judge(policy, own, address, port));
+  if (!verdicts.includes('named')) throw new EgressRefused('address');
 }
 
 function parse(text: string): URL {

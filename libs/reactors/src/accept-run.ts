@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq';
 import { timeOrderedId, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
+import type { Arguments } from './invoke-reactor';
 
 /** All that an async run will need, stored before its 202. */
 export interface NewRun {
@@ -9,7 +10,7 @@ export interface NewRun {
   readonly reactorId: string;
   readonly actorId: string;
   /** The arguments as received. Their expressions are expanded when the run starts. */
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Arguments;
   readonly callbackUrl: string;
   readonly timeoutMs: number;
   readonly traceId: string;

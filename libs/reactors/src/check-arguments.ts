@@ -2,24 +2,30 @@ import { valueTemplate } from '@glovebox/expressions';
 import { isJsonObject } from '@glovebox/wire';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
-import { useOfTokens, type Invocation } from './invoke-reactor';
+import { readyArguments, useOfTokens, type ArgumentsToCheck } from './invoke-reactor';
 
 /**
  * Makes every check of the arguments that needs no data: expressions, parameters that no token
  * decides on, and what the caller may use. A run that is accepted now opens the data when it
- * starts, and that is the one record of a use.
+ * starts, and that is the one record of a use. Arguments that are one text are opened: nothing else
+ * says whether they are an object.
  */
 export async function checkArguments(
-  { vault }: Pick<ReactorContext, 'vault'>,
-  { args, ...invocation }: Pick<Invocation, 'reactor' | 'formula' | 'caller' | 'args' | 'traceId'>,
+  context: Pick<ReactorContext, 'vault'>,
+  invocation: ArgumentsToCheck,
 ): Promise<void> {
+  const { args } = invocation;
+  if (typeof args === 'string') {
+    await readyArguments(context, invocation, 'reactor.accept');
+    return;
+  }
   const { tokenIds } = valueTemplate(args);
   const decided = invocation.formula.requestParameters.filter(
     ({ name }) => !dependsOnTokens(args, name.split('.')),
   );
   castArguments(decided, args);
   const use = useOfTokens('reactor.accept', invocation);
-  await vault.foresee(invocation.caller, use, tokenIds);
+  await context.vault.foresee(invocation.caller, use, tokenIds);
 }
 
 /** True if the value at the path, or an object on the way to it, comes from a token. */

@@ -10,6 +10,7 @@ export {
   creatorOf,
   invokeReactor,
   runReactor,
+  type Arguments,
   type Decided,
   type Invocation,
 } from './invoke-reactor';

@@ -61,6 +61,21 @@ describe('the arguments of a run', () => {
     expect(answer).toEqual({ raw: { count: 7 } });
   });
 
+  it('may be one expression that yields an object', async () => {
+    const id = await storeToken({ count: '7', other: 1 });
+    const answer = await run('module.exports = ({ args }) => ({ raw: args })', {
+      now: { formula: { requestParameters: [{ name: 'count', type: 'number', optional: false }] } },
+      args: `{{ ${id} }}`,
+    });
+    expect(answer).toEqual({ raw: { count: 7 } });
+    const text = await storeToken('x');
+    const refused = run('module.exports = () => ({})', { args: `{{ ${text} }}` });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      errors: { args: ['must be an object'] },
+    });
+  });
+
   it.each<[string, object, object, object]>([
     [
       'a parameter is missing',
@@ -289,6 +304,18 @@ describe('code that calls req.svc', () => {
     expect(await tokensOf(application.applicationId)).toContainEqual({ id: raw });
   });
 
+  it('ends with application_gone when the code does not catch that the application has gone', async () => {
+    const now = { reactor: asApplication, application: null };
+    await expect(run(tokenizing, { now })).rejects.toMatchObject({
+      status: 409,
+      code: 'application_gone',
+    });
+    const own = `const { BadRequestError } = require('@svc/reactor-errors');
+      module.exports = (req) => req.svc.tokenize('x').catch(({ message }) => {
+        throw new BadRequestError(message); })`;
+    await expect(run(own, { now })).rejects.toMatchObject({ status: 400, code: 'reactor_error' });
+  });
+
   it('finds none where its reactor has no application', async () => {
     expect(await run('module.exports = ({ svc }) => ({ raw: { svc } })')).toEqual({
       raw: { svc: null },
@@ -303,7 +330,7 @@ describe('code that calls req.svc', () => {
         Promise.resolve({ ...decided, reactor: { ...asApplication, applicationId: randomUUID() } }),
     ],
     ['the reactor has gone', () => Promise.reject(new Problem('not_found'))],
-  ])('is refused with 401 when meanwhile %s', async (_, later) => {
+  ])('is refused with 409 when meanwhile %s', async (_, later) => {
     let started = false;
     const answered = run(
       `module.exports = (req) => req.svc.tokenize('x').then(
@@ -317,7 +344,7 @@ describe('code that calls req.svc', () => {
         later: (decided) => (started ? later(decided) : Promise.resolve(decided)),
       },
     );
-    expect(await answered).toEqual({ raw: { status: 401, code: 'invalid_api_key' } });
+    expect(await answered).toEqual({ raw: { status: 409, code: 'application_gone' } });
   });
 });
 
@@ -348,14 +375,14 @@ describe('a value that a run returns to be tokenized', () => {
   it.each<[string, number, string, (decided: Decided) => Promise<Decided>]>([
     [
       'the application has gone',
-      401,
-      'invalid_api_key',
+      409,
+      'application_gone',
       (decided) => Promise.resolve({ ...decided, application: null }),
     ],
     [
       'the reactor has gone',
-      401,
-      'invalid_api_key',
+      409,
+      'application_gone',
       () => Promise.reject(new Problem('not_found')),
     ],
     [

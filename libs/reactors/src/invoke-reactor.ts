@@ -26,12 +26,15 @@ export interface Decided {
   readonly application: Principal | null;
 }
 
+/** As they were sent: an object, or a text whose expressions yield one. */
+export type Arguments = Readonly<Record<string, unknown>> | string;
+
 export interface Invocation extends Decided {
   /**
    * Decides by the definitions of that moment. Throws the problem that a new invocation would get.
    */
   readonly decideAnew: () => Promise<Decided>;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Arguments;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly traceId: string;
@@ -89,7 +92,8 @@ export function runReactor(context: ReactorContext, invocation: Invocation): Pro
     logger: context.logger,
     urgency,
     signal,
-    argumentNames: () => argumentNames(formula.requestParameters, args),
+    argumentNames: () =>
+      typeof args === 'string' ? [] : argumentNames(formula.requestParameters, args),
     record,
   });
   return recording.of(() => runRecorded(context, invocation, recording));
@@ -100,7 +104,7 @@ async function runRecorded(
   invocation: Invocation,
   recording: RunRecording,
 ): Promise<RunResult> {
-  const { args, secrets, tokenIds } = await readyArguments(context, invocation);
+  const { args, secrets, tokenIds } = await readyArguments(context, invocation, 'reactor.invoke');
   recording.uses(tokenIds);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
@@ -146,16 +150,11 @@ async function requireUnchanged({
  */
 async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided> {
   const now = await decideAnew().catch((error: unknown) => {
-    throw error instanceof Problem && error.code === 'not_found' ? gone() : error;
+    const isGone = error instanceof Problem && error.code === 'not_found';
+    throw isGone ? new Problem('application_gone') : error;
   });
-  if (now.reactor.applicationId !== reactor.applicationId) throw gone();
+  if (now.reactor.applicationId !== reactor.applicationId) throw new Problem('application_gone');
   return now;
-}
-
-function gone(): Problem {
-  return new Problem('invalid_api_key', {
-    detail: 'The reactor or its application no longer exists.',
-  });
 }
 
 /** Stores them as the reactor's application, or as the caller's if the reactor has none. */
@@ -176,21 +175,30 @@ async function storeTokens(
 /** The application that tokens which code returns are stored as. */
 export function creatorOf({ reactor, application, caller }: Decided): Principal {
   const principal = reactor.applicationId === null ? caller : application;
-  if (!principal) throw new Problem('invalid_api_key');
+  if (!principal) throw new Problem('application_gone');
   return principal;
 }
 
+/** The parts of an invocation that its arguments are checked with. */
+export type ArgumentsToCheck = Pick<
+  Invocation,
+  'reactor' | 'formula' | 'caller' | 'args' | 'traceId' | 'budget'
+>;
+
+type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
+
 /** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
-async function readyArguments(
+export async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
-  { reactor, formula, caller, args, traceId, budget }: Invocation,
+  { reactor, formula, caller, args, traceId, budget }: ArgumentsToCheck,
+  operation: OperationOnArguments,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
   readonly secrets: readonly unknown[];
   readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
-  const use = useOfTokens('reactor.invoke', { reactor, caller, traceId });
+  const use = useOfTokens(operation, { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening);
   const detokenized = await template.renderInSlices(values, budget);
@@ -205,7 +213,7 @@ async function readyArguments(
 
 /** The line of the audit log about the tokens in the arguments. */
 export function useOfTokens(
-  operation: 'reactor.invoke' | 'reactor.accept',
+  operation: OperationOnArguments,
   { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
 ): Use {
   return {

@@ -21,6 +21,10 @@ const errorClasses: Readonly<Record<string, { status: number; detail: string }>>
 };
 const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 
+/** True for a refusal of `svc` that the code did not catch. */
+const isApplicationGone = ({ name, message }: ThrownError): boolean =>
+  name === 'Error' && message === new Problem('application_gone').message;
+
 /** Returns the code's result, or throws the problem for the caller. `ran` names the code in it. */
 export async function resultOf(
   outcome: RunOutcome,
@@ -31,6 +35,7 @@ export async function resultOf(
     case 'returned':
       return outcome.value;
     case 'threw':
+      if (isApplicationGone(outcome.error)) throw new Problem('application_gone');
       throw await inSlices(problemOfThrown(outcome.error, redact));
     case 'timed_out':
       throw new Problem('reactor_timeout');

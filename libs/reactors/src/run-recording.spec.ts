@@ -101,7 +101,7 @@ describe('the record of a run', () => {
     [
       'returns what may not be stored',
       `module.exports = () => ({ tokenize: 'x' })`,
-      { outcome: 'invalid_api_key', status: 401 },
+      { outcome: 'application_gone', status: 409 },
       { now: { reactor: asApplication, application: null } },
     ],
     [

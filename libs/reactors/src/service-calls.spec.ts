@@ -167,9 +167,12 @@ it('an invalid id and an unknown call are answered with 404', async () => {
   await expect(svc('constructor')).rejects.toMatchObject({ status: 404 });
 });
 
-it('every call without an application is answered with 401', async () => {
+it('every call without an application is answered with 409', async () => {
   const call = serviceCalls({ database, vault, logger }, () => Promise.resolve(null), 'trace');
-  await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({ status: 401 });
+  await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({
+    status: 409,
+    code: 'application_gone',
+  });
 });
 
 it('an internal error is logged by type and place, and its message is shown nowhere', async () => {

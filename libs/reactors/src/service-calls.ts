@@ -21,7 +21,7 @@ export function serviceCalls(
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
     const application = await applicationNow();
-    if (!application) throw new Problem('invalid_api_key');
+    if (!application) throw new Problem('application_gone');
     const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId };

@@ -5,7 +5,8 @@ import { shownIn } from './shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 
-const madeOfData = ['mask', 'searchIndexes', 'fingerprintExpression'];
+/** The expressions of a token over its data. */
+export const madeOfData = ['mask', 'searchIndexes', 'fingerprintExpression'];
 
 /**
  * A new expression over data that stays would show the data, or answer questions about it. Only a

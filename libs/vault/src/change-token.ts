@@ -1,14 +1,15 @@
-import type { Actor } from '@glovebox/access';
+import { isDeepStrictEqual } from 'node:util';
+import type { Actor, Principal } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
-import { refuseToLearn, refuseToUnmask } from './change-limits';
+import { madeOfData, refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { OpeningBudget } from './opening-budget';
-import { openOptions, showTokens } from './shown-tokens';
+import { openOptions, showTokens, shownIn } from './shown-tokens';
 import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
 import { sealRow } from './seal-row';
@@ -20,6 +21,8 @@ import {
   type LockedRow,
 } from './statements/token-rows';
 import { validateToken } from './valid-token';
+
+type Members = Readonly<Record<string, unknown>>;
 
 const changeable = [
   'data',
@@ -46,10 +49,9 @@ export async function updateToken(
   const { tenantId, applicationId } = actor.principal;
   const row = await lockToken(sql, tenantId, id);
   requireGrant(actor, 'token:update', row.container);
-  const changes = changesOf(patch, row);
-  const isChange = Object.keys(changes).length > 0;
-  if (isChange) {
-    const merged = mergePatch(await documentOf(sealer, row), changes) as Record<string, unknown>;
+  const change = await changeOf(sealer, actor.principal, row, patch);
+  if (change) {
+    const { changes, merged } = change;
     refuseToLearn(actor.principal, row.container, changes, merged);
     const token = validateToken(merged);
     requireGrant(actor, 'token:update', token.container);
@@ -62,7 +64,7 @@ export async function updateToken(
     operation: 'token.update',
     entityType: 'token',
     entityId: id,
-    isChange,
+    isChange: change !== undefined,
   } as const;
   const [shown] = await showTokens(sql, sealer, actor, look, [id]);
   if (!shown) throw new Problem('not_found');
@@ -101,7 +103,7 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
 /**
  * The members of a patch that may change a token. Its id and type may be repeated, never changed.
  */
-function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unknown>> {
+function changesOf(patch: unknown, row: TokenRow): Members {
   if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   refuseUnwieldy(patch);
   refuseReservedNames(patch);
@@ -111,6 +113,44 @@ function changesOf(patch: unknown, row: TokenRow): Readonly<Record<string, unkno
   if (Object.hasOwn(patch, 'id') && !isOwnId) errors.id = ['cannot be changed'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return fromWire(changeable, patch);
+}
+
+/** Undefined if the patch changes nothing. */
+async function changeOf(
+  sealer: Sealer,
+  principal: Principal,
+  row: LockedRow,
+  patch: unknown,
+): Promise<{ readonly changes: Members; readonly merged: Members } | undefined> {
+  const sent = changesOf(patch, row);
+  if (Object.keys(sent).length === 0) return undefined;
+  const document = await documentOf(sealer, row);
+  const shown = await shownOf(sealer, principal, row, document);
+  const isRepeated = (name: string): boolean =>
+    Object.hasOwn(shown, name) && isDeepStrictEqual(sent[name], shown[name]);
+  const changes = Object.fromEntries(Object.entries(sent).filter(([name]) => !isRepeated(name)));
+  if (Object.keys(changes).length === 0) return undefined;
+  return { changes, merged: mergePatch(document, changes) as Members };
+}
+
+/**
+ * The members that a GET shows to a caller that is shown the mask: sent back, they change nothing.
+ * Nothing else is compared: an answer that tells equal from different would confirm a guess.
+ */
+async function shownOf(
+  sealer: Sealer,
+  principal: Principal,
+  row: LockedRow,
+  document: Members,
+): Promise<Members> {
+  if (shownIn(principal, 'token:read', row.container) !== 'mask') return {};
+  const { tenantId, id, mask } = row;
+  const expressions = madeOfData.flatMap((name) =>
+    Object.hasOwn(document, name) ? [[name, document[name]] as const] : [],
+  );
+  const data =
+    mask && (await new OpeningBudget().open(sealer, placeOf(tenantId, id, 'mask'), mask));
+  return { ...Object.fromEntries(expressions), ...(mask === null ? {} : { data }) };
 }
 
 const reserved = new Set(['__proto__', 'constructor', 'prototype']);
@@ -127,7 +167,7 @@ function refuseReservedNames(value: unknown): void {
 }
 
 /** The input of a creation that would make the token as it is. */
-async function documentOf(sealer: Sealer, row: LockedRow): Promise<Record<string, unknown>> {
+async function documentOf(sealer: Sealer, row: LockedRow): Promise<Members> {
   const opening = new OpeningBudget();
   const options = await openOptions(sealer, opening, row);
   return {

@@ -11,7 +11,7 @@ let callerId: string;
 let reactorId: string;
 
 beforeAll(async () => {
-  gateway = await startSpecGateway();
+  gateway = await startSpecGateway({ EGRESS_ALLOW: '127.0.0.1:9' });
   ({ key, id: callerId } = await gateway.revocable(['token:use']));
   reactorId = await gateway.reactor();
 });
@@ -176,22 +176,32 @@ describe('an invocation of a reactor', () => {
     [
       'a callback_url that is no URL',
       { callback_url: 'nope' },
-      { callback_url: ['must be an http or https URL that may be reached'] },
+      { callback_url: ['must be an absolute http or https URL'] },
     ],
     [
       'a callback_url at a private address',
       { callback_url: 'https://10.0.0.1/hook' },
-      { callback_url: ['must be an http or https URL that may be reached'] },
+      { callback_url: ['may not be reached from here'] },
+    ],
+    [
+      'a callback_url at localhost that no call can reach',
+      { callback_url: 'http://localhost:3000/hook' },
+      { callback_url: ['may not be reached from here'] },
+    ],
+    [
+      'a callback_url at a name by plain http',
+      { callback_url: 'http://shop.example/hook' },
+      { callback_url: ['must be an https URL'] },
     ],
     [
       'a callback_url of more than 2,000 characters',
       { callback_url: `${callbackUrl}/${'a'.repeat(2_000)}` },
-      { callback_url: ['must be an http or https URL that may be reached'] },
+      { callback_url: ['must be at most 2000 characters'] },
     ],
     [
       'a callback_url that is a number',
       { callback_url: 1 },
-      { callback_url: ['must be an http or https URL that may be reached'] },
+      { callback_url: ['must be a string'] },
     ],
     [
       'timeout_ms without callback_url',
@@ -203,7 +213,7 @@ describe('an invocation of a reactor', () => {
       { args: 1, callback_url: 'nope', timeout_ms: 1 },
       {
         args: ['must be an object'],
-        callback_url: ['must be an http or https URL that may be reached'],
+        callback_url: ['must be an absolute http or https URL'],
         timeout_ms: ['must be a whole number from 10000 to 210000'],
       },
     ],
@@ -325,6 +335,45 @@ describe('an invocation with a callback_url', () => {
     ])('leaves an argument to the run that %s', async (_, parameters, argsOf) => {
       const token = `{{ ${await gateway.token({ number: '4242' })} }}`;
       expect(await send(parameters, argsOf(token))).toMatchObject({ status: 202 });
+    });
+  });
+
+  describe('whose args are one expression', () => {
+    const send = (reactor: string, args: string) =>
+      react({ id: reactor, body: JSON.stringify({ args, callback_url: callbackUrl }) });
+
+    it('is accepted with 202 if it yields an object that fits the parameters', async () => {
+      const id = await gateway.reactor([{ name: 'number', type: 'number', optional: false }]);
+      const args = `{{ ${await gateway.token({ number: '4242' })} }}`;
+      const answer = await send(id, args);
+      expect(answer.status).toBe(202);
+      const run = (await runs()).at(-1);
+      const place = { table: 'reactor_runs', column: 'arguments', tenantId: gateway.tenantId };
+      const opened = await gateway.ctx.sealer.open(
+        { ...place, record: String(answer.json.async_request_id) },
+        run?.args ?? Buffer.alloc(0),
+      );
+      expect(JSON.parse(String(opened))).toBe(args);
+    });
+
+    it.each<[string, unknown, (token: string) => string, object]>([
+      ['yields a text', 'x', (token) => token, { args: ['must be an object'] }],
+      ['yields a list', [{}], (token) => token, { args: ['must be an object'] }],
+      ['is within a text', {}, (token) => `x${token}`, { args: ['must be an object'] }],
+      ['is none', {}, () => 'x', { args: ['must be an object'] }],
+      ['lacks a parameter', {}, (token) => token, { 'args.number': ['is required'] }],
+      [
+        'yields what cannot be cast',
+        { number: 'x' },
+        (token) => token,
+        { 'args.number': ['must be a number'] },
+      ],
+    ])('is answered with 400 before it is accepted if it %s', async (_, data, argsOf, errors) => {
+      const id = await gateway.reactor([{ name: 'number', type: 'number', optional: false }]);
+      const before = (await runs()).length;
+      const answer = await send(id, argsOf(`{{ ${await gateway.token(data)} }}`));
+      expect(answer).toMatchObject({ status: 400, json: { code: 'validation_failed', errors } });
+      expect(await runs()).toHaveLength(before);
     });
   });
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { requirePermission } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
+import { EgressRefused } from '@glovebox/egress';
 import { Budget } from '@glovebox/expressions';
 import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
@@ -11,6 +12,7 @@ import {
   insertRun,
   remindOfRuns,
   runReactor,
+  type Arguments,
   type Decided,
   type Invocation,
 } from '@glovebox/reactors';
@@ -149,7 +151,7 @@ async function acceptRun(
 interface InvocationBody {
   /** The body as it came. */
   readonly bytes: Buffer;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Arguments;
   readonly callbackUrl: string | undefined;
   readonly timeoutMs: number;
 }
@@ -173,10 +175,9 @@ async function readInvocation(
   const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
   const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
   const errors: Record<string, string[]> = {};
-  if (!isJsonObject(args)) errors.args = ['must be an object'];
-  if (callbackUrl !== undefined && !isCallbackUrl(ctx, callbackUrl)) {
-    errors.callback_url = ['must be an http or https URL that may be reached'];
-  }
+  if (!isArguments(args)) errors.args = ['must be an object'];
+  const callbackFault = callbackUrl === undefined ? undefined : faultOfUrl(ctx, callbackUrl);
+  if (callbackFault !== undefined) errors.callback_url = [callbackFault];
   if (timeoutMs !== undefined) {
     if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
     else if (!Number.isInteger(timeoutMs) || !isAsyncTimeout(Number(timeoutMs))) {
@@ -188,7 +189,7 @@ async function readInvocation(
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return {
     bytes,
-    args: isJsonObject(args) ? args : {},
+    args: isArguments(args) ? args : {},
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : undefined,
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : asyncTimeoutMinMs,
   };
@@ -211,16 +212,24 @@ async function readCounted(
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
 
+/** A text may be an expression that yields an object. */
+const isArguments = (value: unknown): value is Arguments =>
+  isJsonObject(value) || typeof value === 'string';
+
+const callbackUrlMax = 2_000;
+
 /**
  * Names are resolved when the webhook goes out. A URL that is forbidden as it stands is refused
  * now.
  */
-function isCallbackUrl(ctx: GatewayContext, text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > 2_000) return false;
+function faultOfUrl(ctx: GatewayContext, url: unknown): string | undefined {
+  if (typeof url !== 'string') return 'must be a string';
+  if (url.length > callbackUrlMax) return `must be at most ${callbackUrlMax} characters`;
   try {
-    ctx.egress.checkUrl(text);
-    return true;
-  } catch {
-    return false;
+    ctx.egress.checkUrl(url);
+    return undefined;
+  } catch (error) {
+    if (error instanceof EgressRefused) return error.message;
+    throw error;
   }
 }

@@ -12,6 +12,7 @@ import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 import { toApplicationResponse, type ApplicationResponse } from './applications.dto';
 import { issueKey, toApplicationDefinition } from './issue-application';
+import { keepManager } from './keep-manager';
 
 type OfApplication = Pick<Application, 'id' | 'tenantId'>;
 
@@ -73,7 +74,8 @@ export class ApplicationKeysService {
   async remove(author: Author, id: string, keyId: string): Promise<void> {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'delete_key', row, async (manager, application) => {
-      await manager.remove(await findKey(manager, application, keyId));
+      const key = await findKey(manager, application, keyId);
+      await keepManager(manager, application, () => manager.remove(key));
       const left = await keysOf(manager, application);
       return { result: undefined, definitions: [toApplicationDefinition(application, left)] };
     });

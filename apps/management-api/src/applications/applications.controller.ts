@@ -10,6 +10,7 @@ import { Application } from '../entities/application.entity';
 import {
   ApplicationListing,
   CreateApplication,
+  Forced,
   toApplicationResponse,
   UpdateApplication,
   type ApplicationListQuery,
@@ -80,7 +81,11 @@ export class ApplicationsController {
   @HttpCode(204)
   @RequirePermission('application:delete')
   @OfResource(Application)
-  remove(@ChangedBy() author: Author, @Loaded() { id }: Application): Promise<void> {
-    return this.applications.remove(author, id);
+  remove(
+    @ChangedBy() author: Author,
+    @Loaded() { id }: Application,
+    @Forced() isForced: boolean,
+  ): Promise<void> {
+    return this.applications.remove(author, id, isForced);
   }
 }

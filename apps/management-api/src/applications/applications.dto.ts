@@ -23,7 +23,7 @@ import {
 } from '@glovebox/access';
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
-import { readListQuery, type ListQuery } from '../lists/listing';
+import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
@@ -107,7 +107,7 @@ export interface ApplicationListQuery extends ListQuery {
 export const ApplicationListing = queryReadBy(readApplicationQuery);
 
 function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
-  const [text, ...others] = query.getAll('type');
+  const [text, ...others] = givenValues(query, 'type');
   const type = applicationTypes.find((one) => one === text);
   if (text !== undefined && (type === undefined || others.length > 0)) {
     throw invalid({ type: ['must be private, public or management'] });
@@ -115,10 +115,33 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
   return { ...readListQuery(query, ['type']), type };
 }
 
-/** Names the application of another resource. */
-export class ApplicationReference {
+/** True with `?force=true`. */
+export const Forced = queryReadBy((query) => {
+  const [text = 'false', ...others] = query.getAll('force');
+  if (others.length > 0 || !['true', 'false'].includes(text)) {
+    throw invalid({ force: ['must be true or false'] });
+  }
+  return text === 'true';
+});
+
+/** Names the application of another resource. Without an id it names none. */
+class ApplicationReference {
+  @IsOptional()
   @IsUUID('loose')
-  id!: string;
+  id?: string;
+}
+
+/** The members of a resource that acts as an application: as it is sent, and as it is answered. */
+export class ActingInput {
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ApplicationReference)
+  application?: ApplicationReference;
+
+  @IsOptional()
+  @IsUUID('loose')
+  application_id?: string;
 }
 
 export interface ApplicationResponse extends Stamps {

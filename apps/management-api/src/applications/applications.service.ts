@@ -21,6 +21,8 @@ import {
   type CreateApplication,
 } from './applications.dto';
 import { issueApplication, toApplicationDefinition } from './issue-application';
+import { keepManager } from './keep-manager';
+import { refuseUsed } from './users-of-application';
 
 @Injectable()
 export class ApplicationsService {
@@ -71,13 +73,12 @@ export class ApplicationsService {
     });
   }
 
-  /**
-   * Never refused. Reactors and proxies that use the application stay, but may do nothing as it.
-   */
-  async remove(author: Author, id: string): Promise<void> {
+  /** With `isForced`, reactors and proxies that use the application stay and act as nobody. */
+  async remove(author: Author, id: string, isForced: boolean): Promise<void> {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'delete', row, async (manager, application) => {
-      await manager.remove(application);
+      if (!isForced) await refuseUsed(manager, application);
+      await keepManager(manager, application, () => manager.remove(application));
       return { result: undefined, deletions: [{ kind: 'application', id }] };
     });
   }
@@ -95,7 +96,7 @@ async function replace(
   }
   checkPermissions(type, input);
   Object.assign(application, columnsOf(input), modifiedNow(author));
-  await manager.save(application);
+  await keepManager(manager, application, () => manager.save(application));
   const keys = await manager.findBy(ApplicationKey, { tenantId, applicationId: id });
   return {
     result: toApplicationResponse(application, 'read'),

@@ -194,7 +194,37 @@ describe('DELETE /applications/{id}', () => {
     expect((await api.get(`/applications/${id}`)).status).toBe(404);
   });
 
-  it('answers 204 while a reactor and a proxy use the application; both stay and may do nothing as it', async () => {
+  it('answers 409 with the number and up to 20 ids of what uses the application', async () => {
+    const { id } = await made();
+    const input = { name: 'p', destination_url: 'https://example.com', application: { id } };
+    const ids: string[] = [];
+    for (let n = 0; n < 21; n += 1) ids.unshift((await api.made('/proxies', input)).id);
+    const detail = expect.stringMatching(/: 21\..*force=true/) as string;
+    expect(await api.delete(`/applications/${id}`)).toMatchObject({
+      status: 409,
+      body: { code: 'conflict', detail, errors: { proxies: ids.slice(0, 20) } },
+    });
+    expect((await api.delete(`/applications/${id}?force=false`)).status).toBe(409);
+    expect((await api.delete(`/applications/${id}?force=yes`)).status).toBe(400);
+    expect((await read(id)).id).toBe(id);
+  });
+
+  it('never leaves a proxy with an application that was deleted at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await made();
+      const input = { name: 'p', destination_url: 'https://example.com', application: { id } };
+      const [gone, proxy] = await Promise.all([
+        api.delete(`/applications/${id}`),
+        api.post('/proxies', input),
+      ]);
+      expect([
+        [204, 400],
+        [409, 201],
+      ]).toContainEqual([gone.status, proxy.status]);
+    }
+  });
+
+  it('answers 204 with force=true while a reactor and a proxy use the application; both stay', async () => {
     const { id } = await made();
     const formula = await api.post('/reactor-formulas', { name: 'f', code: 'module.exports = 1' });
     const made_ = await Promise.all([
@@ -211,12 +241,16 @@ describe('DELETE /applications/{id}', () => {
       }),
     ]);
     expect(made_.map(({ status }) => status)).toEqual([201, 201]);
-    expect((await api.delete(`/applications/${id}`)).status).toBe(204);
+    const [reactorId, proxyId] = made_.map(({ body }) => (body as Made).id);
+    expect((await api.delete(`/applications/${id}`)).body).toMatchObject({
+      status: 409,
+      errors: { reactors: [reactorId], proxies: [proxyId] },
+    });
+    expect((await api.delete(`/applications/${id}?force=true`)).status).toBe(204);
     const { tenant_id: tenantId } = api.tenant;
     const definitions = await api.ctx.definitions.follower.current();
-    const [reactor, proxy] = made_.map(({ body }) => (body as Made).id);
-    expect(definitions.find('reactor', tenantId, reactor ?? '')?.applicationId).toBe(id);
-    expect(definitions.find('proxy', tenantId, proxy ?? '')?.applicationId).toBe(id);
+    expect(definitions.find('reactor', tenantId, reactorId ?? '')?.applicationId).toBe(id);
+    expect(definitions.find('proxy', tenantId, proxyId ?? '')?.applicationId).toBe(id);
     expect(definitions.find('application', tenantId, id)).toBeUndefined();
   });
 
@@ -283,7 +317,7 @@ describe('GET /applications', () => {
     expect((await list(`?id=${first}`, api.foreign.management_key)).data).toEqual([]);
   });
 
-  it.each(['?type=admin', '?type=', '?type=public&type=private', '?size=101', '?id=nope'])(
+  it.each(['?type=admin', '?type=public&type=private', '?size=101', '?id=nope'])(
     'refuses %s with 400',
     async (query) => {
       expect((await api.get(`/applications${query}`)).status).toBe(400);

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import {
   generateApiKey,
+  mayHold,
+  permissions,
   type AccessRule,
   type ApplicationType,
   type Permission,
@@ -12,6 +14,7 @@ import { newRow } from '../changes/created-and-modified';
 import type { ManagementContext } from '../context';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
+import { nameMax } from '../validation/limits';
 
 interface NewApplication {
   readonly name: string;
@@ -39,6 +42,20 @@ export async function issueApplication(
   await manager.insert(Application, application);
   const { key, row } = await issueKey(ctx, manager, author, application.id);
   return { application, key, definition: toApplicationDefinition(application, [row]) };
+}
+
+/** Creates an application that may manage everything of the tenant. */
+export function issueManagement(
+  ctx: ManagementContext,
+  manager: EntityManager,
+  author: Author,
+  tenantName: string,
+): ReturnType<typeof issueApplication> {
+  return issueApplication(ctx, manager, author, {
+    name: `${tenantName} management`.slice(0, nameMax),
+    type: 'management',
+    permissions: permissions.filter((permission) => mayHold('management', permission)),
+  });
 }
 
 /** Creates one more key of an application. Only its hash is stored. */

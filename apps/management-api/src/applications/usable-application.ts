@@ -1,6 +1,9 @@
 import type { EntityManager } from 'typeorm';
+import { invalid } from '@glovebox/problems';
+import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { Application } from '../entities/application.entity';
-import type { ApplicationReference } from './applications.dto';
+import { touches, type MergePatch } from '../validation/merge-patch';
+import type { ActingInput } from './applications.dto';
 
 interface Attached {
   readonly applicationId: string | null;
@@ -11,19 +14,50 @@ interface Attached {
 
 /**
  * Looks up the application that a reactor or proxy acts as. It must be a public or private
- * application of the tenant. `kept` is accepted unchecked: it may have been deleted since.
+ * application of the tenant. The one that it acts as already is accepted unchecked: it may have been
+ * deleted since.
  */
 export async function usableApplication(
   manager: EntityManager,
   tenantId: string,
-  reference: ApplicationReference | undefined,
-  kept: string | null = null,
+  input: ActingInput,
+  current: string | null,
 ): Promise<Attached> {
-  if (!reference) return { applicationId: null, application: undefined, errors: {} };
-  const id = reference.id.toLowerCase();
-  const found = await manager.findOneBy(Application, { id, tenantId });
+  const named = (input.application?.id ?? input.application_id)?.toLowerCase();
+  if (named === undefined) return { applicationId: null, application: undefined, errors: {} };
+  const errors = contradictionIn(input);
+  // Locks it against deletion, which looks for what uses it.
+  const found = await manager.findOne(Application, {
+    where: { id: named, tenantId },
+    lock: { mode: 'for_key_share' },
+  });
   const application = found && found.type !== 'management' ? found : undefined;
-  const isFine = application !== undefined || id === kept;
-  const must = 'must be a public or private application of the tenant';
-  return { applicationId: id, application, errors: isFine ? {} : { 'application.id': [must] } };
+  if (!application && named !== current) {
+    const path = input.application?.id === undefined ? 'application_id' : 'application.id';
+    errors[path] = ['must be a public or private application of the tenant'];
+  }
+  return { applicationId: named, application, errors };
+}
+
+const contradiction = { application_id: ['must be left out or the same as application.id'] };
+
+function contradictionIn({ application, application_id }: ActingInput): Record<string, string[]> {
+  if (application?.id === undefined || application_id === undefined) return {};
+  return application.id.toLowerCase() === application_id.toLowerCase() ? {} : { ...contradiction };
+}
+
+/** The reference in the document that a patch is applied to, under the names that the patch uses. */
+export function referenceToPatch(patch: MergePatch, current: string | null): JsonObject {
+  const isObject = touches(patch, 'application');
+  const isId = touches(patch, 'application_id');
+  if (isObject && isId && isJsonObject(patch)) {
+    const { application, application_id } = patch;
+    const id = isJsonObject(application) ? application.id : application;
+    if ((id === null) !== (application_id === null)) throw invalid(contradiction);
+  }
+  if (current === null) return {};
+  return {
+    ...(isObject || !isId ? { application: { id: current } } : {}),
+    ...(isId ? { application_id: current } : {}),
+  };
 }

@@ -1,10 +1,14 @@
 import { isInstant } from '@glovebox/wire';
 import { choice } from '../validation/messages';
 import { isUuid } from '../validation/uuid';
+import { givenValues } from './listing';
 
 type Errors = Record<string, string[]>;
 
-/** Reads the filters of a list, each given once at most. What is wrong with one goes to `errors`. */
+/**
+ * Reads the filters of a list, each given once at most. An empty one is no filter. What is wrong with
+ * one goes to `errors`.
+ */
 export class Filters {
   constructor(
     private readonly query: URLSearchParams,
@@ -39,7 +43,7 @@ export class Filters {
   }
 
   #once(name: string, faultOf: (text: string) => string | undefined): string | undefined {
-    const [text, ...others] = this.query.getAll(name);
+    const [text, ...others] = givenValues(this.query, name);
     if (text === undefined) return undefined;
     const fault = others.length > 0 ? 'must be given once' : faultOf(text);
     if (fault === undefined) return text;

@@ -39,16 +39,20 @@ export const Listing = queryReadBy((query) => readListQuery(query));
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
   const page = readPage(query, errors, (name) => ['id', 'name', ...more].includes(name));
-  const ids = query.getAll('id');
+  const ids = givenValues(query, 'id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
-  const name = query.get('name') ?? undefined;
+  const name = query.get('name') || undefined;
   if (name !== undefined && (name.length > nameMax || name.includes('\0'))) {
     errors.name = [`must be at most ${nameMax} characters, without NUL`];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
 }
+
+/** The values of a filter that may be given several times. An empty one is no filter. */
+export const givenValues = (query: URLSearchParams, name: string): string[] =>
+  query.getAll(name).filter((value) => value !== '');
 
 /** Reads the page of a list with these filters. */
 export function readPage(

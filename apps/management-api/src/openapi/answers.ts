@@ -139,6 +139,7 @@ const reactor: Members = {
     configuration: mapOf(text),
     isolation: oneOf(['warm', 'run']),
   },
+  sometimes: { application_id: uuid },
   example: {
     id: example.id,
     tenant_id: example.tenant,
@@ -149,10 +150,10 @@ const reactor: Members = {
   },
 };
 
-/** Answers to create and update show the application. Answers to list and get do not. */
+/** Answers to create and update show the application. Answers to list and get show its id alone. */
 const reactorWithApplication: Members = {
   ...reactor,
-  sometimes: { application: ref('Application') },
+  sometimes: { ...reactor.sometimes, application: ref('Application') },
 };
 
 const transform = object({ code: text }, { runtime: oneOf(['node16', 'node20']) });

@@ -127,6 +127,8 @@ function tagOf(path: string): string {
 }
 
 function requestBody(route: Route, words: OperationText, requests: RequestSchemas) {
+  // OpenAPI 3.0 gives the body of a DELETE no meaning.
+  if (!hasBody(route)) return undefined;
   const type = route.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
   const patched = words.patches && requests.addPatch(words.patches);
   const schema = words.takes ?? patched ?? (route.body && requests.add(route.body));

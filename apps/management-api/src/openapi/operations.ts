@@ -6,7 +6,7 @@ import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { runOperations } from './run-operations';
-import { instant, listOf, oneOf, ref, text } from './schema';
+import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
 
 const application = {
@@ -76,7 +76,15 @@ export const operations: Readonly<Record<string, OperationText>> = {
     id: 'deleteApplication',
     summary: 'Delete an application and its keys',
     description:
-      'Reactors and proxies that use it keep running. What they do in its name is refused.',
+      'Refused with 409 while reactors or proxies use it, and where it has the last key without an ' +
+      'end that may create applications.',
+    query: {
+      force: {
+        description: 'Delete it although it is used. What needs it then gets `application_gone`.',
+        schema: { ...flag, default: false },
+      },
+    },
+    errors: [409],
   },
   'POST /applications/{id}/regenerate': {
     id: 'regenerateApplicationKey',
@@ -102,6 +110,8 @@ export const operations: Readonly<Record<string, OperationText>> = {
   'DELETE /applications/{id}/keys/{key_id}': {
     id: 'deleteApplicationKey',
     summary: 'Revoke a key',
+    description: 'The last one without an end that may create applications stays: 409.',
+    errors: [409],
   },
 
   'POST /reactor-formulas': {
@@ -237,6 +247,9 @@ export const operations: Readonly<Record<string, OperationText>> = {
   'DELETE /tenants/self': {
     id: 'deleteTenant',
     summary: 'Delete the tenant and everything in it',
+    description: 'The name of the tenant is needed: here, or as `name` of a JSON body.',
+    query: { name: { description: 'The name of the tenant.', schema: text } },
+    errors: [413],
   },
   'POST /tenants/self/webhook-secret/rotate': {
     id: 'rotateWebhookSecret',

@@ -27,6 +27,7 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   // No keyword expresses these.
   notContains: () => ({}),
   isAnyJson: () => ({}),
+  noneWithout: () => ({}),
 };
 
 function mapSchema({ scalars, bytesMax }: StringMapRule): Schema {

@@ -84,6 +84,21 @@ describe('PUT /proxies/{id}', () => {
     expect(put.body).toEqual({ ...(body as Proxy), key, modified_at: text });
   });
 
+  it.each([null, {}, { code: null }, { code: '' }, { code: '', runtime: 'node20' }])(
+    'takes %j for a transform as none, like POST',
+    async (transform) => {
+      const none = { ...full(), request_transform: transform, response_transform: transform };
+      const { id } = await proxy();
+      const put = await api.put(`/proxies/${id}`, none);
+      expect([put.status, put.text]).toEqual([200, put.text]);
+      for (const one of [put.body as object, await proxy(none)]) {
+        expect(one).not.toHaveProperty('request_transform');
+        expect(one).not.toHaveProperty('response_transform');
+      }
+      expect(inForce(id)).toMatchObject({ requestTransform: null, responseTransform: null });
+    },
+  );
+
   it('is in force at once under the same key', async () => {
     const { id, key } = await proxy();
     expect((await api.put(`/proxies/${id}`, bare)).status).toBe(200);
@@ -115,7 +130,6 @@ describe('PUT /proxies/{id}', () => {
     [400, { destination_url: 'https://10.0.0.1/' }, { destination_url: [text] }],
     [400, { destination_url: 'https://a:b@example.com/' }, { destination_url: [text] }],
     [400, { application: { id: randomUUID() } }, { 'application.id': [text] }],
-    [400, { request_transform: {} }, { 'request_transform.code': ['is required'] }],
     [400, { configuration: { KEY: {} } }, { configuration: [text] }],
     [400, { require_auth: 'no' }, { require_auth: ['must be true or false'] }],
     [400, { timeout_ms: 10 }, { timeout_ms: [text] }],
@@ -156,6 +170,8 @@ describe('PATCH /proxies/{id}', () => {
     ],
     [{ application: null }, { application_id: undefined }],
     [{ application: {} }, {}],
+    [{ application: { id: null } }, { application_id: undefined }],
+    [{ client_certificate: {} }, {}],
     [{ configuration: null }, { configuration: undefined }],
     [{ configuration: { KEY: 'new' } }, { configuration: { KEY: 'new', OTHER: 'o' } }],
     [{ configuration: { MORE: 1 } }, { configuration: { KEY: 'k', OTHER: 'o', MORE: '1' } }],
@@ -168,7 +184,7 @@ describe('PATCH /proxies/{id}', () => {
     [{ isolation: null }, { isolation: 'warm' }],
     [{ timeout_ms: null }, { timeout_ms: undefined }],
     [{ timeout_ms: 30_000 }, { timeout_ms: 30_000 }],
-    [{ unknown: 1, key: 'mine', id: randomUUID(), application_id: randomUUID() }, {}],
+    [{ unknown: 1, key: 'mine', id: randomUUID() }, {}],
   ])('changes nothing but %j and answers 204', async (patch, changed) => {
     const before = await proxy();
     const answer = await api.patch(`/proxies/${before.id}`, patch);
@@ -185,6 +201,34 @@ describe('PATCH /proxies/{id}', () => {
     const after = await read(before.id);
     const { modified_at } = after;
     expect(after).toEqual({ ...before, ...members, application_id: applicationId, modified_at });
+  });
+
+  it('takes {} for what a bare proxy does not have as no change, and a transform without code as a fault', async () => {
+    const before = await proxy(bare);
+    const path = `/proxies/${before.id}`;
+    const nothing = { request_transform: {}, response_transform: {}, client_certificate: {} };
+    expect((await api.patch(path, { ...nothing, application: {} })).status).toBe(204);
+    const { modified_at } = await read(before.id);
+    expect(await read(before.id)).toEqual({ ...before, modified_at });
+    for (const request_transform of [{ code: '' }, { runtime: 'node20' }]) {
+      expect((await api.patch(path, { request_transform })).status).toBe(400);
+    }
+  });
+
+  it('keeps its destination through changes of other members, although calls may no longer reach it', async () => {
+    const { id } = await proxy();
+    const path = `/proxies/${id}`;
+    const destination_url = 'http://localhost:3000/';
+    // A release that did not refuse it has stored it.
+    await api.admin.query('UPDATE proxies SET destination_url = $2 WHERE id = $1', [
+      id,
+      destination_url,
+    ]);
+    expect((await api.patch(path, { name: 'New' })).status).toBe(204);
+    expect((await api.put(path, await read(id))).status).toBe(200);
+    expect(inForce(id)).toMatchObject({ destinationUrl: destination_url });
+    const refused = await api.patch(path, { destination_url: 'http://localhost:3001/' });
+    expect(refused.body).toMatchObject({ status: 400, errors: { destination_url: [text] } });
   });
 
   it('is in force at once', async () => {
@@ -207,9 +251,9 @@ describe('PATCH /proxies/{id}', () => {
     [400, { destination_url: 'ftp://example.com' }, { destination_url: [text] }],
     [400, { destination_url: 'http://example.com' }, { destination_url: [text] }],
     [400, { request_transform: { code: null } }, { 'request_transform.code': ['is required'] }],
+    [400, { request_transform: { code: '' } }, { 'request_transform.code': ['must not be empty'] }],
     [400, { response_transform: 'x' }, { response_transform: ['must be an object'] }],
     [400, { response_transform: { runtime: 'x' } }, { 'response_transform.runtime': [text] }],
-    [400, { application: { id: null } }, { 'application.id': ['is required'] }],
     [400, { application: { id: randomUUID() } }, { 'application.id': [text] }],
     [400, { configuration: [] }, { configuration: ['must be an object'] }],
     [400, { configuration: { KEY: { a: 1 } } }, { configuration: [text] }],

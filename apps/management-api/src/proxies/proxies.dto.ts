@@ -14,11 +14,17 @@ import {
 } from 'class-validator';
 import type { TlsDefinition, TransformStep } from '@glovebox/definitions';
 import type { Isolation, Runtime } from '@glovebox/sandbox';
-import { ApplicationReference } from '../applications/applications.dto';
+import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
 import { Code, RuntimeName } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
-import { IsAnyJson, IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
+import {
+  IsAnyJson,
+  IsStringMap,
+  NoneWithout,
+  TextLength,
+  WithoutNul,
+} from '../validation/decorators';
 import { nameMax } from '../validation/limits';
 import type { Proxy, TransformEntry } from '../entities/proxy.entity';
 import type { Steps } from './transform-steps';
@@ -44,12 +50,14 @@ class ClientCertificateInput {
   @Pem()
   certificate!: string;
 
+  /** May be left out beside the certificate that is stored: its key is kept. */
+  @IsOptional()
   @Pem()
-  private_key!: string;
+  private_key?: string;
 }
 
 /** The document of a create and of a full update. */
-export class ProxyInput {
+export class ProxyInput extends ActingInput {
   @IsString()
   @TextLength(1, nameMax)
   @WithoutNul()
@@ -63,12 +71,14 @@ export class ProxyInput {
   destination_url!: string;
 
   @IsOptional()
+  @NoneWithout('code')
   @IsObject()
   @ValidateNested()
   @Type(() => TransformInput)
   request_transform?: TransformInput;
 
   @IsOptional()
+  @NoneWithout('code')
   @IsObject()
   @ValidateNested()
   @Type(() => TransformInput)
@@ -82,12 +92,6 @@ export class ProxyInput {
   @IsOptional()
   @IsAnyJson()
   response_transforms?: unknown;
-
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ApplicationReference)
-  application?: ApplicationReference;
 
   @IsOptional()
   @IsStringMap({ scalars: true, bytesMax: configurationBytesMax })
@@ -158,7 +162,7 @@ interface TransformResponse {
   runtime?: Runtime;
 }
 
-/** The document that a PUT would take to leave the proxy as it is. */
+/** The document that would leave the proxy as it is, but for its application. */
 export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedColumns) {
   return {
     name: row.name,
@@ -167,7 +171,6 @@ export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedCo
     response_transform: row.responseTransform,
     request_transforms: steps.requestSteps,
     response_transforms: steps.responseSteps,
-    application: row.applicationId === null ? null : { id: row.applicationId },
     configuration,
     require_auth: row.requireAuth,
     detokenize: row.detokenize,

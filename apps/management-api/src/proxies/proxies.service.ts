@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, generateProxyKey } from '@glovebox/access';
-import type { ProxyDefinition, TransformDefinition } from '@glovebox/definitions';
+import type { ProxyDefinition, TlsDefinition, TransformDefinition } from '@glovebox/definitions';
 import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
-import { usableApplication } from '../applications/usable-application';
+import { referenceToPatch, usableApplication } from '../applications/usable-application';
 import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
@@ -16,7 +16,7 @@ import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, touches, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/merge-patch';
 import {
   ProxyInput,
   toProxyInput,
@@ -34,12 +34,13 @@ export class ProxiesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: ProxyInput): Promise<ProxyResponse> {
-    this.#check(input);
+    this.#checkDestination(input.destination_url);
+    this.#checkCode(input);
     const { sealer, keyHash } = this.ctx;
     return change(this.ctx, author, 'create', async (manager) => {
-      const row = newRow(author);
+      const row = { ...newRow(author), applicationId: null };
       const key = generateProxyKey();
-      const { columns, secrets } = await this.#decide(manager, row, input);
+      const { columns, secrets } = await this.#decide(manager, row, input, null);
       const proxy = manager.create(Proxy, {
         ...row,
         ...columns,
@@ -67,23 +68,25 @@ export class ProxiesService {
   }
 
   async update(author: Author, id: string, input: ProxyInput): Promise<ProxyResponse> {
-    this.#check(input);
+    this.#checkCode(input);
     const row = { entity: Proxy, id };
-    return changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
-      const { key } = await this.#open(proxy);
-      return this.#replace(manager, author, { proxy, key }, input);
-    });
+    return changeRow(this.ctx, author, 'update', row, async (manager, proxy) =>
+      this.#replace(manager, author, { proxy, opened: await this.#open(proxy) }, input),
+    );
   }
 
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Proxy, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, proxy) => {
       const opened = await this.#open(proxy);
-      const input = patched(ProxyInput, toProxyInput(proxy, opened), patch);
+      const document = {
+        ...toProxyInput(proxy, opened),
+        ...referenceToPatch(patch, proxy.applicationId),
+      };
+      const input = patched(ProxyInput, document, patch);
       if (!input) return { result: undefined };
-      this.#check(input);
-      const kept = touches(patch, 'application') ? null : proxy.applicationId;
-      return this.#replace(manager, author, { proxy, key: opened.key }, input, kept);
+      this.#checkCode(input);
+      return this.#replace(manager, author, { proxy, opened }, input);
     });
   }
 
@@ -98,15 +101,18 @@ export class ProxiesService {
   async #replace(
     manager: EntityManager,
     author: Author,
-    { proxy, key }: { proxy: Proxy; key: string },
+    { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
-    keptApplicationId: string | null = null,
   ): Promise<Changed<ProxyResponse>> {
-    const { columns, secrets } = await this.#decide(manager, proxy, input, keptApplicationId);
+    // A policy that has changed since must not keep other members from being changed.
+    if (input.destination_url !== proxy.destinationUrl) {
+      this.#checkDestination(input.destination_url);
+    }
+    const { columns, secrets } = await this.#decide(manager, proxy, input, opened.tls);
     Object.assign(proxy, columns, modifiedNow(author));
     await manager.save(proxy);
     return {
-      result: toProxyResponse(proxy, { key, ...secrets }, 'read'),
+      result: toProxyResponse(proxy, { key: opened.key, ...secrets }, 'read'),
       definitions: [toProxyDefinition(proxy, secrets)],
     };
   }
@@ -114,19 +120,19 @@ export class ProxiesService {
   /** The columns that a document sets, with defaults for the members that it omits. */
   async #decide(
     manager: EntityManager,
-    proxy: Pick<Proxy, 'id' | 'tenantId'>,
+    proxy: Pick<Proxy, 'id' | 'tenantId' | 'applicationId'>,
     input: ProxyInput,
-    keptApplicationId: string | null = null,
+    storedTls: TlsDefinition | null,
   ) {
     const { applicationId, errors } = await usableApplication(
       manager,
       proxy.tenantId,
-      input.application,
-      keptApplicationId,
+      input,
+      proxy.applicationId,
     );
     if (Object.keys(errors).length > 0) throw invalid(errors);
     const configuration = input.configuration ? toConfiguration(input.configuration) : null;
-    const tls = toTls(input);
+    const tls = toTls(input, storedTls);
     const { sealer, headers } = this.ctx;
     const steps = toSteps(input, headers);
     if (tokenizes(steps) && applicationId === null) {
@@ -164,12 +170,6 @@ export class ProxiesService {
     return { key: key.toString('utf8'), configuration, tls, steps: steps ?? withoutSteps };
   }
 
-  #check(input: ProxyInput): void {
-    this.#checkDestination(input.destination_url);
-    this.#checkCode('request_transform', input.request_transform);
-    this.#checkCode('response_transform', input.response_transform);
-  }
-
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */
   #checkDestination(url: string): void {
     // It is forwarded byte for byte. Characters that no request line can hold would fail every
@@ -185,9 +185,12 @@ export class ProxiesService {
     }
   }
 
-  #checkCode(member: string, transform: TransformInput | undefined): void {
-    if (!transform) return;
-    checkCode(transform.code, `${member}.code`, offeredNames(this.ctx.config));
+  #checkCode(input: ProxyInput): void {
+    const offered = offeredNames(this.ctx.config);
+    for (const member of ['request_transform', 'response_transform'] as const) {
+      const transform = input[member];
+      if (transform) checkCode(transform.code, `${member}.code`, offered);
+    }
   }
 }
 

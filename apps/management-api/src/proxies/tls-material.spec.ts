@@ -58,6 +58,18 @@ describe('TLS material of a proxy', () => {
     expect(await read(id)).not.toHaveProperty('certificate_authority');
   });
 
+  it('keeps the key of the stored certificate, which answers do not show', async () => {
+    const { id } = await made();
+    const shown = await read(id);
+    expect((await api.put(`/proxies/${id}`, shown)).status).toBe(200);
+    expect(inForce(id)).toEqual(stored);
+    expect((await api.patch(`/proxies/${id}`, shown)).status).toBe(204);
+    expect(inForce(id)).toEqual(stored);
+    const another = { ...bare, client_certificate: { certificate: other.cert } };
+    expect((await api.put(`/proxies/${id}`, another)).status).toBe(400);
+    expect(inForce(id)).toEqual(stored);
+  });
+
   it.each([
     [{ certificate: cert }, { 'client_certificate.private_key': ['is required'] }],
     [

@@ -5,21 +5,31 @@ import { invalid } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 
 interface TlsInput {
-  readonly client_certificate?: { readonly certificate: string; readonly private_key: string };
+  readonly client_certificate?: { readonly certificate: string; readonly private_key?: string };
   readonly certificate_authority?: string;
 }
 
 /** Reads the TLS members of a document. Throws for material that would fail every call. */
-export function toTls(input: TlsInput): TlsDefinition | null {
+export function toTls(input: TlsInput, stored: TlsDefinition | null): TlsDefinition | null {
   const { client_certificate: client, certificate_authority: authority } = input;
   if (!client && authority === undefined) return null;
   if (authority !== undefined) checkAuthority(authority);
-  if (client) checkClient(client.certificate, client.private_key);
   return {
-    certificate: client?.certificate ?? null,
-    privateKey: client?.private_key ?? null,
+    ...(client ? withKey(client, stored) : { certificate: null, privateKey: null }),
     authority: authority ?? null,
   };
+}
+
+/** Answers never show the private key: the stored certificate without one keeps its key. */
+function withKey(
+  { certificate, private_key }: NonNullable<TlsInput['client_certificate']>,
+  stored: TlsDefinition | null,
+): Pick<TlsDefinition, 'certificate' | 'privateKey'> {
+  const kept = certificate === stored?.certificate ? stored.privateKey : null;
+  const privateKey = private_key ?? kept;
+  if (privateKey === null) throw invalid({ 'client_certificate.private_key': ['is required'] });
+  checkClient(certificate, privateKey);
+  return { certificate, privateKey };
 }
 
 function checkAuthority(authority: string): void {

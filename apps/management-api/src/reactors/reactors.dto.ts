@@ -2,7 +2,7 @@ import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsOptional, IsString, IsUUID, ValidateNested } from 'class-validator';
 import type { Isolation } from '@glovebox/sandbox';
 import {
-  ApplicationReference,
+  ActingInput,
   toApplicationResponse,
   type ApplicationResponse,
 } from '../applications/applications.dto';
@@ -24,7 +24,7 @@ class FormulaReference {
   id!: string;
 }
 
-class ReactorInput {
+class ReactorInput extends ActingInput {
   @IsString()
   @TextLength(1, nameMax)
   @WithoutNul()
@@ -32,12 +32,6 @@ class ReactorInput {
 
   @IsStringMap({ scalars: true, nameMax: parameterNameMax, bytesMax: configurationBytesMax })
   configuration!: Record<string, string | number | boolean>;
-
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ApplicationReference)
-  application?: ApplicationReference;
 
   @IsOptional()
   @IsIn(['warm', 'run'])
@@ -67,6 +61,7 @@ export interface ReactorResponse extends Stamps {
   name: string;
   formula: Omit<FormulaResponse, 'code'>;
   configuration: Configuration;
+  application_id?: string;
   application?: ApplicationResponse;
   isolation: Isolation;
 }
@@ -74,20 +69,14 @@ export interface ReactorResponse extends Stamps {
 interface ReactorParts {
   readonly formula: ReactorFormula;
   readonly configuration: Configuration;
-  /** Answers to create and update show it. Answers to list and get do not. */
+  /** Answers to create and update show it. Answers to list and get show its id alone. */
   readonly application?: Application | undefined;
 }
 
-/** The document that would leave the reactor as it is. */
+/** The document that would leave the reactor as it is, but for its application. */
 export function toReactorInput(row: Reactor, configuration: Configuration) {
-  const { name, formulaId, applicationId, isolation } = row;
-  return {
-    name,
-    configuration,
-    formula: { id: formulaId },
-    ...(applicationId ? { application: { id: applicationId } } : {}),
-    isolation,
-  };
+  const { name, formulaId, isolation } = row;
+  return { name, configuration, formula: { id: formulaId }, isolation };
 }
 
 export function toReactorResponse(
@@ -102,6 +91,7 @@ export function toReactorResponse(
     name: row.name,
     formula: shown,
     configuration,
+    ...(row.applicationId ? { application_id: row.applicationId } : {}),
     ...(application ? { application: toApplicationResponse(application, 'read') } : {}),
     isolation: row.isolation,
     ...toStamps(row, answer),

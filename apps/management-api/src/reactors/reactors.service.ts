@@ -4,7 +4,7 @@ import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
-import { usableApplication } from '../applications/usable-application';
+import { referenceToPatch, usableApplication } from '../applications/usable-application';
 import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import {
@@ -19,7 +19,7 @@ import { inTenant, statementsInTenant } from '../database/in-tenant';
 import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, touches, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/merge-patch';
 import { Reactor } from '../entities/reactor.entity';
 import {
   CreateReactor,
@@ -35,7 +35,8 @@ export class ReactorsService {
 
   async create(author: Author, input: CreateReactor): Promise<ReactorResponse> {
     return change(this.ctx, author, 'create', async (manager) => {
-      const row = { ...newRow(author), formulaId: input.formula.id.toLowerCase() };
+      const formulaId = input.formula.id.toLowerCase();
+      const row = { ...newRow(author), formulaId, applicationId: null };
       const { columns, ...parts } = await this.#decide(manager, row, input);
       const reactor = manager.create(Reactor, { ...row, ...columns });
       await manager.insert(Reactor, reactor);
@@ -79,11 +80,12 @@ export class ReactorsService {
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Reactor, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, reactor) => {
-      const document = toReactorInput(reactor, await this.#configurationOf(reactor));
+      const document = {
+        ...toReactorInput(reactor, await this.#configurationOf(reactor)),
+        ...referenceToPatch(patch, reactor.applicationId),
+      };
       const input = patched(CreateReactor, document, patch);
-      if (!input) return { result: undefined };
-      const kept = touches(patch, 'application') ? null : reactor.applicationId;
-      return this.#replace(manager, author, reactor, input, kept);
+      return input ? this.#replace(manager, author, reactor, input) : { result: undefined };
     });
   }
 
@@ -100,9 +102,8 @@ export class ReactorsService {
     author: Author,
     reactor: Reactor,
     input: UpdateReactor,
-    keptApplicationId: string | null = null,
   ): Promise<Changed<ReactorResponse>> {
-    const { columns, ...parts } = await this.#decide(manager, reactor, input, keptApplicationId);
+    const { columns, ...parts } = await this.#decide(manager, reactor, input);
     Object.assign(reactor, columns, modifiedNow(author));
     await manager.save(reactor);
     return {
@@ -117,9 +118,8 @@ export class ReactorsService {
    */
   async #decide(
     manager: EntityManager,
-    reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId'>,
+    reactor: Pick<Reactor, 'id' | 'tenantId' | 'formulaId' | 'applicationId'>,
     input: UpdateReactor,
-    keptApplicationId: string | null = null,
   ) {
     const { tenantId, formulaId } = reactor;
     // Locks the formula against change and deletion for the rest of the transaction.
@@ -131,8 +131,8 @@ export class ReactorsService {
     const { application, applicationId, errors } = await usableApplication(
       manager,
       tenantId,
-      input.application,
-      keptApplicationId,
+      input,
+      reactor.applicationId,
     );
     Object.assign(
       errors,

@@ -44,6 +44,7 @@ describe('POST /reactors', () => {
       formula,
       configuration: { KEY: 'k-canary', LIMIT: '10', LIVE: 'true' },
       application: (await api.get(`/applications/${applicationId}`)).body as object,
+      application_id: applicationId,
       isolation: 'warm',
       created_by: text,
       created_at: text,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mayHold, permissions, type Permission } from '@glovebox/access';
-import { issueApplication } from '../applications/issue-application';
+import type { Permission } from '@glovebox/access';
+import { issueApplication, issueManagement } from '../applications/issue-application';
 import { change } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { Tenant } from '../entities/tenant.entity';
@@ -43,11 +43,7 @@ export async function createTenant(
       webhookSecrets: sealedSecrets,
       createdAt: new Date(),
     });
-    const management = await issueApplication(ctx, manager, author, {
-      name: `${options.name} management`.slice(0, 200),
-      type: 'management',
-      permissions: permissions.filter((permission) => mayHold('management', permission)),
-    });
+    const management = await issueManagement(ctx, manager, author, options.name);
     const using = options.demo
       ? await issueApplication(ctx, manager, author, {
           name: `${options.name} demo`.slice(0, 200),

@@ -13,6 +13,9 @@ interface Stocked extends Required<NewTenant> {
   readonly proxy: string;
 }
 
+/** Names the tenant, so that it is deleted. */
+const self = '/tenants/self?name=Stocked';
+
 /** Creates a tenant with one resource of each kind. */
 async function stocked(): Promise<Stocked> {
   const made = await createTenant(api.ctx, { name: 'Stocked', demo: true });
@@ -118,7 +121,7 @@ it('deleting a tenant answers 204, refuses every key from the next call on and e
   try {
     const before = await dataPlane.follower.current();
     expect(before.find('proxy', id, tenant.proxy)).toBeDefined();
-    const gone = await api.delete('/tenants/self', tenant.management_key);
+    const gone = await api.delete(self, tenant.management_key);
     expect([gone.status, gone.text]).toEqual([204, '']);
     const own = dataPlane.follower.fresh();
     expect(own).toBeDefined();
@@ -133,14 +136,14 @@ it('deleting a tenant answers 204, refuses every key from the next call on and e
   for (const key of [tenant.management_key, tenant.private_key]) {
     expect((await api.get('/applications/key', key)).status).toBe(401);
   }
-  expect((await api.delete('/tenants/self', tenant.management_key)).status).toBe(401);
+  expect((await api.delete(self, tenant.management_key)).status).toBe(401);
 });
 
 it('deleting a tenant leaves only its audit log, and other tenants unchanged', async () => {
   const [tenant, neighbour] = [await stocked(), await stocked()];
   const before = await rowsOf(neighbour.tenant_id);
   expect(Object.values(await rowsOf(tenant.tenant_id)).every((count) => count > 0)).toBe(true);
-  expect((await api.delete('/tenants/self', tenant.management_key)).status).toBe(204);
+  expect((await api.delete(self, tenant.management_key)).status).toBe(204);
   await deleteRemains();
   expect(sumOf(await rowsOf(tenant.tenant_id))).toBe(0);
   expect(await rowsOf(neighbour.tenant_id)).toEqual(before);
@@ -160,7 +163,7 @@ it('the sealed data of a deleted tenant is unreadable at once, since its data ke
     [id],
   );
   const keyId = sealed?.data.subarray(1, 17).toString('hex');
-  expect((await api.delete('/tenants/self', key)).status).toBe(204);
+  expect((await api.delete(self, key)).status).toBe(204);
   const { tokens, data_keys: dataKeys, tenants } = await rowsOf(id);
   expect([tokens, dataKeys, tenants]).toEqual([1, 0, 0]);
   const left = await api.admin.query(
@@ -174,7 +177,7 @@ it('the sealed data of a deleted tenant is unreadable at once, since its data ke
 
 it('the rows that a call under way leaves behind a deleted tenant are deleted as well', async () => {
   const { tenant_id: id, management_key: key } = await stocked();
-  await api.delete('/tenants/self', key);
+  await api.delete(self, key);
   await deleteRemains();
   expect(sumOf(await rowsOf(id))).toBe(0);
   await api.admin.query(
@@ -196,11 +199,11 @@ it('changes during a deletion are whole or refused, and the tenant’s log ends 
       ...Array.from({ length: 4 }, () => api.post('/reactors', reactor, key)),
       api.patch(`/reactor-formulas/${tenant.formula}`, { name: 'x' }, key),
       api.post('/tenants/self/webhook-secret/rotate', '', key),
-      api.put('/tenants/self', { name: 'x' }, key),
-      api.delete('/tenants/self', key),
+      api.put('/tenants/self', { name: 'Stocked', settings: { a: 'b' } }, key),
+      api.delete(self, key),
       api.post('/reactors', reactor, key),
       api.post('/proxies', { name: 'p', destination_url: 'https://example.com' }, key),
-      api.delete('/tenants/self', key),
+      api.delete(self, key),
     ]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => ![200, 201, 204, 400, 401, 404].includes(status))).toEqual(
@@ -223,7 +226,7 @@ it('a deletion leaves no gap in the log, and begins with what admits callers', a
   const [{ version } = { version: '' }] = await api.admin.query<{ version: string }>(
     'SELECT version FROM definition_head',
   );
-  await api.delete('/tenants/self', tenant.management_key);
+  await api.delete(self, tenant.management_key);
   const { entries, head } = await readLog(api.admin, Number(version), 500);
   expect(entries.map((entry) => entry.version)).toEqual(
     entries.map((_, index) => Number(version) + 1 + index),
@@ -240,6 +243,33 @@ it('a deletion leaves no gap in the log, and begins with what admits callers', a
     'formula',
     'reactor',
   ]);
+});
+
+it.each<[string, string, object | undefined]>([
+  ['no name', '', undefined],
+  ['an empty name', '?name=', undefined],
+  ['another name', '?name=stocked', undefined],
+  ['another name in the body', '', { name: 'Other' }],
+  ['a name that is no text', '', { name: 5 }],
+  ['one name and another', '?name=Stocked', { name: 'Other' }],
+  ['two names', '?name=Stocked&name=Other', undefined],
+])('deleting a tenant with %s is refused with 400', async (_, query, body) => {
+  const { management_key: key } = await createTenant(api.ctx, { name: 'Stocked', demo: false });
+  const refused = await api.delete(`/tenants/self${query}`, key).send(body);
+  expect([refused.status, Object.keys((refused.body as { errors: object }).errors)]).toEqual([
+    400,
+    ['name'],
+  ]);
+  expect((await api.get('/tenants/self', key)).status).toBe(200);
+});
+
+it.each<[string, string, object | undefined]>([
+  ['the query', '?name=A%20%26%20B', undefined],
+  ['the body', '', { name: 'A & B' }],
+  ['both', '?name=A+%26+B', { name: 'A & B' }],
+])('deleting a tenant takes its name from %s', async (_, query, body) => {
+  const { management_key: key } = await createTenant(api.ctx, { name: 'A & B', demo: false });
+  expect((await api.delete(`/tenants/self${query}`, key).send(body)).status).toBe(204);
 });
 
 it('a refused deletion answers 401 or 403 and deletes nothing', async () => {
@@ -296,7 +326,7 @@ it('a tenant with 30,000 reactors is deleted within seconds, and holds the head 
     [id, count],
   );
   const startedAt = performance.now();
-  const deleting = api.delete('/tenants/self', tenant.management_key);
+  const deleting = api.delete(self, tenant.management_key);
   let slowestMs = 0;
   let done = false;
   const neighbours = (async () => {

@@ -1,6 +1,6 @@
 import { record } from '@glovebox/database';
 import { appendTenantDeletion } from '@glovebox/definitions';
-import { Problem } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -9,7 +9,7 @@ import { asSql, inTenant } from '../database/in-tenant';
 const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as const;
 
 /**
- * Deletes a tenant at once: its resources, its definitions in the data plane, and the keys that its
+ * Deletes a tenant at once, if the caller names it: its resources, its definitions in the data plane, and the keys that its
  * data is sealed with. Sealed data becomes unreadable, and workers delete it later. The transaction
  * grows with the definitions, which every process holds in memory anyway, and not with the vault.
  *
@@ -21,12 +21,22 @@ const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as co
  *   all tenants wait for it, so several 100,000 would make the changes of others time out with a
  *   503. Reading the log never waits.
  */
-export async function deleteTenant(ctx: ManagementContext, author: Author): Promise<void> {
+export async function deleteTenant(
+  ctx: ManagementContext,
+  author: Author,
+  named: readonly string[],
+): Promise<void> {
   const { tenantId } = author;
   const version = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
-    const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR UPDATE`, [tenantId]);
+    const [tenant] = await sql.query<{ name: string }>(
+      `SELECT name FROM tenants WHERE id = $1 FOR UPDATE`,
+      [tenantId],
+    );
     if (!tenant) throw new Problem('invalid_api_key');
+    if (named.length === 0 || named.some((name) => name !== tenant.name)) {
+      throw invalid({ name: ['must be the name of the tenant, in the body or as ?name='] });
+    }
     await record(sql, {
       ...author,
       operation: 'tenant.delete',

@@ -1,9 +1,26 @@
 import type { Actor } from '@glovebox/access';
-import { Body, Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Post,
+  Put,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { Author } from '../changes/change';
+import { BodyInterceptor } from '../http/body.interceptor';
+import { CallerInterceptor } from '../http/caller.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
-import { UpdateTenant, type TenantResponse, type WebhookSecretResponse } from './tenants.dto';
+import {
+  DeleteTenant,
+  NamedInQuery,
+  UpdateTenant,
+  type TenantResponse,
+  type WebhookSecretResponse,
+} from './tenants.dto';
 import { TenantsService } from './tenants.service';
 
 @Controller('tenants/self')
@@ -24,9 +41,14 @@ export class TenantsController {
 
   @Delete()
   @HttpCode(204)
+  @UseInterceptors(BodyInterceptor, CallerInterceptor)
   @RequirePermission('tenant:delete')
-  remove(@ChangedBy() author: Author): Promise<void> {
-    return this.tenants.remove(author);
+  remove(
+    @ChangedBy() author: Author,
+    @Body() { name }: DeleteTenant,
+    @NamedInQuery() named: readonly string[],
+  ): Promise<void> {
+    return this.tenants.remove(author, name === undefined ? named : [...named, name]);
   }
 
   @Get('webhook-secret')

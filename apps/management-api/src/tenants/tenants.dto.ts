@@ -1,5 +1,6 @@
 import { IsOptional, IsString } from 'class-validator';
 import { toStamps, type Stamps } from '../changes/created-and-modified';
+import { queryReadBy } from '../http/request';
 import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
 import { nameMax } from '../validation/limits';
 import type { Tenant } from '../entities/tenant.entity';
@@ -14,6 +15,15 @@ export class UpdateTenant {
   @IsStringMap()
   settings?: Record<string, string>;
 }
+
+export class DeleteTenant {
+  @IsOptional()
+  @IsString()
+  name?: string;
+}
+
+/** The names in the query: some clients and proxies send no body with a DELETE. */
+export const NamedInQuery = queryReadBy((query) => query.getAll('name'));
 
 export interface TenantResponse extends Stamps {
   id: string;

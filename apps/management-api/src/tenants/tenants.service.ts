@@ -41,8 +41,8 @@ export class TenantsService {
     });
   }
 
-  remove(author: Author): Promise<void> {
-    return deleteTenant(this.ctx, author);
+  remove(author: Author, named: readonly string[]): Promise<void> {
+    return deleteTenant(this.ctx, author, named);
   }
 
   /** Shows the secret that signs now. Each showing is recorded in the audit log. */

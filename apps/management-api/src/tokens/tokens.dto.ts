@@ -12,7 +12,7 @@ import {
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { queryReadBy } from '../http/request';
-import { readPage, type PageQuery } from '../lists/listing';
+import { givenValues, readPage, type PageQuery } from '../lists/listing';
 import {
   IsAnyJson,
   IsInstant,
@@ -118,8 +118,8 @@ function readTokenQuery(query: URLSearchParams): TokenListQuery {
   });
   const filter = tokenFilterOf(
     {
-      ids: query.getAll('id'),
-      types: query.getAll('type'),
+      ids: givenValues(query, 'id'),
+      types: givenValues(query, 'type'),
       metadata: Object.fromEntries(wanted),
     },
     errors,

@@ -11,8 +11,20 @@ import { messageOf } from './messages';
 export class BodyPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' || !metatype || membersOf(metatype as Dto).length === 0) return value;
-    return toDto(metatype as Dto, value);
+    return toDto(metatype as Dto, withoutNone(metatype as Dto, value));
   }
+}
+
+/** Leaves out what `@NoneWithout` says counts as absent. */
+function withoutNone(Type: Dto, document: unknown): unknown {
+  if (!isJsonObject(document)) return document;
+  const none = membersOf(Type).filter(({ name, rules }) => {
+    const needed = rules.get('noneWithout')?.args[0] as string | undefined;
+    const value = Object.hasOwn(document, name) ? document[name] : undefined;
+    return needed !== undefined && isJsonObject(value) && (value[needed] ?? '') === '';
+  });
+  if (none.length === 0) return document;
+  return { ...document, ...Object.fromEntries(none.map(({ name }) => [name, null])) };
 }
 
 /** Makes a valid instance of the class, or throws all faults of the document. */

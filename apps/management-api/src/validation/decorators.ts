@@ -38,6 +38,13 @@ export const IsInstant = (): PropertyDecorator =>
 export const IsAnyJson = (): PropertyDecorator =>
   ValidateBy({ name: 'isAnyJson', validator: { validate: (value) => value !== undefined } });
 
+/**
+ * In a POST or PUT, an object whose member of this name is missing, null or empty counts as absent.
+ * A PATCH refuses it, so that nothing that protects data goes by accident.
+ */
+export const NoneWithout = (name: string): PropertyDecorator =>
+  ValidateBy({ name: 'noneWithout', constraints: [name], validator: { validate: () => true } });
+
 export interface StringMapRule {
   /** Numbers and booleans are values too. */
   readonly scalars?: boolean;

@@ -1,7 +1,7 @@
 import { invalid } from '@glovebox/problems';
 import { isJsonObject, mergePatch, type JsonObject } from '@glovebox/wire';
 import { toDto } from './body.pipe';
-import type { Dto } from './dto-members';
+import { membersOf, type Dto } from './dto-members';
 
 /** The body of a PATCH (RFC 7386). It is applied to the document that a PUT takes. */
 export type MergePatch = unknown;
@@ -18,7 +18,18 @@ export function patched<Type extends Dto>(
 ): InstanceType<Type> | undefined {
   if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
   if (Object.keys(patch).length === 0) return undefined;
-  return toDto(Type, mergePatch(document, patch));
+  return toDto(Type, mergePatch(document, changesOf(Type, patch)));
+}
+
+/** Leaves out members that are `{}`: RFC 7386 would make an object of what is not there. */
+function changesOf(Type: Dto, patch: JsonObject): JsonObject {
+  const changes = { ...patch };
+  for (const { name, type, rules } of membersOf(Type)) {
+    const value = Object.hasOwn(changes, name) ? changes[name] : undefined;
+    const isOfObjects = type !== undefined && !rules.has('isArray');
+    if (isOfObjects && isJsonObject(value) && Object.keys(value).length === 0) delete changes[name];
+  }
+  return changes;
 }
 
 export function touches(patch: MergePatch, member: string): boolean {

@@ -82,7 +82,7 @@ export async function openRun(
     return {
       ...run,
       fence: Number(run.fence),
-      args: JSON.parse(args.toString('utf8')) as Record<string, unknown>,
+      args: JSON.parse(args.toString('utf8')) as NewRun['args'],
       callbackUrl: callbackUrl.toString('utf8'),
     };
   } catch (error) {

@@ -19,6 +19,7 @@ export interface SealedRow {
 
 export interface LockedRow extends TokenRow {
   readonly data: Buffer;
+  readonly mask: Buffer | null;
   readonly options: Buffer | null;
 }
 
@@ -29,7 +30,7 @@ export async function lockRow(
   id: string,
 ): Promise<LockedRow | undefined> {
   const [row] = await sql.query<LockedRow>(
-    `SELECT ${rowColumns}, data, options FROM tokens t
+    `SELECT ${rowColumns}, data, mask, options FROM tokens t
      WHERE t.tenant_id = $1 AND t.id = $2 AND ${isLive}
      FOR UPDATE`,
     [tenantId, id],

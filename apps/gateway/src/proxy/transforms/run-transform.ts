@@ -131,9 +131,7 @@ export async function applicationOf(
   const definitions = follower.fresh() ?? (await follower.current());
   const proxy = id === null ? undefined : definitions.find('proxy', tenantId, id);
   if (!proxy || proxy.applicationId !== applicationId) {
-    throw new Problem('invalid_api_key', {
-      detail: 'The application of the transform or its proxy no longer exists.',
-    });
+    throw new Problem('application_gone');
   }
   const application =
     applicationId === null ? undefined : definitions.find('application', tenantId, applicationId);

@@ -70,6 +70,6 @@ async function tokenize(
   asked: readonly AskedToken[],
 ): Promise<readonly string[]> {
   const application = await applicationOf(ctx, decision.proxy);
-  if (!application) throw new Problem('invalid_api_key');
+  if (!application) throw new Problem('application_gone');
   return tokenizeSteps(ctx, application, call.traceId)(asked);
 }
