@@ -155,11 +155,9 @@ describe('one request', () => {
         vault.listTokens(data, actor, { metadata: { kind } }, { page: 1, size });
       await expect(list(100)).rejects.toMatchObject({ code: 'payload_too_large' });
       expect((await list(2)).tokens).toHaveLength(2);
-      const search = vault.searchTokens(data, actor, `metadata.kind:${kind}`, {
-        page: 1,
-        size: 100,
-      });
-      await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
+      const page = { page: 1, size: 100 };
+      const { parts } = await vault.findSearched(data, actor, `metadata.kind:${kind}`, page);
+      await expect(parts.all(data)).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
 
