@@ -16,7 +16,7 @@ import { observeShares, type Shares } from '@glovebox/shares';
 import { connectStores, observeRelay } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
-import { createPageShares } from './shares/answer-room';
+import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { eachInTenant } from './database/in-tenant';

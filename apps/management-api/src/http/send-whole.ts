@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { Shares } from '@glovebox/shares';
 import { PacedAnswer, type Pace } from '@glovebox/wire';
-import { smallAnswerBytesMax } from '../shares/answer-room';
+import { smallAnswerBytesMax } from '../shares/page-shares';
 
 /**
  * Sends an answer that is in memory as a whole. A large one is counted until its caller has taken

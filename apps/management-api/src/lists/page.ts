@@ -1,5 +1,5 @@
 import { pauses } from '@glovebox/expressions';
-import { batchBytesMax, smallAnswerBytesMax } from '../shares/answer-room';
+import { batchBytesMax, smallAnswerBytesMax } from '../shares/page-shares';
 
 /** A part of a list. Its rows are read while they are sent (send-page.ts). */
 export class Page {

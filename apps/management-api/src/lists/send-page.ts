@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { Shares } from '@glovebox/shares';
 import { PacedAnswer, type Pace } from '@glovebox/wire';
 import { whileThere } from '../http/while-there';
-import { requestPageBytesMax } from '../shares/answer-room';
+import { requestPageBytesMax } from '../shares/page-shares';
 import type { Page } from './page';
 
 /**
