@@ -215,9 +215,9 @@ describe('an answer of the management API', () => {
       management.connections[0]?.socket.write(Buffer.alloc(bytes - 2, 'x'));
       return caller;
     };
-    const ended = (caller: RawCaller): Promise<void> => {
+    const ended = async (caller: RawCaller): Promise<void> => {
       caller.socket.resume();
-      return waitFor(() => caller.ended, { timeoutMs: 5_000 });
+      await waitFor(() => caller.ended, { timeoutMs: 5_000 });
     };
 
     it('breaks off at its caller as well when the management API breaks off', async () => {

@@ -42,23 +42,18 @@ export class TokenParts {
   }
 
   /**
-   * Works on the tokens of a page that is not small, part by part. The statement that reads a part
-   * also records it.
+   * Works on the tokens of a page that is not small, part by part, each in a place of
+   * `largeOpenings` that the caller holds. The statement that reads a part also records it.
    */
   async *inParts<Result>(sql: Sql, work: Work<Result>): AsyncGenerator<Result> {
-    const { actor, look, largeOpenings } = this;
+    const { actor, look } = this;
     const partsLeft = partsOf(this.#deferred);
     for (let ids = partsLeft.shift(); ids; ids = partsLeft.shift()) {
-      const tokenIds = ids;
-      const atOnceMax = tokenIds.length === 1 ? Infinity : partBytesMax;
-      const done = await largeOpenings.hold(actor.principal.tenantId, async () => {
-        const rows = await readRows(sql, actor, look, tokenIds, atOnceMax);
-        // They have grown since their sizes were read.
-        if (isDeferred(rows)) return { smaller: partsOf(rows) };
-        return { result: await work(this.#open(rows)) };
-      });
-      if ('result' in done) yield done.result;
-      else partsLeft.unshift(...done.smaller);
+      const atOnceMax = ids.length === 1 ? Infinity : partBytesMax;
+      const rows = await readRows(sql, actor, look, ids, atOnceMax);
+      // They have grown since their sizes were read.
+      if (isDeferred(rows)) partsLeft.unshift(...partsOf(rows));
+      else yield work(this.#open(rows));
     }
   }
 

@@ -26,9 +26,9 @@ export class HttpAdapter extends ExpressAdapter {
     if (status !== undefined) response.status(status);
     if (body === undefined) return response.send();
     const { tenantId } = actorOf(response.req as ApiRequest).principal;
-    const { config, pageBytes, bodies } = this.ctx;
+    const { config, pageBytes, vault, bodies } = this.ctx;
     const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
-    if (body instanceof Page) return sendPage(response, body, tenantId, { pageBytes, pace });
+    if (body instanceof Page) return sendPage(response, body, tenantId, { pageBytes, vault, pace });
     const json = typeof body === 'string' ? body : JSON.stringify(body);
     return sendWhole(response, json, tenantId, { bufferedBytes: bodies.bufferedBytes, pace });
   }

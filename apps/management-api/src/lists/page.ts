@@ -13,7 +13,7 @@ export class Page {
 export interface PageRows {
   /** All of them, or undefined where they are large together. */
   whenSmall(): Promise<readonly Buffer[] | undefined>;
-  inBatches(): AsyncIterable<readonly Buffer[]>;
+  inBatches(): AsyncIterator<readonly Buffer[], void>;
 }
 
 /** Names the rows that are wanted, in order, and how much of them. */

@@ -28,6 +28,7 @@ export async function readPortion<Entity extends ResourceEntity>(
   more = '0',
 ): Promise<InstanceType<Entity>[]> {
   const { tablePath, columns } = manager.connection.getMetadata(entity as EntityTarget<object>);
+  const bytesOf = portion.isWhole ? bytesAtMost : exactBytes;
   const sized = `SELECT id, ${rowBytes} + ${more} + ${columns.map(bytesOf).join(' + ')} AS bytes
     FROM ${tablePath} w WHERE w.tenant_id = :tenantId AND w.id = ANY (:ids)`;
   const selected = idsIn(sized, {
@@ -43,11 +44,26 @@ export async function readPortion<Entity extends ResourceEntity>(
   return portion.ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Weighs a column of the row `w` without its other columns. Sealed bytes are not even fetched. */
-function bytesOf({ databaseName, type, isArray }: ColumnMetadata): string {
+/** Weighs a column of the row `w`. Of text and sealed bytes Postgres knows the length unread. */
+function exactBytes({ databaseName, type, isArray }: ColumnMetadata): string {
   const column = `w."${databaseName}"`;
   if (type === 'jsonb' || isArray) return `coalesce(octet_length(CAST(${column} AS text)), 0)`;
   return type === 'text' || type === 'bytea' ? `coalesce(octet_length(${column}), 0)` : '0';
+}
+
+/** Compressed, JSON may be 256 times as large as what is stored. */
+const unpackedMax = 256;
+
+/**
+ * The same at most, without unpacking anything: what is large shall cost nothing before it has its
+ * place.
+ */
+function bytesAtMost(column: ColumnMetadata): string {
+  const exact = exactBytes(column);
+  if (column.type !== 'jsonb' && !column.isArray) return exact;
+  const name = `w."${column.databaseName}"`;
+  return `CASE WHEN pg_column_compression(${name}) IS NULL AND pg_column_size(${name}) <= 4096
+    THEN ${exact} ELSE coalesce(pg_column_size(${name}), 0) * ${unpackedMax} END`;
 }
 
 /**
