@@ -34,6 +34,21 @@ const longestMs = 120_000;
 const thinDocument = () => Array.from({ length: 99_000 }, () => ({}));
 const mebibyte = 'x'.repeat(1_000_000);
 
+/** A page of them has 15 MB. The tenant may not have more of them than these. */
+async function hundredLargeProxies() {
+  const code = `/*${'x'.repeat(49_000)}*/ module.exports = (req) => req`;
+  const { text } = await call('GET', '/proxies?size=1&name=large', { key: adminKey });
+  for (let n = JSON.parse(text).pagination.total_items; n < 100; n += 1) {
+    await created('/proxies', {
+      name: 'large',
+      destination_url: 'https://example.com',
+      request_transform: { code },
+      response_transform: { code },
+      configuration: { large: mebibyte.slice(0, 60_000) },
+    });
+  }
+}
+
 /** @type {Record<string, () => Promise<void>>} */
 const attacks = {
   async 'code that throws a large error over many arguments'() {
@@ -128,6 +143,31 @@ const attacks = {
     const proxy = { name: 'large', destination_url: 'https://example.com' };
     const body = JSON.stringify({ ...proxy, configuration: { large: mebibyte } });
     await inParallel(4, () => call('POST', '/proxies', { key: adminKey, body }));
+  },
+
+  async 'pages of large definitions to ten readers'() {
+    await hundredLargeProxies();
+    await inParallel(10, () => call('GET', '/proxies?size=100', { key: adminKey }));
+  },
+
+  async 'pages of large definitions that nobody reads'() {
+    await hundredLargeProxies();
+    const { hostname, port } = new URL(baseUrl);
+    const open = new Set();
+    const ask = () => {
+      const socket = net.connect(Number(port), hostname).pause();
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => open.delete(socket));
+      socket.write(`GET /proxies?size=100 HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${adminKey}\r\n\r\n`);
+    };
+    for (let n = 0; n < 300; n += 1) ask();
+    begun();
+    while (!attack.isOver) {
+      if (open.size < 300) ask();
+      await delay(10);
+    }
+    for (const socket of open) socket.destroy();
   },
 
   async 'runs that look up names and connect without end'() {

@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { asyncKind, attackOf, Victim, type Quality } from './neighbour';
 import { runningProduct } from './product';
 
 const product = runningProduct();
 /** At least 200 calls of each kind: of fewer, the 99th percentile would be the slowest of all. */
 const measuredMs = 8_000;
+
+/** Memory that pages of one tenant may take: what they hold, several times over. */
+const growthMaxBytes = 256 * 1024 * 1024;
+
+function managementMemory(): number {
+  const status = readFileSync(`/proc/${product.pids['management-api']}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+}
 
 let victim: Victim;
 let quiet: Readonly<Record<string, Quality>>;
@@ -31,6 +40,8 @@ const attacks: readonly (readonly [does: string, answers: readonly string[]])[] 
   ['code that throws a large error over many arguments', ['400']],
   ['definitions of a mebibyte', ['400', '413', '429']],
   ['a hundred tokens of a mebibyte in one request', ['413', '429']],
+  ['pages of large definitions to ten readers', ['200', '429']],
+  ['pages of large definitions that nobody reads', ['200']],
   ['a run that leaves 150 large calls of its service open', ['200', '429', '504']],
   ['runs that tokenize 500 values at once, over and over', ['200', '429', '504']],
   ['maps of many members', ['400', '413', '429']],
@@ -61,4 +72,13 @@ describe('a tenant is undisturbed while another one sends', () => {
     );
     expect({ harmed, others }).toEqual({ harmed: [], others: [] });
   });
+});
+
+it('three hundred large pages that nobody reads take little memory of the management API', async () => {
+  const before = managementMemory();
+  const attack = await attackOf(product, 'pages of large definitions that nobody reads');
+  await victim.measure(measuredMs);
+  const grown = managementMemory() - before;
+  await attack.end();
+  expect(grown).toBeLessThan(growthMaxBytes);
 });

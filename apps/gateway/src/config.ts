@@ -1,4 +1,5 @@
 import {
+  answerSettings,
   egressSettings,
   flag,
   headerSettings,
@@ -104,6 +105,7 @@ export const settings = {
     min: 100,
     max: 600_000,
   }),
+  ...answerSettings,
   ...pendingSettings,
   OUTCOME_BYTES_PER_TENANT: integer(
     'bytes of outcomes of runs kept for a tenant for 24 hours; above it 429 share_exhausted',

@@ -22,6 +22,7 @@ beforeAll(async () => {
   gateway = await startSpecGateway({
     MANAGEMENT_URL: management.url,
     MANAGEMENT_TIMEOUT_MS: '500',
+    ANSWER_WHOLE_MS: '1500',
   });
 });
 afterAll(async () => {
@@ -200,6 +201,50 @@ describe('an answer of the management API', () => {
     management.connections[0]?.socket.destroy();
     await waitFor(() => caller.ended);
     expect(caller.text).toMatch(/content-length: 9/i);
+  });
+
+  describe('that is larger than what the system holds of it', () => {
+    const bytes = 64 * 1024 * 1024;
+    const begun = `HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\nx`;
+    /** Asks for it and reads nothing of it. */
+    const askAndPause = async (): Promise<RawCaller> => {
+      answer = begun;
+      const caller = new RawCaller(gateway.port, 'GET /tokens HTTP/1.1\r\nHost: a\r\n\r\n');
+      await waitFor(() => caller.text.includes('\r\n\r\n'));
+      caller.socket.pause();
+      management.connections[0]?.socket.write(Buffer.alloc(bytes - 2, 'x'));
+      return caller;
+    };
+    const ended = async (caller: RawCaller): Promise<void> => {
+      caller.socket.resume();
+      await waitFor(() => caller.ended, { timeoutMs: 5_000 });
+    };
+
+    it('breaks off at its caller as well when the management API breaks off', async () => {
+      const caller = await askAndPause();
+      await waitFor(() => Number(management.connections[0]?.socket.bytesWritten) > bytes / 2);
+      management.connections[0]?.socket.destroy();
+      await ended(caller);
+      expect(caller.text.length).toBeLessThan(bytes);
+    });
+
+    it('ends when its caller reads nothing', async () => {
+      const caller = await askAndPause();
+      await waitFor(() => management.connections[0]?.ended === true);
+      await ended(caller);
+      expect(caller.text.length).toBeLessThan(bytes);
+    });
+
+    it('ends after its time when its caller reads slowly', async () => {
+      const caller = await askAndPause();
+      const begunAt = performance.now();
+      const sip = setInterval(() => caller.socket.read(200_000), 20);
+      await waitFor(() => management.connections[0]?.ended === true, { timeoutMs: 5_000 });
+      clearInterval(sip);
+      expect(performance.now() - begunAt).toBeLessThan(3_000);
+      await ended(caller);
+      expect(caller.text.length).toBeLessThan(bytes);
+    });
   });
 });
 

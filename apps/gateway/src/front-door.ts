@@ -6,6 +6,7 @@ import { Problem } from '@glovebox/problems';
 import {
   readBody,
   discardRest,
+  PacedAnswer,
   traceHeader,
   type Reading,
   type ServiceHeaders,
@@ -30,6 +31,7 @@ export function createFrontDoor(
   ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash'>,
 ): FrontDoor {
   const { config, headers } = ctx;
+  const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
   const proxy = httpProxy.createProxyServer({
     target: config.MANAGEMENT_URL,
     agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -60,10 +62,7 @@ export function createFrontDoor(
   proxy.on('proxyRes', (answer, req, res) => {
     if (res.headersSent || res.destroyed) return void answer.destroy();
     res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders, headers));
-    answer.pipe(res);
-    answer.once('close', () => {
-      if (!answer.complete) res.destroy();
-    });
+    passOn(answer, new PacedAnswer(res, pace)).catch(() => res.destroy());
     // Node stops reading on both sides if the answer comes before the end of the body, and all
     // three would wait for each other. The rest of the body is dropped.
     answer.once('end', () => {
@@ -100,6 +99,12 @@ export function createFrontDoor(
       sendProblem(req, res, thrown, call);
     }
   };
+}
+
+/** Rejects when the answer breaks off, or when its caller leaves or does not read. */
+async function passOn(answer: IncomingMessage, paced: PacedAnswer): Promise<void> {
+  for await (const part of answer) await paced.write(part as Buffer);
+  await paced.end();
 }
 
 interface Owner {

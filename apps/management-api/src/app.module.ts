@@ -80,7 +80,7 @@ class AppModule {
 export async function createApp(ctx: ManagementContext): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.on(ctx),
-    new HttpAdapter(),
+    new HttpAdapter(ctx),
     {
       // Nest's parser would answer 400 and 413 before the guards run.
       bodyParser: false,

@@ -1,4 +1,5 @@
 import {
+  answerSettings,
   destinationSettings,
   headerSettings,
   integer,
@@ -28,6 +29,7 @@ export const settings = {
     32 * 1024 * 1024,
     { min: 100_000, max: 10_000_000_000 },
   ),
+  ...answerSettings,
   ...pendingSettings,
   RATE_LIMIT_PER_MINUTE: integer('calls that one API key may make in a minute; 0 is no limit', 0, {
     min: 0,

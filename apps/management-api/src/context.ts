@@ -12,10 +12,11 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
-import { observeShares } from '@glovebox/shares';
+import { observeShares, type Shares } from '@glovebox/shares';
 import { connectStores, observeRelay } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
+import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { eachInTenant } from './database/in-tenant';
@@ -36,6 +37,7 @@ export interface ManagementContext {
   readonly keyUses: KeyUses;
   readonly vault: Vault;
   readonly bodies: BodyShares;
+  readonly pageBytes: Shares;
   /** Only checks destinations. The management API opens no connection to them. */
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
@@ -92,6 +94,7 @@ export async function createManagementContext(
     usesOneByOne((tenantId) => eachInTenant(dataSource, tenantId)),
   );
   const bodies = createBodyShares();
+  const pageBytes = createPageShares();
   observeShares(registry, {
     connections: dataSource.shares,
     lists: searches.shares.lists,
@@ -99,6 +102,7 @@ export async function createManagementContext(
     large_openings: vault.largeOpenings.shares,
     buffered_bytes: bodies.bufferedBytes,
     large_bodies: bodies.largeBodies,
+    page_bytes: pageBytes,
   });
 
   observeRelay(registry, stores.definitions.relay);
@@ -123,6 +127,7 @@ export async function createManagementContext(
     keyUses: stores.keyUses,
     vault,
     bodies,
+    pageBytes,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {

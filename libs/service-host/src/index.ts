@@ -20,6 +20,7 @@ export { readiness, readinessWithinMs, upOrDown } from './readiness';
 export { Secret } from './secret';
 export { runService, stopService, type Service } from './service';
 export {
+  answerSettings,
   destinationSettings,
   egressSettings,
   headerSettings,

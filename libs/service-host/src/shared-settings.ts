@@ -113,3 +113,17 @@ export const pendingSettings = {
     { min: 1, max: 1_000_000 },
   ),
 };
+
+/** Settings of a process that writes answers as their callers read them. */
+export const answerSettings = {
+  ANSWER_IDLE_MS: integer(
+    'how long a caller may take nothing of an answer of the management API',
+    30_000,
+    { min: 100, max: 600_000 },
+  ),
+  ANSWER_WHOLE_MS: integer(
+    'how long a caller may take to read such an answer to its end',
+    120_000,
+    { min: 100, max: 3_600_000 },
+  ),
+};

@@ -4,8 +4,9 @@ import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './large-openings';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
-import { showingGrants, showTokens } from './shown-tokens';
+import { showingGrants, type Look } from './shown-tokens';
 import { findIds } from './statements/find-ids';
+import { TokenParts } from './token-parts';
 import type { TokenView } from './token';
 
 export interface FoundTokens {
@@ -13,12 +14,18 @@ export interface FoundTokens {
   readonly tokens: readonly TokenView[];
 }
 
+/** A page whose tokens are found and not yet shown. */
+export interface FoundParts {
+  readonly total: number;
+  readonly parts: TokenParts;
+}
+
 export interface TokenPage {
   readonly page: number;
   readonly size: number;
 }
 
-/** Finds and counts one page of tokens in an index, then shows each as its grant says. */
+/** Finds and counts one page of tokens in an index. Showing them is another step. */
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,
@@ -33,18 +40,17 @@ export async function findTokens(
     readonly condition: Condition;
     readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
   },
-): Promise<FoundTokens> {
+): Promise<FoundParts> {
   const { tenantId } = actor.principal;
   const grants = showingGrants(actor.principal, permission);
   const hashes = new KeyedHashes(sealer);
   const { total, ids } = await findIds(sql, { tenantId, hashes, grants, condition, page, size });
-  const look = {
+  const look: Look = {
     permission,
     operation: permission === 'token:read' ? 'token.list' : 'token.search',
     entityType: 'tenant',
     entityId: tenantId,
     isList: true,
-  } as const;
-  const shown = await showTokens(sql, sealer, actor, look, ids, largeOpenings);
-  return { total, tokens: shown };
+  };
+  return { total, parts: new TokenParts(sealer, largeOpenings, actor, look, ids) };
 }

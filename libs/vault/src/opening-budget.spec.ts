@@ -3,7 +3,14 @@ import type { Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import { OpeningBudget, TokenUses, Vault, type TokenInput, type Use } from './index';
+import {
+  OpeningBudget,
+  TokenUses,
+  Vault,
+  type TokenInput,
+  type TokenView,
+  type Use,
+} from './index';
 
 const mebibyte = 1024 * 1024;
 let testDatabase: TestDatabase;
@@ -155,11 +162,9 @@ describe('one request', () => {
         vault.listTokens(data, actor, { metadata: { kind } }, { page: 1, size });
       await expect(list(100)).rejects.toMatchObject({ code: 'payload_too_large' });
       expect((await list(2)).tokens).toHaveLength(2);
-      const search = vault.searchTokens(data, actor, `metadata.kind:${kind}`, {
-        page: 1,
-        size: 100,
-      });
-      await expect(search).rejects.toMatchObject({ code: 'payload_too_large' });
+      const page = { page: 1, size: 100 };
+      const { parts } = await vault.findSearched(data, actor, `metadata.kind:${kind}`, page);
+      await expect(parts.all(data)).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
 
@@ -195,6 +200,33 @@ describe('a page', () => {
     expect(await lines()).toEqual([{ outcome: 'success', tokens: 9 }]);
     await waitFor(() => vault.largeOpenings.shares.state.held === 0);
     expect(vault.largeOpenings.shares.state.waiting).toBe(0);
+  });
+
+  it('comes part by part, and in smaller parts where its tokens have grown since they were found', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await create({ data: 'x'.repeat(100_000) }));
+    const looker = { ...actor, traceId: randomUUID() };
+    const { parts } = await vault.findListed(data, looker, { ids }, { page: 1, size: 6 });
+    const lengthsOf = async (tokens: AsyncIterable<TokenView>): Promise<number[]> => {
+      const lengths: number[] = [];
+      for await (const token of tokens) lengths.push(String(token.data).length);
+      return lengths;
+    };
+    expect(await parts.whenSmall(data, lengthsOf)).toBeUndefined();
+    const newest = [...ids].reverse();
+    for (const id of newest.slice(1, 3)) {
+      await data.transaction((sql) =>
+        vault.updateToken(sql, actor, id, { data: 'x'.repeat(400_000) }),
+      );
+    }
+    const shown: number[][] = [];
+    for await (const lengths of parts.inParts(data, lengthsOf)) shown.push(lengths);
+    expect(shown).toEqual([[100_000, 400_000], [400_000, 100_000], [100_000], [100_000]]);
+    const lines = await admin.query<{ tokens: number; outcome: string }>(
+      'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1 ORDER BY id',
+      [looker.traceId],
+    );
+    expect(lines).toEqual(shown.map(({ length }) => ({ outcome: 'success', tokens: length })));
   });
 
   it('does not wait if it opens little, and is not counted if it is the last one', async () => {

@@ -23,7 +23,7 @@ import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
 
 /** A look at tokens: its permission, and its name in the audit log. */
-interface Look {
+export interface Look {
   readonly permission: Permission;
   readonly operation: string;
   readonly entityType: 'token' | 'tenant';
@@ -58,35 +58,54 @@ export function shownIn(
 export async function showTokens(
   sql: Sql,
   sealer: Sealer,
-  { principal, traceId }: Actor,
-  { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
+  actor: Actor,
+  look: Look,
   tokenIds: readonly string[],
   largeOpenings?: LargeOpenings,
 ): Promise<TokenView[]> {
   if (tokenIds.length === 0) return [];
-  const { tenantId, applicationId: actorId } = principal;
-  const use = { tenantId, actorId, operation, entityType, entityId, traceId };
-  const grants = showingGrants(principal, permission);
-  const read = (atOnceMax: number): Promise<LookRow[]> => {
-    const limits = { bytesMax: openedBytesMax, atOnceMax };
-    return readLook(sql, { use, grants, tokenIds, limits, isChange, isList });
-  };
-  const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
-    if (rows.some(({ isAllowed }) => !isAllowed)) throw refusalOf(permission, rows);
-    return open(sealer, principal, rows);
-  };
-  if (!largeOpenings) return show(await read(openedBytesMax));
-  const rows = await read(openedAtOnceMax);
-  if (!rows.some(({ isDeferred }) => isDeferred)) return show(rows);
-  return largeOpenings.hold(tenantId, async () => show(await read(openedBytesMax)));
+  const show = (rows: readonly LookRow[]): Promise<TokenView[]> =>
+    openRows(sealer, actor.principal, rows);
+  if (!largeOpenings) return show(await readRows(sql, actor, look, tokenIds, Infinity));
+  const rows = await readRows(sql, actor, look, tokenIds, openedAtOnceMax);
+  if (!isDeferred(rows)) return show(rows);
+  return largeOpenings.hold(actor.principal.tenantId, async () =>
+    show(await readRows(sql, actor, look, tokenIds, Infinity)),
+  );
 }
+
+/** Reads and records, or throws. More bytes than `atOnceMax` are deferred: not yet released. */
+export async function readRows(
+  sql: Sql,
+  { principal, traceId }: Actor,
+  { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
+  tokenIds: readonly string[],
+  atOnceMax: number,
+): Promise<LookRow[]> {
+  const { tenantId, applicationId: actorId } = principal;
+  const rows = await readLook(sql, {
+    use: { tenantId, actorId, operation, entityType, entityId, traceId },
+    grants: showingGrants(principal, permission),
+    tokenIds,
+    limits: {
+      bytesMax: openedBytesMax,
+      atOnceMax: Math.min(atOnceMax, Number.MAX_SAFE_INTEGER),
+    },
+    isChange,
+    isList,
+  });
+  if (rows.some(({ isAllowed }) => !isAllowed)) throw refusalOf(permission, rows);
+  return rows;
+}
+
+export const isDeferred = (rows: readonly LookRow[]): boolean => rows[0]?.isDeferred === true;
 
 function refusalOf(permission: Permission, rows: readonly LookRow[]): Problem {
   const isOutOfBounds = rows.some(({ transform }) => transform === null);
   return isOutOfBounds ? outOfBounds(permission) : tooManyBytes();
 }
 
-async function open(
+export async function openRows(
   sealer: Sealer,
   principal: Principal,
   rows: readonly LookRow[],

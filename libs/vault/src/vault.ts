@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
-import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
+import { findTokens, type FoundParts, type FoundTokens, type TokenPage } from './find-tokens';
 import { LargeOpenings } from './large-openings';
 import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
@@ -62,12 +62,24 @@ export class Vault {
     return shown;
   }
 
-  listTokens(
+  /** Lists a page whose tokens are kept in memory together. */
+  async listTokens(
+    sql: Sql,
+    actor: Actor,
+    filter: TokenFilter,
+    page: TokenPage,
+  ): Promise<FoundTokens> {
+    const { total, parts } = await this.findListed(sql, actor, filter, page);
+    return { total, tokens: await parts.all(sql) };
+  }
+
+  /** Finds the page of a list. Its tokens are shown by `parts`. */
+  findListed(
     sql: Sql,
     actor: Actor,
     { ids = [], types = [], metadata = {} }: TokenFilter,
     page: TokenPage,
-  ): Promise<FoundTokens> {
+  ): Promise<FoundParts> {
     const of: Condition[] = [
       ...(ids.length > 0 ? [{ kind: 'equals', column: 'id', values: ids } as const] : []),
       ...(types.length > 0 ? [{ kind: 'equals', column: 'type', values: types } as const] : []),
@@ -80,7 +92,8 @@ export class Vault {
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
-  async searchTokens(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundTokens> {
+  /** Finds the page of a search. Its tokens are shown by `parts`. */
+  async findSearched(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundParts> {
     const condition = parseSearchQuery(query);
     const wanted = { ...page, condition, permission: 'token:search' } as const;
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);

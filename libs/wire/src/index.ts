@@ -5,6 +5,7 @@ export { isJsonObject, jsonNumberOf, type JsonObject } from './json-values';
 export { jsonTypes, requireMediaType } from './media-type';
 export { fromWire, toWire, wireName, type OnWire } from './member-names';
 export { mergePatch } from './merge-patch';
+export { PacedAnswer, type Pace } from './paced-answer';
 export { Collected, readAtMost, readBody, type Reading } from './read-body';
 export { discardRest } from './discard-rest';
 export { isLingering, linger, lingerBehindAnswers } from './linger';

@@ -4,7 +4,7 @@ import type { Author } from '../changes/change';
 import { AnyCaller, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import type { Page } from '../lists/listing';
+import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/merge-patch';
 import { Application } from '../entities/application.entity';
 import {
@@ -33,10 +33,7 @@ export class ApplicationsController {
 
   @Get()
   @RequirePermission('application:read')
-  list(
-    @Caller() actor: Actor,
-    @ApplicationListing() query: ApplicationListQuery,
-  ): Promise<Page<ApplicationResponse>> {
+  list(@Caller() actor: Actor, @ApplicationListing() query: ApplicationListQuery): Promise<Page> {
     return this.applications.list(actor, query);
   }
 

@@ -5,9 +5,9 @@ import { invalid, Problem } from '@glovebox/problems';
 import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
-import { inTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
-import { listRows, toPage, type Page } from '../lists/listing';
+import { listResources } from '../lists/list-resources';
+import type { Page } from '../lists/page';
 import { modifiedNow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
 import { ApplicationKey } from '../entities/application-key.entity';
@@ -40,14 +40,17 @@ export class ApplicationsService {
     });
   }
 
-  list({ principal }: Actor, query: ApplicationListQuery): Promise<Page<ApplicationResponse>> {
+  list({ principal }: Actor, query: ApplicationListQuery): Promise<Page> {
     const { tenantId } = principal;
     const more = query.type === undefined ? {} : { type: query.type };
-    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
-      const { rows, total } = await listRows(manager, Application, tenantId, query, more);
-      const data = rows.map((row) => toApplicationResponse(row, 'read'));
-      return toPage(query, total, data);
-    });
+    return listResources(
+      this.ctx.dataSource,
+      Application,
+      tenantId,
+      query,
+      (row) => toApplicationResponse(row, 'read'),
+      more,
+    );
   }
 
   /** Returns the application that the API key of the call belongs to. */

@@ -3,7 +3,7 @@ import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
-import type { CursorPage } from '../lists/cursor';
+import type { Page } from '../lists/page';
 import {
   DeliveryListing,
   ReplayDeliveries,
@@ -19,10 +19,7 @@ export class DeliveriesController {
 
   @Get()
   @RequirePermission('log:read')
-  list(
-    @Caller() actor: Actor,
-    @DeliveryListing() query: DeliveryQuery,
-  ): Promise<CursorPage<DeliveryResponse>> {
+  list(@Caller() actor: Actor, @DeliveryListing() query: DeliveryQuery): Promise<Page> {
     return this.deliveries.list(actor, query);
   }
 

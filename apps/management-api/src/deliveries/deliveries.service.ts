@@ -8,7 +8,9 @@ import { receiverOf, webhookPlace } from '@glovebox/reactors';
 import type { Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { toCursorPage, type CursorPage } from '../lists/cursor';
+import { toCursorPage } from '../lists/cursor';
+import { rowsOf, type Page, type Portion } from '../lists/page';
+import { queryPortion } from '../lists/portion';
 import { isUuid } from '../validation/uuid';
 import {
   replayedMax,
@@ -21,6 +23,7 @@ import {
 } from './deliveries.dto';
 import {
   countWaiting,
+  deliveriesById,
   endedDeliveries,
   findDelivery,
   listStatement,
@@ -32,15 +35,20 @@ import {
 export class DeliveriesService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async list(actor: Actor, query: DeliveryQuery): Promise<CursorPage<DeliveryResponse>> {
+  async list(actor: Actor, query: DeliveryQuery): Promise<Page> {
     const { tenantId } = actor.principal;
     const receiver = await this.#receiverOf(tenantId, query.host);
+    const { searches } = this.ctx;
     const { text, values } = listStatement(tenantId, { ...query, receiver }, query.size);
-    const rows = await this.ctx.searches.list(tenantId, (sql) =>
-      sql.query<DeliveryRow>(text, values),
+    const found = await searches.list(tenantId, (sql) => sql.query<{ id: string }>(text, values));
+    const read = (portion: Portion): Promise<DeliveryRow[]> =>
+      searches.list(tenantId, (sql) =>
+        queryPortion(sql, portion, deliveriesById, { idType: 'uuid', values: [tenantId] }),
+      );
+    const ids = found.map(({ id }) => id);
+    return toCursorPage(query, ids, (shown) =>
+      rowsOf(shown, read, (row) => this.#show(tenantId, row)),
     );
-    const data = await Promise.all(rows.map((row) => this.#show(tenantId, row)));
-    return toCursorPage(query, rows, data);
   }
 
   async get({ principal: { tenantId } }: Actor, deliveryId: string): Promise<DeliveryResponse> {

@@ -21,7 +21,12 @@ interface Selection extends Partial<Omit<CursorQuery, 'size'>> {
   readonly receiver?: string | undefined;
 }
 
-/** The statement of a part of the list. It finds one row more than the part has, if there is one. */
+/** Selects the webhooks with these ids, of a tenant. */
+export const deliveriesById = `SELECT ${ended} FROM ended_deliveries
+    WHERE tenant_id = $2 AND id = ANY ($1)
+  UNION ALL SELECT ${waiting} FROM webhook_deliveries WHERE tenant_id = $2 AND id = ANY ($1)`;
+
+/** The statement of a part of the list. It finds one id more than the part has, if there is one. */
 export function listStatement(
   tenantId: string,
   selection: Selection,
@@ -31,8 +36,8 @@ export function listStatement(
   const inQueue = selected(new Conditions(inLog), tenantId, selection);
   const limit = `ORDER BY id DESC LIMIT ${inLog.parameter(size + 1)}`;
   return {
-    text: `(SELECT ${ended} FROM ended_deliveries WHERE ${inLog} ${limit}) UNION ALL
-      (SELECT ${waiting} FROM webhook_deliveries WHERE ${inQueue} ${limit}) ${limit}`,
+    text: `(SELECT id FROM ended_deliveries WHERE ${inLog} ${limit}) UNION ALL
+      (SELECT id FROM webhook_deliveries WHERE ${inQueue} ${limit}) ${limit}`,
     values: inLog.values,
   };
 }

@@ -1,6 +1,7 @@
 import { lowestIdAt } from '@glovebox/database';
 import type { Filters } from './filters';
 import { readSize, requireKnown } from './listing';
+import { Page, type PageRows } from './page';
 
 /** The part of a log that a list is asked for. The cursor is the id of the last entry seen. */
 export interface CursorQuery {
@@ -8,12 +9,6 @@ export interface CursorQuery {
   readonly after: string | undefined;
   readonly from: Date | undefined;
   readonly to: Date | undefined;
-}
-
-/** A part of a log, the newest first. With `after` there is more. */
-export interface CursorPage<Item> {
-  readonly pagination: { readonly page_size: number; readonly after?: string };
-  readonly data: readonly Item[];
 }
 
 export function readCursor(
@@ -64,13 +59,13 @@ export class Conditions {
   }
 }
 
-/** Cuts off the row that only shows that there is more. */
-export function toCursorPage<Row extends { readonly id: string }, Item>(
+/** A part of a log, the newest first. The id that only shows that there is more is cut off. */
+export function toCursorPage(
   { size }: CursorQuery,
-  rows: readonly Row[],
-  data: readonly Item[],
-): CursorPage<Item> {
-  const last = rows.length > size ? rows[size - 1] : undefined;
-  const pagination = { page_size: size, ...(last ? { after: last.id } : {}) };
-  return { pagination, data: data.slice(0, size) };
+  ids: readonly string[],
+  rowsOf: (ids: readonly string[]) => PageRows,
+): Page {
+  const after = ids.length > size ? ids[size - 1] : undefined;
+  const pagination = { page_size: size, ...(after === undefined ? {} : { after }) };
+  return new Page(pagination, rowsOf(ids.slice(0, size)));
 }

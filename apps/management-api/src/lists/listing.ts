@@ -4,6 +4,7 @@ import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
 import { nameMax } from '../validation/limits';
 import { isUuid } from '../validation/uuid';
+import { Page, type PageRows } from './page';
 
 export interface PageQuery {
   readonly page: number;
@@ -15,16 +16,6 @@ export interface ListQuery extends PageQuery {
   readonly ids: readonly string[];
   /** A pattern in which `*` is the wildcard. */
   readonly name: string | undefined;
-}
-
-export interface Page<Item> {
-  readonly pagination: {
-    readonly total_items: number;
-    readonly page_number: number;
-    readonly page_size: number;
-    readonly total_pages: number;
-  };
-  readonly data: readonly Item[];
 }
 
 const pageSizeMax = 100;
@@ -101,26 +92,21 @@ function readWhole(
 }
 
 /**
- * Reads one page of a tenant's rows, newest first. Counting and paging use the index alone, however
- * far the page is. Then only the rows of the page are read.
+ * Finds one page of a tenant's rows, newest first. Counting and paging use the index alone, however
+ * far the page is. The rows are read while they are sent.
  */
-export async function listRows<Entity extends ResourceEntity>(
+export async function listIds(
   manager: EntityManager,
-  entity: Entity,
+  entity: ResourceEntity,
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
-): Promise<{ rows: InstanceType<Entity>[]; total: number }> {
+): Promise<{ ids: string[]; total: number }> {
   const { count, page } = listStatements(manager, entity, tenantId, query, more);
   const total = (await count.getRawOne<{ total: number }>())?.total ?? 0;
-  if ((query.page - 1) * query.size >= total) return { rows: [], total };
+  if ((query.page - 1) * query.size >= total) return { ids: [], total };
   const ids = (await page.getRawMany<{ id: string }>()).map(({ id }) => id);
-  const found = await manager
-    .createQueryBuilder(entity, 'r')
-    .where('r.tenantId = :tenantId AND r.id = ANY (:ids)', { tenantId, ids })
-    .getMany();
-  const byId = new Map(found.map((row) => [row.id, row as InstanceType<Entity>]));
-  return { rows: ids.flatMap((id) => byId.get(id) ?? []), total };
+  return { ids, total };
 }
 
 /** The statements that count the rows and find the ids of a page. */
@@ -157,18 +143,14 @@ function likePattern(name: string): string {
   return name.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }
 
-export function toPage<Item>(
-  { page, size }: PageQuery,
-  total: number,
-  data: readonly Item[],
-): Page<Item> {
-  return {
-    pagination: {
+export function toPage({ page, size }: PageQuery, total: number, rows: PageRows): Page {
+  return new Page(
+    {
       total_items: total,
       page_number: page,
       page_size: size,
       total_pages: Math.ceil(total / size),
     },
-    data,
-  };
+    rows,
+  );
 }

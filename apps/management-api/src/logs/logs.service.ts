@@ -1,9 +1,11 @@
 import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
-import { asSql, inTenant } from '../database/in-tenant';
-import { toPage, type Page } from '../lists/listing';
-import { toLogLine, type LogLine, type LogQuery, type LogRow } from './logs.dto';
+import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
+import { toPage } from '../lists/listing';
+import { rowsOf, type Page } from '../lists/page';
+import { queryPortion } from '../lists/portion';
+import { toLogLine, type LogQuery, type LogRow } from './logs.dto';
 
 const columns = `id, actor_id AS "actorId", operation, entity_type AS "entityType",
   entity_id AS "entityId", outcome, trace_id AS "traceId", token_ids AS "tokenIds",
@@ -13,20 +15,40 @@ const columns = `id, actor_id AS "actorId", operation, entity_type AS "entityTyp
 export class LogsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  list({ principal: { tenantId } }: Actor, query: LogQuery): Promise<Page<LogLine>> {
+  async list({ principal: { tenantId } }: Actor, query: LogQuery): Promise<Page> {
+    const { dataSource } = this.ctx;
     const { count, page } = logStatements(tenantId, query);
-    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
+    const { total, keys } = await inTenant(dataSource, tenantId, async (manager) => {
       const sql = asSql(manager);
       const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
         count.text,
         count.values,
       );
       const isPast = (query.page - 1) * query.size >= total;
-      const rows = isPast ? [] : await sql.query<LogRow>(page.text, page.values);
-      return toPage(query, total, rows.map(toLogLine));
+      return { total, keys: isPast ? [] : await sql.query<LogKey>(page.text, page.values) };
     });
+    const times = new Map(keys.map(({ id, at }) => [id, at]));
+    const rows = rowsOf(
+      [...times.keys()],
+      (portion) =>
+        queryPortion<LogRow>(eachInTenant(dataSource, tenantId), portion, linesByKey, {
+          idType: 'bigint',
+          values: [tenantId, portion.ids.map((id) => times.get(id))],
+        }),
+      toLogLine,
+    );
+    return toPage(query, total, rows);
   }
 }
+
+/** The log is divided by time: a line is found by its time and id. */
+interface LogKey {
+  readonly id: string;
+  readonly at: Date;
+}
+
+const linesByKey = `SELECT ${columns} FROM audit_log
+  JOIN unnest($1::bigint[], $3::timestamptz[]) AS k (id, at) USING (id, at) WHERE tenant_id = $2`;
 
 interface Statement {
   readonly text: string;
@@ -34,8 +56,7 @@ interface Statement {
 }
 
 /**
- * The statements that count and find the lines of a page. Apart from those lines, both read an
- * index alone.
+ * The statements that count the lines and find the keys of a page. Both read an index alone.
  */
 export function logStatements(
   tenantId: string,
@@ -56,11 +77,8 @@ export function logStatements(
   return {
     count: { text: `SELECT count(*)::int AS total FROM audit_log WHERE ${where}`, values },
     page: {
-      text: `SELECT ${columns} FROM (
-          SELECT tenant_id, at, id FROM audit_log WHERE ${where}
-          ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}
-        ) shown JOIN audit_log l USING (tenant_id, at, id)
-        ORDER BY at DESC, id DESC`,
+      text: `SELECT id, at FROM audit_log WHERE ${where}
+        ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`,
       values: [...values, query.size, (query.page - 1) * query.size],
     },
   };

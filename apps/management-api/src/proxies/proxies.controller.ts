@@ -5,7 +5,8 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import { Listing, type ListQuery, type Page } from '../lists/listing';
+import { Listing, type ListQuery } from '../lists/listing';
+import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/merge-patch';
 import { ProxyInput, type ProxyResponse } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
@@ -24,7 +25,7 @@ export class ProxiesController {
 
   @Get()
   @RequirePermission('proxy:read')
-  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page<ProxyResponse>> {
+  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page> {
     return this.proxies.list(actor, query);
   }
 

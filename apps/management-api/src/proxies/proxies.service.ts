@@ -11,8 +11,9 @@ import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
-import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listResources } from '../lists/list-resources';
+import type { ListQuery } from '../lists/listing';
+import type { Page } from '../lists/page';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
@@ -55,12 +56,9 @@ export class ProxiesService {
     });
   }
 
-  async list({ principal }: Actor, query: ListQuery): Promise<Page<ProxyResponse>> {
+  list({ principal }: Actor, query: ListQuery): Promise<Page> {
     const { tenantId } = principal;
-    const { rows, total } = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
-      listRows(manager, Proxy, tenantId, query),
-    );
-    return toPage(query, total, await Promise.all(rows.map((row) => this.show(row))));
+    return listResources(this.ctx.dataSource, Proxy, tenantId, query, (row) => this.show(row));
   }
 
   async show(proxy: Proxy): Promise<ProxyResponse> {

@@ -7,8 +7,9 @@ import { offeredNames } from '@glovebox/sandbox';
 import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
-import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listResources } from '../lists/list-resources';
+import type { ListQuery } from '../lists/listing';
+import type { Page } from '../lists/page';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
@@ -38,13 +39,11 @@ export class ReactorFormulasService {
     });
   }
 
-  list({ principal }: Actor, query: ListQuery): Promise<Page<FormulaResponse>> {
+  list({ principal }: Actor, query: ListQuery): Promise<Page> {
     const { tenantId } = principal;
-    return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
-      const { rows, total } = await listRows(manager, ReactorFormula, tenantId, query);
-      const data = rows.map((row) => toFormulaResponse(row, 'read'));
-      return toPage(query, total, data);
-    });
+    return listResources(this.ctx.dataSource, ReactorFormula, tenantId, query, (row) =>
+      toFormulaResponse(row, 'read'),
+    );
   }
 
   update(author: Author, id: string, input: FormulaInput): Promise<FormulaResponse> {

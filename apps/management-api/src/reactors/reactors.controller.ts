@@ -4,7 +4,8 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
-import { Listing, type ListQuery, type Page } from '../lists/listing';
+import { Listing, type ListQuery } from '../lists/listing';
+import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/merge-patch';
 import { Reactor } from '../entities/reactor.entity';
 import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
@@ -22,7 +23,7 @@ export class ReactorsController {
 
   @Get()
   @RequirePermission('reactor:read')
-  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page<ReactorResponse>> {
+  list(@Caller() actor: Actor, @Listing() query: ListQuery): Promise<Page> {
     return this.reactors.list(actor, query);
   }
 

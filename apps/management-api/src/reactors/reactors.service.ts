@@ -16,7 +16,9 @@ import {
 } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listIds, toPage, type ListQuery } from '../lists/listing';
+import { rowsOf, type Page, type Portion } from '../lists/page';
+import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
@@ -47,17 +49,20 @@ export class ReactorsService {
     });
   }
 
-  async list({ principal }: Actor, query: ListQuery): Promise<Page<ReactorResponse>> {
+  async list({ principal }: Actor, query: ListQuery): Promise<Page> {
     const { tenantId } = principal;
-    const { rows, total, formulas } = await inTenant(
-      this.ctx.dataSource,
-      tenantId,
-      async (manager) => {
-        const page = await listRows(manager, Reactor, tenantId, query);
-        return { ...page, formulas: await formulasOf(manager, tenantId, page.rows) };
-      },
+    const { dataSource } = this.ctx;
+    const { ids, total } = await inTenant(dataSource, tenantId, (manager) =>
+      listIds(manager, Reactor, tenantId, query),
     );
-    return toPage(query, total, await this.#show(rows, formulas));
+    const read = (portion: Portion) =>
+      statementsInTenant(dataSource, tenantId, async (manager) => {
+        const rows = await readPortion(manager, Reactor, tenantId, portion, formulaBytes);
+        const formulas = await formulasOf(manager, tenantId, rows);
+        return rows.map((reactor) => ({ id: reactor.id, reactor, formulas }));
+      });
+    const rows = rowsOf(ids, read, ({ reactor, formulas }) => this.#show(reactor, formulas));
+    return toPage(query, total, rows);
   }
 
   async show(reactor: Reactor): Promise<ReactorResponse> {
@@ -65,7 +70,7 @@ export class ReactorsService {
     const formulas = await statementsInTenant(this.ctx.dataSource, tenantId, (manager) =>
       formulasOf(manager, tenantId, [reactor]),
     );
-    const [shown] = await this.#show([reactor], formulas);
+    const shown = await this.#show(reactor, formulas);
     if (!shown) throw new Problem('not_found');
     return shown;
   }
@@ -154,18 +159,15 @@ export class ReactorsService {
     return { columns, formula, configuration, application };
   }
 
-  /** Omits reactors whose formula was deleted after the reactors were read. */
+  /** Returns undefined if the formula was deleted after the reactor was read. */
   async #show(
-    reactors: readonly Reactor[],
+    reactor: Reactor,
     formulas: ReadonlyMap<string, ReactorFormula>,
-  ): Promise<ReactorResponse[]> {
-    const shown = reactors.map(async (reactor) => {
-      const formula = formulas.get(reactor.formulaId);
-      if (!formula) return [];
-      const configuration = await this.#configurationOf(reactor);
-      return [toReactorResponse(reactor, { formula, configuration }, 'read')];
-    });
-    return (await Promise.all(shown)).flat();
+  ): Promise<ReactorResponse | undefined> {
+    const formula = formulas.get(reactor.formulaId);
+    if (!formula) return undefined;
+    const configuration = await this.#configurationOf(reactor);
+    return toReactorResponse(reactor, { formula, configuration }, 'read');
   }
 
   #configurationOf(reactor: Reactor): Promise<Configuration> {
@@ -173,6 +175,11 @@ export class ReactorsService {
     return openConfiguration(this.ctx.sealer, place, reactor.configuration);
   }
 }
+
+/** Each reactor shows its formula, without the code. */
+const formulaBytes = `(SELECT coalesce(octet_length(f.description), 0) + coalesce(octet_length(f.icon), 0)
+    + octet_length(CAST(f.configuration AS text)) + octet_length(CAST(f.request_parameters AS text))
+  FROM reactor_formulas f WHERE f.tenant_id = w.tenant_id AND f.id = w.formula_id)`;
 
 async function formulasOf(
   manager: EntityManager,

@@ -19,7 +19,11 @@ const waiting = `id, 'reactor' AS kind, reactor_id AS "resourceId", actor_id AS 
   NULL::integer AS "durationMs", NULL::jsonb AS position, created_at AS "createdAt",
   started_at AS "startedAt", finished_at AS "endedAt"`;
 
-/** The statement of a part of the log. It finds one row more than the part has, if there is one. */
+/** Selects the runs with these ids, of a tenant. */
+export const runsById = `SELECT ${ended} FROM ended_runs WHERE tenant_id = $2 AND id = ANY ($1)
+  UNION ALL SELECT ${waiting} FROM reactor_runs WHERE tenant_id = $2 AND id = ANY ($1)`;
+
+/** The statement of a part of the log. It finds one id more than the part has, if there is one. */
 export function listStatement(
   tenantId: string,
   query: RunQuery,
@@ -27,13 +31,13 @@ export function listStatement(
   const shared = new Conditions();
   const limit = `ORDER BY id DESC LIMIT ${shared.parameter(query.size + 1)}`;
   const inQueue = selected(shared, tenantId, 'reactor_id', query).add(`'reactor' =`, query.kind);
-  const parts = [`(SELECT ${waiting} FROM reactor_runs WHERE ${inQueue} ${limit})`];
+  const parts = [`(SELECT id FROM reactor_runs WHERE ${inQueue} ${limit})`];
   // The log has no other runs to look through.
   if (query.status !== 'pending' && query.status !== 'running') {
     const inLog = selected(shared, tenantId, 'resource_id', query).add('kind =', query.kind);
-    parts.push(`(SELECT ${ended} FROM ended_runs WHERE ${inLog} ${limit})`);
+    parts.push(`(SELECT id FROM ended_runs WHERE ${inLog} ${limit})`);
   }
-  const text = `SELECT * FROM (${parts.join(' UNION ALL ')}) runs ${limit}`;
+  const text = `SELECT id FROM (${parts.join(' UNION ALL ')}) runs ${limit}`;
   return { text, values: shared.values };
 }
 

@@ -5,14 +5,8 @@ import { Reactor } from '../entities/reactor.entity';
 import { RequirePermission } from '../http/check-permission';
 import { OfResource } from '../http/check-resource';
 import { Caller, Loaded } from '../http/request';
-import type { CursorPage } from '../lists/cursor';
-import {
-  OwnRunListing,
-  RunListing,
-  type RunDetails,
-  type RunQuery,
-  type RunResponse,
-} from './runs.dto';
+import type { Page } from '../lists/page';
+import { OwnRunListing, RunListing, type RunDetails, type RunQuery } from './runs.dto';
 import { RunsService, type RunResult } from './runs.service';
 
 @Controller('runs')
@@ -21,7 +15,7 @@ export class RunsController {
 
   @Get()
   @RequirePermission('log:read')
-  list(@Caller() actor: Actor, @RunListing() query: RunQuery): Promise<CursorPage<RunResponse>> {
+  list(@Caller() actor: Actor, @RunListing() query: RunQuery): Promise<Page> {
     return this.runs.list(actor, query);
   }
 }
@@ -37,7 +31,7 @@ export class ReactorRunsController {
     @Caller() actor: Actor,
     @Loaded() { id: resourceId }: Reactor,
     @OwnRunListing() query: RunQuery,
-  ): Promise<CursorPage<RunResponse>> {
+  ): Promise<Page> {
     return this.runs.list(actor, { ...query, resourceId });
   }
 
@@ -75,7 +69,7 @@ export class ProxyRunsController {
     @Caller() actor: Actor,
     @Loaded() { id: resourceId }: Proxy,
     @OwnRunListing() query: RunQuery,
-  ): Promise<CursorPage<RunResponse>> {
+  ): Promise<Page> {
     return this.runs.list(actor, { ...query, resourceId });
   }
 

@@ -6,16 +6,19 @@ import { linesPlace, runPlace, webhookPlace } from '@glovebox/reactors';
 import type { LogLine } from '@glovebox/sandbox';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
-import { toCursorPage, type CursorPage } from '../lists/cursor';
+import { toCursorPage } from '../lists/cursor';
+import { rowsOf, type Page, type Portion } from '../lists/page';
+import { queryPortion } from '../lists/portion';
 import { isUuid } from '../validation/uuid';
-import { findResult, findRun, listStatement, webhookOfRun, type ResultRow } from './run-rows';
 import {
-  toRunResponse,
-  type RunDetails,
-  type RunQuery,
-  type RunResponse,
-  type RunRow,
-} from './runs.dto';
+  findResult,
+  findRun,
+  listStatement,
+  runsById,
+  webhookOfRun,
+  type ResultRow,
+} from './run-rows';
+import { toRunResponse, type RunDetails, type RunQuery, type RunRow } from './runs.dto';
 
 /** The result of an async run, as its application asks for it. */
 export type RunResult =
@@ -27,13 +30,16 @@ export type RunResult =
 export class RunsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
-  async list(
-    { principal: { tenantId } }: Actor,
-    query: RunQuery,
-  ): Promise<CursorPage<RunResponse>> {
+  async list({ principal: { tenantId } }: Actor, query: RunQuery): Promise<Page> {
+    const { searches } = this.ctx;
     const { text, values } = listStatement(tenantId, query);
-    const rows = await this.ctx.searches.list(tenantId, (sql) => sql.query<RunRow>(text, values));
-    return toCursorPage(query, rows, rows.map(toRunResponse));
+    const found = await searches.list(tenantId, (sql) => sql.query<{ id: string }>(text, values));
+    const read = (portion: Portion): Promise<RunRow[]> =>
+      searches.list(tenantId, (sql) =>
+        queryPortion(sql, portion, runsById, { idType: 'uuid', values: [tenantId] }),
+      );
+    const ids = found.map(({ id }) => id);
+    return toCursorPage(query, ids, (shown) => rowsOf(shown, read, toRunResponse));
   }
 
   /** A run of another resource is not found. */

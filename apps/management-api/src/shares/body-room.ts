@@ -1,9 +1,9 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import { nextSlice } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
 import { Shares, type Release } from '@glovebox/shares';
+import { whileThere } from '../http/while-there';
 
 /** Bytes of all bodies kept in memory, from their first byte to the answer. */
 export const bufferedBytesMax = 256 * 1024 * 1024;
@@ -52,16 +52,10 @@ export class BodyRoom implements Reading {
   /** Waits for the turn of a large body, and then lets the event loop serve its sockets once. */
   async takeTurn(context: ExecutionContext): Promise<void> {
     const response = context.switchToHttp().getResponse<Response>();
-    const left = new AbortController();
-    const leave = (): void => left.abort(callerLeft());
-    if (response.destroyed) leave();
-    response.once('close', leave);
-    try {
-      const { signal } = left;
-      this.#releases.push(await this.shares.largeBodies.take(this.tenantId, { signal }));
-    } finally {
-      response.off('close', leave);
-    }
+    const release = await whileThere(response, (signal) =>
+      this.shares.largeBodies.take(this.tenantId, { signal }),
+    );
+    this.#releases.push(release);
     await nextSlice();
   }
 
@@ -69,6 +63,3 @@ export class BodyRoom implements Reading {
     for (const release of this.#releases.splice(0)) release();
   }
 }
-
-const callerLeft = (): Problem =>
-  new Problem('invalid_request', { detail: 'The caller left before its answer.' });

@@ -1,5 +1,5 @@
 import type { Actor } from '@glovebox/access';
-import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
@@ -15,7 +15,6 @@ export class TokenizeController {
   constructor(private readonly tokens: TokensService) {}
 
   @Post('tokenize')
-  @Header('Content-Type', 'application/json')
   @RequirePermission('token:create')
   @BodyBytesMax(documentBytesMax)
   @FreeBody()
@@ -29,7 +28,6 @@ export class TokenizeController {
 
   @Post('detokenize')
   @HttpCode(200)
-  @Header('Content-Type', 'application/json')
   @RequirePermission('token:read')
   @BodyBytesMax(documentBytesMax)
   @FreeBody()

@@ -16,7 +16,7 @@ import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, Claimed } from '../http/request';
-import type { Page } from '../lists/listing';
+import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/merge-patch';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
@@ -47,14 +47,14 @@ export class TokensController {
 
   @Get()
   @RequirePermission('token:read')
-  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page<TokenAnswer>> {
+  list(@Caller() actor: Actor, @TokenListing() query: TokenListQuery): Promise<Page> {
     return this.tokens.list(actor, query);
   }
 
   @Post('search')
   @HttpCode(200)
   @RequirePermission('token:search')
-  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page<TokenAnswer>> {
+  search(@Caller() actor: Actor, @Body() input: SearchTokens): Promise<Page> {
     return this.tokens.search(actor, input);
   }
 

@@ -5,7 +5,7 @@ import {
   requireTokenId,
   sightsOf,
   tokenMembers,
-  type FoundTokens,
+  type FoundParts,
   type TokenPage,
   type TokenView,
 } from '@glovebox/vault';
@@ -13,7 +13,8 @@ import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
-import { toPage, type Page } from '../lists/listing';
+import { toPage } from '../lists/listing';
+import { toJson, type Page } from '../lists/page';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
 
 /** A token as the API shows it. */
@@ -47,24 +48,21 @@ export class TokensService {
     return toWire(await this.ctx.vault.readToken(sql, actor, requireTokenId(id)));
   }
 
-  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page<TokenAnswer>> {
+  async list(actor: Actor, { filter, ...query }: TokenListQuery): Promise<Page> {
     const { searches, vault } = this.ctx;
     const isSearch = Object.keys(filter.metadata ?? {}).length > 0;
     const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
-      vault.listTokens(sql, actor, filter, query),
+      vault.findListed(sql, actor, filter, query),
     );
-    return pageOf(query, found);
+    return this.#pageOf(actor, query, found);
   }
 
-  async search(
-    actor: Actor,
-    { query, page = 1, size = 20 }: SearchTokens,
-  ): Promise<Page<TokenAnswer>> {
+  async search(actor: Actor, { query, page = 1, size = 20 }: SearchTokens): Promise<Page> {
     const { searches, vault } = this.ctx;
     const found = await searches.search(actor.principal.tenantId, (sql) =>
-      vault.searchTokens(sql, actor, query, { page, size }),
+      vault.findSearched(sql, actor, query, { page, size }),
     );
-    return pageOf({ page, size }, found);
+    return this.#pageOf(actor, { page, size }, found);
   }
 
   async update(actor: Actor, id: string, patch: unknown): Promise<TokenAnswer> {
@@ -96,6 +94,19 @@ export class TokensService {
     return JSON.stringify(await this.ctx.vault.resolve(actor, document));
   }
 
+  /** Each statement that reads tokens has a place among the lists, and none between two batches. */
+  #pageOf({ principal }: Actor, page: TokenPage, { total, parts }: FoundParts): Page {
+    const sql: Sql = {
+      query: (statement, values) =>
+        this.ctx.searches.list(principal.tenantId, (one) => one.query(statement, values)),
+    };
+    const show = (tokens: AsyncIterable<TokenView>): Promise<Buffer[]> => toJson(tokens, toWire);
+    return toPage(page, total, {
+      whenSmall: () => parts.whenSmall(sql, show),
+      inBatches: () => parts.inParts(sql, show),
+    });
+  }
+
   #transaction<Result>({ principal }: Actor, work: (sql: Sql) => Promise<Result>): Promise<Result> {
     return inTenant(this.ctx.dataSource, principal.tenantId, (manager) => work(asSql(manager)));
   }
@@ -105,6 +116,3 @@ export class TokensService {
     return eachInTenant(this.ctx.dataSource, principal.tenantId);
   }
 }
-
-const pageOf = (page: TokenPage, { total, tokens }: FoundTokens): Page<TokenAnswer> =>
-  toPage(page, total, tokens.map(toWire));

@@ -17,7 +17,10 @@ export const grantValues = (grants: readonly ContainerGrant[]): [string[], strin
   grants.map(({ transform }) => transform),
 ];
 
-/** The columns of a `TokenRow`. */
-export const rowColumns = `id, tenant_id AS "tenantId", type, container, metadata, fingerprint,
+/** The columns of a `TokenRow` that are small. */
+export const smallColumns = `id, tenant_id AS "tenantId", type, container, fingerprint,
   expires_at AS "expiresAt", created_by AS "createdBy", created_at AS "createdAt",
   modified_by AS "modifiedBy", modified_at AS "modifiedAt"`;
+
+/** The columns of a `TokenRow`. */
+export const rowColumns = `${smallColumns}, metadata`;

@@ -1,7 +1,7 @@
 import type { ContainerGrant, Transform } from '@glovebox/access';
 import { recorded, type Prepared, type Sql } from '@glovebox/database';
 import type { TokenRow } from '../token';
-import { decidingGrant, grantValues, isLive, rowColumns } from './live-tokens';
+import { decidingGrant, grantValues, isLive, smallColumns } from './live-tokens';
 
 /** The content of an audit line: who reads tokens, and what for. It holds no value. */
 export interface Use {
@@ -20,8 +20,8 @@ interface ReleaseLimits {
   /** More bytes than this are a refusal. */
   readonly bytesMax: number;
   /**
-   * More bytes than this are neither released nor recorded. The caller asks again when it is ready
-   * for them.
+   * More bytes than this are neither released nor recorded; of a look, metadata counts too. The
+   * caller asks again when it is ready for them.
    */
   readonly atOnceMax: number;
 }
@@ -61,6 +61,8 @@ export interface LookRow extends TokenRow {
   readonly isAllowed: boolean;
   /** Nothing is released or recorded yet: so many bytes wait for a place to open them. */
   readonly isDeferred: boolean;
+  /** The bytes of the row, with metadata and all that is sealed. */
+  readonly bytes: number;
   readonly options: Buffer | null;
   readonly sealed: Buffer | null;
 }
@@ -68,8 +70,12 @@ export interface LookRow extends TokenRow {
 /** The column that the grant gives of the token `t`. */
 const given = `CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END`;
 
-const verdictOn = (bytesMax: string, atOnceMax: string): string =>
-  `bytes <= ${bytesMax} AS allowed, bytes BETWEEN ${atOnceMax} + 1 AND ${bytesMax} AS deferred`;
+/** The other columns of a token take less than 1 KiB. */
+const rowBytes = `1024 + coalesce(octet_length(${given}), 0)
+    + coalesce(octet_length(t.options), 0) + coalesce(octet_length(t.metadata::text), 0)`;
+
+const verdictOn = (bytesMax: string, atOnceMax: string, weighed = 'bytes'): string =>
+  `bytes <= ${bytesMax} AS allowed, bytes <= ${bytesMax} AND ${weighed} > ${atOnceMax} AS deferred`;
 
 const released = (column: string): string =>
   `CASE WHEN allowed AND NOT deferred THEN ${column} END AS ${column}`;
@@ -94,6 +100,8 @@ const readingStatement = (parts: {
   readonly bytes: string;
   /** More columns of the verdict, over all that was found. */
   readonly verdict: string;
+  /** The bytes that must not be too many at once: a column of the verdict. */
+  readonly weighed: string;
   readonly recordedIds: string;
   readonly isRecorded: string;
   readonly answer: string;
@@ -104,7 +112,7 @@ WITH found AS (
   LEFT JOIN ${decidingGrant('$3', '$4')} ON true
   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND ${isLive}${parts.where}
 ), verdict AS (
-  SELECT *, ${verdictOn('$11::bigint', '$12::bigint')}
+  SELECT *, ${verdictOn('$11::bigint', '$12::bigint', parts.weighed)}
   FROM (SELECT ${parts.bytes} AS bytes, ${idsInOrder} AS ids${parts.verdict} FROM found) f
 ), recorded AS (
   ${intoAuditLog}
@@ -120,6 +128,7 @@ const statementAboutUse = (sealed: string): string =>
     bytes: `CASE WHEN count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
     THEN sum(octet_length(sealed)) END`,
     verdict: '',
+    weighed: 'bytes',
     recordedIds: `coalesce(ids, '{}')`,
     isRecorded: '',
     answer: `id, transform, octet_length(sealed) AS bytes, ${sealed}
@@ -145,17 +154,20 @@ const foreseeStatement: Prepared = {
 const lookStatement: Prepared = {
   name: 'look-and-record',
   text: readingStatement({
-    found: 't.*',
+    found: `t.*, ${rowBytes} AS row_bytes`,
     where: `
     AND (g.transform IS NOT NULL OR NOT $14::boolean)`,
     bytes: `CASE WHEN bool_and(transform IS NOT NULL)
     THEN sum(coalesce(octet_length(sealed), 0) + coalesce(octet_length(options), 0)) END`,
-    verdict: `, ${idsInOrder} FILTER (WHERE transform = 'reveal') AS revealed`,
+    verdict: `, ${idsInOrder} FILTER (WHERE transform = 'reveal') AS revealed,
+    sum(row_bytes) AS held`,
+    weighed: 'held',
     recordedIds: 'CASE WHEN allowed THEN revealed ELSE ids END',
     isRecorded: `
     AND ids IS NOT NULL AND (allowed IS NOT TRUE OR revealed IS NOT NULL OR $13::boolean)`,
-    answer: `${rowColumns}, transform, allowed IS TRUE AS "isAllowed",
-  deferred IS TRUE AS "isDeferred", ${released('options')}, ${released('sealed')}
+    answer: `${smallColumns}, transform, allowed IS TRUE AS "isAllowed",
+  deferred IS TRUE AS "isDeferred", row_bytes AS bytes,
+  ${released('metadata')}, ${released('options')}, ${released('sealed')}
 FROM found, verdict
 ORDER BY array_position($2::text[], id)`,
   }),
