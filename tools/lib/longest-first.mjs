@@ -16,6 +16,7 @@ export const longest = [
   'apps/runner/src/neighbours.spec.ts',
   'libs/definitions/src/lease-under-faults.spec.ts',
   'apps/management-api/src/lists/large-lists.spec.ts',
+  'libs/reactors/src/redacted-everywhere.spec.ts',
   'apps/runner/src/hostile/bombs.spec.ts',
   'apps/runner/src/sandbox/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
