@@ -117,6 +117,8 @@ describe('arguments', () => {
   it.each<[string, unknown, unknown]>([
     ['number', '123', 123],
     ['number', ' -1.5e3 ', -1500],
+    ['number', '09', 9],
+    ['number', '+.5', 0.5],
     ['boolean', 'TRUE', true],
     ['boolean', 'false', false],
     ['string', 12.5, '12.5'],
@@ -130,6 +132,8 @@ describe('arguments', () => {
     ['number', 'abc'],
     ['number', ''],
     ['number', '0x10'],
+    ['number', '1_000'],
+    ['number', 'Infinity'],
     ['number', true],
     ['boolean', 'yes'],
     ['boolean', 1],

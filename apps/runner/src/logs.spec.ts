@@ -70,6 +70,17 @@ describe.each(runtimes)('the log of a run on %s', (runtime) => {
     expect(text).toMatch(/\(index\) │ a/);
   });
 
+  it.each(['log({ a })', 'dir([a])', `trace('%o', [a])`, `log('%O', { a })`])(
+    'has long strings whole in console.%s',
+    async (written) => {
+      const log = collectLines();
+      const code = `module.exports = () => { const a = 'x'.repeat(20_000); console.${written} }`;
+      expect(await runner.run(code, { runtime }, log)).toEqual({ kind: 'returned' });
+      expect(textsOf(log).join('')).toContain('x'.repeat(20_000));
+      expect(textsOf(log).join('')).not.toContain('more character');
+    },
+  );
+
   it('has how long timers ran', async () => {
     const log = collectLines();
     const code = `module.exports = () => { console.time('t'); console.timeLog('t', 'x'); console.timeEnd('t') }`;

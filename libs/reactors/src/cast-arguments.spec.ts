@@ -53,6 +53,13 @@ describe('arguments (docs/reference/invocation.md)', () => {
     ['number', '123', 123],
     ['number', ' -1.5e3 ', -1500],
     ['number', 7, 7],
+    ['number', '09', 9],
+    ['number', '-007', -7],
+    ['number', '.5', 0.5],
+    ['number', '5.', 5],
+    ['number', '+1', 1],
+    ['number', '+.5E+1\n', 5],
+    ['number', '9007199254740991', 9007199254740991],
     ['boolean', 'TRUE', true],
     ['boolean', 'False', false],
     ['string', 5, '5'],
@@ -67,6 +74,23 @@ describe('arguments (docs/reference/invocation.md)', () => {
     ['number', ''],
     ['number', '0x10'],
     ['number', '1e999'],
+    ['number', '1e309'],
+    ['number', ' '],
+    ['number', '.'],
+    ['number', '+'],
+    ['number', '+-1'],
+    ['number', '.e1'],
+    ['number', '1e'],
+    ['number', '1.2.3'],
+    ['number', '1 2'],
+    ['number', '1,5'],
+    ['number', '1_000'],
+    ['number', '0b1'],
+    ['number', '1n'],
+    ['number', 'Infinity'],
+    ['number', '-Infinity'],
+    ['number', 'NaN'],
+    ['number', '٣'],
     ['number', true],
     ['boolean', 'yes'],
     ['boolean', 1],
@@ -78,6 +102,13 @@ describe('arguments (docs/reference/invocation.md)', () => {
     expect(faultsOf([parameter('x', type)], { x: given })).toEqual({
       'args.x': [type === 'object' ? 'must be an object' : `must be a ${type}`],
     });
+  });
+
+  it('A6: are refused as a number in little time, however long their text is', () => {
+    const before = performance.now();
+    const text = `${'1'.repeat(1024 * 1024)}x`;
+    expect(faultsOf([parameter('x', 'number')], { x: text })).toBeDefined();
+    expect(performance.now() - before).toBeLessThan(1_000);
   });
 
   it('A8: are removed where others are declared and they are not', () => {

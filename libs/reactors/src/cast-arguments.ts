@@ -1,6 +1,6 @@
 import type { ParameterType, RequestParameter } from '@glovebox/definitions';
 import { invalid } from '@glovebox/problems';
-import { isJsonObject, jsonNumberOf, type JsonObject } from '@glovebox/wire';
+import { isJsonObject, numberOf, type JsonObject } from '@glovebox/wire';
 
 /**
  * Checks and casts detokenized arguments against the request parameters of the formula
@@ -43,7 +43,7 @@ const castTo: Record<ParameterType, (value: unknown) => unknown> = {
   number(value) {
     // JSON.parse reads a number beyond the range of a double as Infinity, which no JSON carries.
     if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-    return typeof value === 'string' ? jsonNumberOf(value) : undefined;
+    return typeof value === 'string' ? numberOf(value) : undefined;
   },
   boolean(value) {
     if (typeof value === 'boolean') return value;

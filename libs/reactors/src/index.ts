@@ -1,6 +1,6 @@
 export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
-export { redactorOf } from './redact';
+export { redactorOf, type KnownToRun } from './redact';
 export { RunRecording, runsRecorded } from './run-recording';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';

@@ -10,7 +10,7 @@ import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
-import { redactorOf } from './redact';
+import { redactorOf, type KnownToRun } from './redact';
 import { resultOf } from './reactor-response';
 import type { RunRecord } from './run-record';
 import { RunRecording } from './run-recording';
@@ -104,19 +104,31 @@ async function runRecorded(
   invocation: Invocation,
   recording: RunRecording,
 ): Promise<RunResult> {
-  const { args, secrets, tokenIds } = await readyArguments(context, invocation, 'reactor.invoke');
+  const { args, detokenized, data, tokenIds } = await readyArguments(
+    context,
+    invocation,
+    'reactor.invoke',
+  );
   recording.uses(tokenIds);
   await requireUnchanged(invocation);
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
-  const known = [...secrets, invocation.reactor.configuration];
-  recording.knows(known, opened);
+  const { reactor, formula } = invocation;
+  const known: KnownToRun = {
+    data,
+    opened,
+    args: detokenized,
+    configuration: reactor.configuration,
+    parameters: formula.requestParameters,
+    code: formula.code,
+  };
+  recording.knows(known);
   const outcome = await runCode(context, invocation, args, { opened, recording });
   recording.ended(outcome);
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
     invocation.codeNotStarted?.();
   }
-  const redact = redactorOf(known, opened.values);
+  const redact = redactorOf(known);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
@@ -187,14 +199,15 @@ export type ArgumentsToCheck = Pick<
 
 type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
 
-/** Detokenizes, checks and casts the arguments. Also returns the values in them that are secret. */
+/** Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them. */
 export async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
   { reactor, formula, caller, args, traceId, budget }: ArgumentsToCheck,
   operation: OperationOnArguments,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
-  readonly secrets: readonly unknown[];
+  readonly detokenized: Readonly<Record<string, unknown>>;
+  readonly data: readonly unknown[];
   readonly tokenIds: readonly string[];
 }> {
   const template = valueTemplate(args);
@@ -204,11 +217,7 @@ export async function readyArguments(
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
-  return {
-    args: cast,
-    secrets: [...values.values(), detokenized],
-    tokenIds: [...template.tokenIds],
-  };
+  return { args: cast, detokenized, data: [...values.values()], tokenIds: [...template.tokenIds] };
 }
 
 /** The line of the audit log about the tokens in the arguments. */

@@ -1,16 +1,13 @@
 import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
-import type { LogLine } from '@glovebox/sandbox';
+import { linesDropped, type LogLine } from '@glovebox/sandbox';
 import { Shares } from '@glovebox/shares';
-import { redacted, redactorOf } from './redact';
+import { redacted, redactorOf, type KnownToRun } from './redact';
 
 /** An ended run with lines that may show what it knew. */
 interface Written {
   readonly tenantId: string;
   readonly lines: readonly LogLine[];
-  /** Arguments, configuration, data of tokens. */
-  readonly known: readonly unknown[];
-  /** Data that the code opened; undefined where that was too much to remember. */
-  readonly opened: readonly unknown[] | undefined;
+  readonly known: KnownToRun;
 }
 
 /** Bytes of lines that wait, and of the values that they must not show. */
@@ -72,20 +69,22 @@ function nextJob(): Work<void> | undefined {
 }
 
 function* job(
-  { lines, known, opened }: Written,
+  { lines, known }: Written,
   then: (lines: readonly LogLine[]) => void,
   release: () => void,
 ): Work<void> {
-  const shown: LogLine[] = [];
+  // The line before this one was cut, maybe in the middle of a value.
+  const isCut = lines.at(-1)?.text === linesDropped;
+  const written = isCut ? lines.slice(0, -1) : lines;
+  let texts: readonly string[] = [];
   try {
-    const redact = redactorOf(known, opened, stepsMax);
-    for (const line of lines) shown.push({ ...line, text: yield* redact(line.text) });
+    texts = yield* redactorOf(known, stepsMax)(written.map(({ text }) => text));
   } catch {
     // What could not be looked at is not shown.
-    for (const line of lines.slice(shown.length)) shown.push({ ...line, text: redacted });
   }
+  const shown = written.map((line, nth) => ({ ...line, text: texts[nth] ?? redacted }));
   release();
-  then(shown);
+  then([...shown, ...lines.slice(written.length)]);
 }
 
 function withoutLines(lines: readonly LogLine[]): LogLine[] {
@@ -94,9 +93,9 @@ function withoutLines(lines: readonly LogLine[]): LogLine[] {
 }
 
 /** An estimate that costs little: it looks at the first values only. */
-function weightOf({ lines, known, opened = [] }: Written): number {
+function weightOf({ lines, known: { data, opened, args, configuration } }: Written): number {
   const ofLines = lines.reduce((bytes, { text }) => bytes + 64 + 2 * text.length, 0);
-  const open: unknown[] = [...known, ...opened];
+  const open: unknown[] = [args, configuration, ...data, ...(opened.values ?? [])];
   let bytes = 0;
   let values = 0;
   for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {
@@ -104,8 +103,9 @@ function weightOf({ lines, known, opened = [] }: Written): number {
     bytes += 16 + (typeof next === 'string' ? 2 * next.length : 0);
     if (bytes > countedBytesMax || values > countedValuesMax) return ofLines + largeBytes;
     if (Array.isArray(next) && next.length > countedValuesMax) return ofLines + largeBytes;
-    if (typeof next === 'object' && next !== null)
-      open.push(...Object.values(next).slice(0, countedValuesMax + 1));
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.entries(next).slice(0, countedValuesMax + 1);
+    open.push(...(Array.isArray(next) ? next : members.flat()));
   }
   return ofLines + bytes;
 }

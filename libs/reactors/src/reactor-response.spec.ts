@@ -2,9 +2,10 @@ import type { Problem } from '@glovebox/problems';
 import type { RunOutcome } from '@glovebox/sandbox';
 import { resultOf } from './reactor-response';
 import { redactorOf } from './redact';
+import { knowing } from './spec-known';
 
 const secrets = [{ number: '4242424242424242', cvc: '123' }, 'a long secret', 987654];
-const redact = redactorOf(secrets, []);
+const redact = redactorOf(knowing(secrets));
 
 async function problemOf(outcome: RunOutcome): Promise<Problem> {
   try {

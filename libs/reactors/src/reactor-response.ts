@@ -66,10 +66,10 @@ const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string
   not_serialisable: `object that the ${ran} returned cannot be written as JSON`,
 });
 
-/** Shortens a text of customers' code, and removes stack and known values. */
+/** Shortens a text of customers' code, and removes known values and then the stack. */
 function* shownOf(text: string, redact: Redact): Work<string> {
-  const withoutStack = cutThrownText(text).replace(/\n[ \t]+at [^\n]*/g, '');
-  return cutThrownText(yield* redact(withoutStack));
+  const [shown = ''] = yield* redact([cutThrownText(text)]);
+  return cutThrownText(shown.replace(/\n[ \t]+at [^\n]*/g, ''));
 }
 
 function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {

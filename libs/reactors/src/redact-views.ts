@@ -1,3 +1,6 @@
+/** Shorter values are redacted as whole words only. Elsewhere they would blacken ordinary text. */
+export const partLengthMin = 4;
+
 /**
  * The bytes that a text may encode, each with its place in the text. Values are searched for in
  * these bytes, not encoded in every possible form: a text is short, values are many.
@@ -10,8 +13,8 @@ export class View {
   /** The last byte is at the end of the text, so that a cut may follow it. */
   isOpen = true;
 
-  /** `exact`: only a short value that is the whole encoded text counts. */
-  constructor(private readonly wordsAre: 'in text' | 'exact' | 'none' = 'in text') {}
+  /** `hasWords`: false where the bytes are not those of the text itself. */
+  constructor(readonly hasWords = true) {}
 
   add(code: number, start: number, end: number): void {
     this.codes.push(code);
@@ -22,8 +25,7 @@ export class View {
   /** Tells whether a word may end before this place or begin behind it. */
   isBoundary(at: number): boolean {
     const code = this.codes[at];
-    if (code === undefined || code === gap) return this.wordsAre !== 'none';
-    return this.wordsAre === 'in text' && !isWordCode(code);
+    return code === undefined || !isWordCode(code);
   }
 }
 
@@ -35,26 +37,38 @@ export function byteText(text: string): string {
 }
 
 /** Yields the views one by one: a caller that has seen enough does not pay for the rest. */
-export function* viewsOf(text: string): Generator<View> {
-  const plain = plainView(text);
-  const has = (view: View, character: string): boolean =>
-    view.codes.includes(character.charCodeAt(0));
-  const readings = [plain];
-  if (has(plain, '%') || has(plain, '+')) readings.push(percentDecoded(plain, true));
-  if (has(plain, '%') && has(plain, '+')) readings.push(percentDecoded(plain, false));
-  // JSON within JSON is escaped twice.
-  for (const view of readings.filter((one) => has(one, '\\'))) {
-    const once = unescaped(view);
-    readings.push(once, ...(has(once, '\\') ? [unescaped(once)] : []));
-  }
-  for (const indent of indentsOf(text)) readings.push(unindented(plain, indent));
-  for (const view of readings) {
+export function* viewsOf(lines: readonly string[]): Generator<View> {
+  const text = lines.join('\n');
+  for (const view of readingsOf(text)) {
     yield view;
-    for (const offset of [0, 1, 2, 3]) yield base64Decoded(view, offset);
-    for (const offset of [0, 1]) yield hexDecoded(view, offset);
+    const joined = has(view, '\n') ? withoutBreaks(view) : view;
+    if (joined !== view) yield joined;
+    for (const offset of [0, 1, 2, 3]) yield base64Decoded(joined, offset);
+    for (const offset of [0, 1]) yield hexDecoded(joined, offset);
   }
+  if (text.includes('\n ')) yield* unindented(plainView(text), lines);
   yield* printedBuffers(text);
 }
+
+/** The text as it is, and with its escapes read. */
+function* readingsOf(text: string): Generator<View> {
+  const plain = plainView(text);
+  yield* unescapedTwice(plain);
+  if (has(plain, '%') || has(plain, '+')) yield* unescapedTwice(percentDecoded(plain, true));
+  if (has(plain, '%') && has(plain, '+')) yield* unescapedTwice(percentDecoded(plain, false));
+}
+
+/** JSON within JSON is escaped twice. */
+function* unescapedTwice(view: View): Generator<View> {
+  yield view;
+  if (!has(view, '\\')) return;
+  const once = unescaped(view);
+  yield once;
+  if (has(once, '\\')) yield unescaped(once);
+}
+
+const has = ({ codes }: View, character: string): boolean =>
+  codes.includes(character.charCodeAt(0));
 
 function plainView(text: string): View {
   const view = new View();
@@ -129,18 +143,46 @@ function jointOf(codes: readonly number[], at: number): ReadEscape {
   return isQuote(codes[end]) ? { bytes: [], length: end + 1 - at } : undefined;
 }
 
-// ---- indents ----
+// ---- line breaks and indents ----
 
-/** A group indents each line of a text as its first one, an object each line of an error. */
-function indentsOf(text: string): readonly number[] {
-  if (!text.includes('\n ')) return [];
-  return text.startsWith(' ') ? [text.search(/[^ ]|$/), Infinity] : [Infinity];
+/** Joins what is wrapped over lines, without the indents of the lines. */
+function withoutBreaks(from: View): View {
+  const breakAt = (codes: readonly number[], at: number): ReadEscape => {
+    const end = codes[at] === 0x0d && codes[at + 1] === 0x0a ? at + 2 : at + 1;
+    if (codes[end - 1] !== 0x0a) return undefined;
+    return { bytes: [], length: behindSpaces(codes, end) - at };
+  };
+  return decoded(from, breakAt, new View(false));
 }
 
-/** Leaves out so many spaces behind each line break. */
-function unindented(from: View, indent: number): View {
+/** A group indents each line of a text as its first one, an object each line of an error. */
+function* unindented(plain: View, lines: readonly string[]): Generator<View> {
+  yield withoutIndents(plain, () => Infinity);
+  if (!lines.some((line) => line.startsWith(' '))) return;
+  const indents = indentsOf(lines);
+  yield withoutIndents(plain, (place) => indents.get(place) ?? 0);
+}
+
+/** The indent of the first line of each text, by the places of the line breaks in it and behind it. */
+function indentsOf(lines: readonly string[]): ReadonlyMap<number, number> {
+  const indents = new Map<number, number>();
+  let begin = 0;
+  for (const line of lines) {
+    const indent = line.search(/[^ ]|$/);
+    for (let at = line.indexOf('\n'); at !== -1; at = line.indexOf('\n', at + 1)) {
+      indents.set(begin + at, indent);
+    }
+    begin += line.length + 1;
+    indents.set(begin - 1, indent);
+  }
+  return indents;
+}
+
+/** Leaves out spaces behind line breaks: so many as it is told for the place of the break. */
+function withoutIndents(from: View, indentBehind: (place: number) => number): View {
   return decoded(from, (codes, at) => {
     if (codes[at] !== 0x0a) return undefined;
+    const indent = indentBehind(from.starts[at] ?? 0);
     const end = Math.min(behindSpaces(codes, at + 1), at + 1 + indent);
     return { bytes: [0x0a], length: end - at };
   });
@@ -175,8 +217,11 @@ function hexEscape(
   return read(value);
 }
 
-function decoded(from: View, escapeAt: (codes: readonly number[], at: number) => ReadEscape): View {
-  const view = new View();
+function decoded(
+  from: View,
+  escapeAt: (codes: readonly number[], at: number) => ReadEscape,
+  view = new View(),
+): View {
   const { codes, starts, ends } = from;
   const start = (at: number): number => starts[at] ?? 0;
   for (let at = 0; at < codes.length;) {
@@ -204,44 +249,55 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const base64Values = valuesOf(`${letters}+/`, `${letters}-_`);
 const hexValues = valuesOf('0123456789abcdef', '0123456789ABCDEF');
 
-/** Short values are found only where the encoding begins with its run of letters. */
 const base64Decoded = (from: View, offset: number): View =>
-  runsDecoded(from, offset, base64Values, 6, offset === 0 ? 'exact' : 'none');
-const hexDecoded = (from: View, offset: number): View =>
-  runsDecoded(from, offset, hexValues, 4, 'none');
+  runsDecoded(from, offset, base64Values, 6);
+const hexDecoded = (from: View, offset: number): View => runsDecoded(from, offset, hexValues, 4);
 
-function runsDecoded(
-  { codes, starts, ends, isOpen }: View,
-  offset: number,
-  values: Int8Array,
-  bitsPerLetter: number,
-  wordsAre: 'exact' | 'none',
-): View {
-  const view = new View(wordsAre);
+/** Decodes each run of letters from this offset on. Runs that are too short for a value are left out. */
+function runsDecoded(from: View, offset: number, values: Int8Array, bitsPerLetter: number): View {
+  const { codes, starts, isOpen } = from;
+  const view = new View(false);
   view.isOpen = false;
   for (let at = 0; at < codes.length; at += 1) {
-    if ((values[codes[at] ?? gap] ?? -1) === -1) continue;
-    let bits = 0;
-    let kept = 0;
-    let first = at + offset;
-    let letter = at;
-    for (; letter < codes.length; letter += 1) {
-      const value = values[codes[letter] ?? gap] ?? -1;
-      if (value === -1) break;
-      if (letter < at + offset) continue;
-      bits = ((bits << bitsPerLetter) | value) & 0xffff;
-      kept += bitsPerLetter;
-      if (kept < 8) continue;
-      kept -= 8;
-      view.add((bits >> kept) & 0xff, starts[first] ?? 0, ends[letter] ?? 0);
-      // The remaining bits of this letter belong to the next byte.
-      first = kept > 0 ? letter : letter + 1;
+    const end = endOfRun(codes, at, values);
+    if ((end - at - offset) * bitsPerLetter >= 8 * partLengthMin) {
+      decodeRun(from, at + offset, end, { values, bitsPerLetter, into: view });
+      if (end === codes.length) view.isOpen = isOpen;
+      else view.add(gap, starts[end] ?? 0, starts[end] ?? 0);
     }
-    at = letter;
-    if (letter === codes.length) view.isOpen = isOpen;
-    else view.add(gap, starts[letter] ?? 0, starts[letter] ?? 0);
+    at = end;
   }
   return view;
+}
+
+function endOfRun(codes: readonly number[], from: number, values: Int8Array): number {
+  let at = from;
+  while (at < codes.length && (values[codes[at] ?? gap] ?? -1) !== -1) at += 1;
+  return at;
+}
+
+function decodeRun(
+  { codes, starts, ends }: View,
+  from: number,
+  to: number,
+  {
+    values,
+    bitsPerLetter,
+    into,
+  }: { readonly values: Int8Array; readonly bitsPerLetter: number; readonly into: View },
+): void {
+  let bits = 0;
+  let kept = 0;
+  let first = from;
+  for (let at = from; at < to; at += 1) {
+    bits = ((bits << bitsPerLetter) | (values[codes[at] ?? gap] ?? 0)) & 0xffff;
+    kept += bitsPerLetter;
+    if (kept < 8) continue;
+    kept -= 8;
+    into.add((bits >> kept) & 0xff, starts[first] ?? 0, ends[at] ?? 0);
+    // The remaining bits of this letter belong to the next byte.
+    first = kept > 0 ? at : at + 1;
+  }
 }
 
 // ---- bytes as console writes them ----
@@ -251,13 +307,29 @@ function* printedBuffers(text: string): Generator<View> {
   for (const { 0: printed, index } of text.matchAll(
     /(?<=<(?:Buffer )?)[\da-f]{2}(?: [\da-f]{2})*/g,
   )) {
-    const view = new View('exact');
+    const view = new View(false);
     for (let at = 0; at < printed.length; at += 3) {
       view.add(parseInt(printed.slice(at, at + 2), 16), index + at, index + at + 2);
     }
     view.isOpen = text[index + printed.length] !== '>';
     yield view;
   }
+}
+
+// ---- where a string was cut ----
+
+/** The end of a string that Node.js cut: `'abc'... 12 more characters`. */
+const cutByNode = /["'`](?=\.\.\. \d+ more characters?)/g;
+/** Half of an escape may stand before a cut. */
+const escapeLengthMax = 16;
+
+/** The places in a text up to which a value may be cut. */
+export function cutsIn(text: string): ReadonlySet<number> {
+  const cuts = new Set<number>();
+  for (const { index } of text.matchAll(cutByNode)) {
+    for (let before = 0; before < escapeLengthMax; before += 1) cuts.add(index - before);
+  }
+  return cuts;
 }
 
 /** Letters, digits, `_`, and every byte of a character beyond ASCII. */

@@ -3,14 +3,16 @@ import { inspect } from 'node:util';
 import { atOnce } from '@glovebox/expressions';
 import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
-import { knownValuesMax, redactorOf } from './redact';
+import { OpenedValues } from './opened-values';
+import { knownValuesMax, redactorOf, type KnownToRun } from './redact';
 import { resultOf } from './reactor-response';
+import { knowing } from './spec-known';
 
 const value = 'p@ss "w/rd" + größer';
 const redactor =
   (known: readonly unknown[]): ((text: string) => string) =>
   (text) =>
-    atOnce(redactorOf(known, [])(text));
+    atOnce(redactorOf(knowing(known))([text])).join();
 const redact = redactor([{ number: '4242424242424242', cvc: '123', pin: 7, value }]);
 
 const formed = (text: string): string =>
@@ -89,7 +91,9 @@ it.each([
   ['declined 4242424242424242, 123 of 1234', 'declined [redacted], [redacted] of 1234'],
   ['7 of 17 (cvc=123)', '[redacted] of 17 (cvc=[redacted])'],
   ['{"cvc":"123"}', '{"cvc":"[redacted]"}'],
-  [`Basic ${base64('123')}`, 'Basic [redacted]'],
+  [`Basic ${base64('123')}, ${base64('1234')}`, `Basic ${base64('123')}, ${base64('1234')}`],
+  ['%31%32%33 \\u0031\\u0032\\u0033 313233', '%31%32%33 \\u0031\\u0032\\u0033 313233'],
+  ['{\\"cvc\\":\\n123}', '{\\"cvc\\":\\n[redacted]}'],
   ['nothing of it', 'nothing of it'],
   ['ends with 42424242', 'ends with [redacted]'],
   [`ends with ${encodeURIComponent(value).slice(0, -4)}`, 'ends with [redacted]'],
@@ -103,7 +107,7 @@ it('a value is redacted in the bytes of a Buffer, as Node.js prints them', () =>
   const printed = (text: string): string =>
     redactor([value, '123', long])(inspect({ b: Buffer.from(text) }, { breakLength: Infinity }));
   expect(printed(`x${value}y`)).toBe('{ b: <Buffer 78 [redacted] 79> }');
-  expect(printed('123')).toBe('{ b: <Buffer [redacted]> }');
+  expect(printed('123')).toBe('{ b: <Buffer 31 32 33> }');
   expect(printed('1234')).toBe('{ b: <Buffer 31 32 33 34> }');
   // Node.js prints 50 bytes of a longer one.
   expect(printed(long)).toBe('{ b: <Buffer [redacted]');
@@ -120,6 +124,82 @@ it.each<[string, unknown, string]>([
 it('a short value is redacted as a whole word, and true and false are no secrets', () => {
   const short = redactor(['ab', true, null, '-', '']);
   expect(short('ab abc true null - x-ab')).toBe('[redacted] abc true null - x-[redacted]');
+});
+
+describe('the name of a member', () => {
+  const data = [{ expiration_month: 1, account_number: 2, 'Ada Lovelace': { secret_name: [3] } }];
+  const shown = (text: string, more: Partial<KnownToRun> = {}): string =>
+    atOnce(redactorOf(knowing({ plain_argument: 4 }, { data, ...more }))([text])).join();
+  const names = 'Ada Lovelace, secret_name';
+
+  it('is redacted in the data of tokens, as values are', () => {
+    expect(shown(names)).toBe('[redacted], [redacted]');
+    expect(shown(`${base64('secret_name')} ends with secret_`)).toMatch(
+      /^\[redacted\]=? ends with \[redacted\]$/,
+    );
+    expect(shown(inspect(data, { breakLength: Infinity }))).toBe(
+      `[ { expiration_month: [redacted], account_number: [redacted], '[redacted]': { [redacted]: [Array] } } ]`,
+    );
+  });
+
+  it('is redacted in what the code opened, and in what it stored', () => {
+    const opened = new OpenedValues();
+    opened.add('svc.tokens.retrieve', { id: 'an id', data: { from_retrieve: 1 } });
+    opened.addStored(
+      'svc.tokenize',
+      { in_document: { type: 'token', data: { from_store: 1 } } },
+      0,
+    );
+    expect(shown('from_retrieve, from_store, in_document', { opened })).toBe(
+      '[redacted], [redacted], in_document',
+    );
+  });
+
+  it('is shown where a type, a parameter, the configuration or the code has it, and of arguments', () => {
+    expect(shown('expiration_month account_number plain_argument')).toBe(
+      'expiration_month account_number plain_argument',
+    );
+    const parameters = [{ name: 'person.secret_name', type: 'object', optional: false }] as const;
+    expect(shown(names, { parameters })).toBe('[redacted], secret_name');
+    expect(shown(names, { configuration: { secret_name: 'x' } })).toBe('[redacted], secret_name');
+    expect(shown(names, { code: 'args.data.secret_name' })).toBe('[redacted], secret_name');
+    expect(shown(names, { code: `args['Ada Lovelace']` })).toBe('Ada Lovelace, [redacted]');
+  });
+
+  it('is redacted all the same where it is a value too', () => {
+    const more = { code: 'secret_name', configuration: { key: 'secret_name' } };
+    expect(shown(names, more)).toBe('[redacted], [redacted]');
+  });
+});
+
+it('a value is redacted where it is spread over several lines of the log', () => {
+  const key = 'first\n  second line\nthird';
+  const lines = atOnce(
+    redactorOf(knowing([value, key]))([
+      `a ${value.slice(0, 9)}`,
+      `  ${value.slice(9)} b`,
+      ...key.split('\n'),
+      'end',
+    ]),
+  );
+  expect(lines).toEqual([
+    ...['a [redacted]', '[redacted] b', '[redacted]', '[redacted]', '[redacted]'],
+    'end',
+  ]);
+});
+
+it.each([
+  ['a text', 'x'.repeat(20)],
+  ['hex', Buffer.from(value).toString('hex')],
+  ['base64', base64(value)],
+  ['percent-encoding', encodeURIComponent(value)],
+])('the beginning of a value is redacted where Node.js cut it in %s', (_, encoded) => {
+  const cutOf = redactor([value, 'x'.repeat(30)]);
+  for (let maxStringLength = 18; maxStringLength < encoded.length; maxStringLength += 1) {
+    const text = inspect({ a: encoded }, { maxStringLength, breakLength: Infinity });
+    const cut = /^\{ a: '\[redacted\]'\.\.\. \d+ more characters? \}$/;
+    expect(cutOf(text)).toMatch(cut);
+  }
 });
 
 describe('redacting an error of code', () => {
@@ -182,7 +262,7 @@ function listed(text: string): ThrownError {
 
 async function problemOf(known: readonly unknown[], error: ThrownError): Promise<Problem> {
   try {
-    await resultOf({ kind: 'threw', error }, redactorOf(known, []));
+    await resultOf({ kind: 'threw', error }, redactorOf(knowing(known)));
   } catch (problem) {
     return problem as Problem;
   }

@@ -1,19 +1,44 @@
+import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
-import { byteText, viewsOf, type View } from './redact-views';
+import { logBytesMax, logLinesMax } from '@glovebox/sandbox';
+import { typedMembers } from '@glovebox/vault';
+import type { OpenedValues } from './opened-values';
+import { byteText, cutsIn, partLengthMin, viewsOf, type View } from './redact-views';
 
-/** Takes texts of at most 64 KB: what code throws, and the lines of its log. */
-export type Redact = (text: string) => Work<string>;
+/**
+ * Takes texts of at most 64 KB that stand one below the other: what code throws, or the lines of its
+ * log. A value may be spread over several of them.
+ */
+export type Redact = (lines: readonly string[]) => Work<string[]>;
 
-/** Arguments hold at most 100,000 values; those that came from tokens are known twice. */
-export const knownValuesMax = 250_000;
+/** Everything that a run knows, and that no text of its code may show. */
+export interface KnownToRun {
+  /** The data of tokens that was opened for the run. */
+  readonly data: readonly unknown[];
+  /** The data that the code opened or stored itself. */
+  readonly opened: OpenedValues;
+  readonly args: unknown;
+  readonly configuration: Readonly<Record<string, unknown>>;
+  /** Declared names are no secrets, nor are those that the code contains. */
+  readonly parameters: readonly RequestParameter[];
+  readonly code: string;
+}
+
+/**
+ * Arguments hold at most 100,000 values; those that came from tokens are known twice, and have
+ * names.
+ */
+export const knownValuesMax = 350_000;
 /** The cost of redacting what one run threw: about 200 ms at worst, in slices. */
 const redactionStepsMax = 4_000_000;
 /** Only the beginning of a longer value is searched for. No text is longer. */
-const valueCharactersMax = 64 * 1024;
-/** Shorter values are redacted as whole words only. Elsewhere they would blacken ordinary text. */
-const partLengthMin = 4;
+const valueCharactersMax = logBytesMax + logLinesMax;
+/** Shorter names of members are ordinary words. */
+const nameLengthMin = 7;
 /** The cost of making a byte of a view and looking it up. Comparing values comes on top. */
 const stepsPerByte = 8;
+/** The characters of code that are searched for a name in one step. */
+const codePerStep = 16;
 /** The work between two points where others may be served. */
 const stepsAtOnce = 50_000;
 /** The longest short word in UTF-8. */
@@ -22,27 +47,30 @@ export const redacted = '[redacted]';
 
 /**
  * Redacts every value that the run knew in a text: data of tokens, arguments, configuration. Finds
- * a value as it is, JSON-escaped, percent-encoded, in base64, in hex and in a printed Buffer. Shows
- * nothing of a text that would take too much work. `true`, `false` and `null` are no secrets.
- * `opened` is the data that the code opened itself; undefined where that was too much to remember.
+ * a value as it is, JSON-escaped, percent-encoded, in base64, in hex, in a printed Buffer and wrapped
+ * over lines. Finds names of members of the data in the same way. Shows nothing of a text that would
+ * take too much work. `true`, `false` and `null` are no secrets.
  */
-export function redactorOf(
-  known: readonly unknown[],
-  opened: readonly unknown[] | undefined,
-  stepsMax = redactionStepsMax,
-): Redact {
+export function redactorOf(known: KnownToRun, stepsMax = redactionStepsMax): Redact {
   let index: Index | 'too many' | undefined;
   let stepsLeft = stepsMax;
-  return function* (text) {
+  return function* (lines) {
     // Most runs throw nothing, so the index is made for the first text.
-    index ??= opened ? yield* indexOf([known, opened]) : 'too many';
-    if (index === 'too many') return redacted;
+    index ??= yield* indexOf(known);
+    if (index === 'too many') return lines.map(() => redacted);
+    const text = lines.join('\n');
     const hidden = new Uint8Array(text.length);
-    for (const view of viewsOf(text)) {
-      if (stepsLeft <= 0) return redacted;
-      stepsLeft -= yield* hide(view, index, hidden, stepsLeft);
+    const cuts = cutsIn(text);
+    for (const view of viewsOf(lines)) {
+      if (stepsLeft > 0) stepsLeft -= yield* hide(view, index, { hidden, cuts }, stepsLeft);
+      if (stepsLeft <= 0) return lines.map(() => redacted);
     }
-    return stepsLeft <= 0 ? redacted : withoutHidden(text, hidden);
+    let end = -1;
+    return lines.map((line) => {
+      const begin = end + 1;
+      end = begin + line.length;
+      return withoutHidden(line, hidden.subarray(begin, end));
+    });
   };
 }
 
@@ -55,7 +83,13 @@ interface Index {
   readonly values: string[];
   /** The bytes of values whose beginning was met in a text, by their place. */
   readonly bytes: Map<number, string>;
-  readonly words: Set<string>;
+  /** Short values by their bytes, with their length as text. */
+  readonly words: Map<string, number>;
+  /** The values from this place on are names. */
+  namesFrom: number;
+  /** Whether the code contains a name that was met in a text, by its place. */
+  readonly inCode: Map<number, boolean>;
+  readonly code: string;
 }
 
 const hashBits = 16;
@@ -64,42 +98,80 @@ const doublesSearched = 8;
 /** Values added to the index between two points where others may be served. */
 const valuesAtOnce = 1_000;
 
-function* indexOf(known: readonly unknown[]): Work<Index | 'too many'> {
+function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
+  const { data, opened, args, configuration, code } = known;
+  if (opened.values === undefined) return 'too many';
   const index: Index = {
     last: new Int32Array(1 << hashBits).fill(-1),
     before: [],
     values: [],
     bytes: new Map(),
-    words: new Set(),
+    words: new Map(),
+    namesFrom: Infinity,
+    inCode: new Map(),
+    code,
   };
-  // Lists are walked in place: copying a large one would make a slice too long.
-  const open: Iterator<unknown>[] = [known.values()];
+  const names = new Set<string>();
+  const shown = shownNames(known);
+  const addName = (name: string): void => {
+    if (name.length >= nameLengthMin && !shown.has(name)) names.add(name);
+  };
+  let left = yield* addValues(index, [args, configuration], knownValuesMax);
+  left = yield* addValues(index, [data, opened.values], left, addName);
+  left -= names.size;
+  if (left < 0) return 'too many';
+  index.namesFrom = index.values.length;
   let count = 0;
-  for (let inner = open.at(-1); inner !== undefined; inner = open.at(-1)) {
+  for (const name of names) {
+    addValue(index, name);
+    count += 1;
+    if (count % valuesAtOnce === 0) yield;
+  }
+  return index;
+}
+
+/** Names of members that tell nothing: everybody knows them, or the author declared them. */
+function shownNames({ configuration, parameters }: KnownToRun): ReadonlySet<string> {
+  const declared = parameters.flatMap(({ name }) => name.split('.'));
+  return new Set([...typedMembers, ...declared, ...Object.keys(configuration)]);
+}
+
+/** Adds every value within these, and calls `onName` with each name. Returns how many are left. */
+function* addValues(
+  index: Index,
+  values: readonly unknown[],
+  valuesMax: number,
+  onName?: (name: string) => void,
+): Work<number> {
+  // Lists are walked in place: copying a large one would make a slice too long.
+  const open: Iterator<unknown>[] = [values.values()];
+  let left = valuesMax;
+  for (let inner = open.at(-1); inner !== undefined && left >= 0; inner = open.at(-1)) {
     const next = inner.next();
     if (next.done) {
       open.pop();
       continue;
     }
     const value = next.value;
-    count += 1;
-    if (count > knownValuesMax) return 'too many';
-    if (count % valuesAtOnce === 0) yield;
+    left -= 1;
+    if (left % valuesAtOnce === 0) yield;
     if (typeof value === 'string') addValue(index, value);
     else if (typeof value === 'number') addValue(index, String(value));
     else if (Array.isArray(value)) {
-      if (count + value.length > knownValuesMax) return 'too many';
+      if (value.length > left) return -1;
       open.push(value.values());
-    } else if (typeof value === 'object' && value !== null)
+    } else if (typeof value === 'object' && value !== null) {
+      if (onName) Object.keys(value).forEach(onName);
       open.push(Object.values(value).values());
+    }
   }
-  return index;
+  return left;
 }
 
 /** Looks only at the beginning of a value. Most values are in no text. */
 function addValue({ last, before, values, words }: Index, value: string): void {
   if (value.length < partLengthMin) {
-    if (/[0-9A-Za-z\u0080-\uffff]/.test(value)) words.add(byteText(value));
+    if (/[0-9A-Za-z\u0080-\uffff]/.test(value)) words.set(byteText(value), value.length);
     return;
   }
   const slot = slotOf(value);
@@ -135,16 +207,35 @@ function hash(a: number, b: number, c: number, d: number): number {
   return Math.imul(a | (b << 8) | (c << 16) | (d << 24), 0x9e3779b1) >>> (32 - hashBits);
 }
 
+/** Tells whether an entry is a name that the code contains, and how many steps that took. */
+function shownByCode(index: Index, place: number): { isShown: boolean; steps: number } {
+  if (place < index.namesFrom) return { isShown: false, steps: 0 };
+  const known = index.inCode.get(place);
+  if (known !== undefined) return { isShown: known, steps: 0 };
+  const isShown = index.code.includes(index.values[place] ?? '');
+  index.inCode.set(place, isShown);
+  return { isShown, steps: index.code.length / codePerStep };
+}
+
 // ---- one pass over a view ----
 
-/** Marks known values in `hidden`. Returns the steps it took, and stops above `stepsMax`. */
-function* hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): Work<number> {
-  const { codes } = view;
+interface Found {
+  /** 1 for each character that is not shown. */
+  readonly hidden: Uint8Array;
+  /** Places up to which a value may be cut. */
+  readonly cuts: ReadonlySet<number>;
+}
+
+const nowhere: ReadonlySet<number> = new Set();
+
+/** Marks known values as hidden. Returns the steps it took, and stops above `stepsMax`. */
+function* hide(view: View, index: Index, { hidden, cuts }: Found, stepsMax: number): Work<number> {
+  const { codes, starts } = view;
   const { last, before } = index;
   let steps = codes.length * stepsPerByte;
   let stepsYielded = 0;
   for (let at = 0; at < codes.length && steps <= stepsMax; at += 1) {
-    if (index.words.size > 0) hideWord(view, index, at, hidden);
+    if (view.hasWords && index.words.size > 0) hideWord(view, index, at, hidden);
     if (at + partLengthMin > codes.length) continue;
     const slot = hash(codes[at] ?? 0, codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0);
     let candidate = last[slot] ?? -1;
@@ -152,9 +243,15 @@ function* hide(view: View, index: Index, hidden: Uint8Array, stepsMax: number): 
       const value = bytesOf(index, candidate);
       const length = commonLength(view, at, value);
       steps += 1 + length;
+      const end = at + length;
       // A long text was cut, maybe in the middle of a value.
-      const isCut = view.isOpen && at + length === codes.length && length >= partLengthMin;
-      if (length === value.length || isCut) mark(view, at, length, hidden);
+      const mayBeCut = end === codes.length ? view.isOpen : cuts.has(starts[end] ?? 0);
+      const isCut = mayBeCut && length >= partLengthMin;
+      if (length === value.length || isCut) {
+        const inCode = shownByCode(index, candidate);
+        steps += inCode.steps;
+        if (!inCode.isShown) mark(view, at, length, { hidden, cuts: isCut ? cuts : nowhere });
+      }
       if (steps - stepsYielded > stepsAtOnce) {
         stepsYielded = steps;
         yield;
@@ -171,18 +268,26 @@ function commonLength({ codes }: View, at: number, value: string): number {
   return length;
 }
 
+/** Short values count as whole words, and as they are: an escape in one would be longer. */
 function hideWord(view: View, { words }: Index, at: number, hidden: Uint8Array): void {
   if (!view.isBoundary(at - 1)) return;
   let word = '';
   for (let length = 1; length <= wordBytesMax && at + length <= view.codes.length; length += 1) {
-    word += String.fromCharCode(view.codes[at + length - 1] ?? 0);
-    if (words.has(word) && view.isBoundary(at + length)) mark(view, at, length, hidden);
+    const end = at + length;
+    word += String.fromCharCode(view.codes[end - 1] ?? 0);
+    if (!words.has(word) || !view.isBoundary(end)) continue;
+    const [from, to] = [view.starts[at] ?? 0, view.ends[end - 1] ?? 0];
+    if (to - from === words.get(word)) hidden.fill(1, from, to);
   }
 }
 
-function mark(view: View, at: number, length: number, hidden: Uint8Array): void {
-  const isToTheEnd = view.isOpen && at + length === view.codes.length;
-  hidden.fill(1, view.starts[at], isToTheEnd ? hidden.length : view.ends[at + length - 1]);
+/** Hides a cut value with the half of a letter or an escape that follows it. */
+function mark(view: View, at: number, length: number, { hidden, cuts }: Found): void {
+  const end = at + length;
+  let to = view.ends[end - 1] ?? hidden.length;
+  if (end === view.codes.length && view.isOpen) to = hidden.length;
+  while (cuts.has(to + 1)) to += 1;
+  hidden.fill(1, view.starts[at], to);
 }
 
 function withoutHidden(text: string, hidden: Uint8Array): string {

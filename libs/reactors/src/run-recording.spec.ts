@@ -7,6 +7,7 @@ import { OpenedValues } from './opened-values';
 import type { RunRecord } from './run-record';
 import { RunRecording, runsRecorded } from './run-recording';
 import { application, asApplication, reactor, SpecInvocations } from './spec-invocations';
+import { knowing } from './spec-known';
 
 let spec: SpecInvocations;
 beforeAll(async () => {
@@ -179,6 +180,7 @@ describe('the record of a run', () => {
     const unreadable = new Proxy({ at: 1, level: 'info', text: 'a secret' } as const, {
       get: () => fail('a line that cannot be looked at'),
     });
+    recording.knows(knowing('a secret'));
     await recording.of(async () => recording.onLog(unreadable));
     expect(records).toMatchObject([{ outcome: 'completed', lines: [] }]);
     expect(logged).toHaveLength(1);
@@ -187,7 +189,7 @@ describe('the record of a run', () => {
   it('is waited for by a process that stops, for a limited time', async () => {
     const { recording, records } = recordingOf('sync');
     const known = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(990)}${n}`);
-    recording.knows(known, new OpenedValues());
+    recording.knows(knowing(known));
     await recording.of(async () =>
       recording.onLog({ at: 1, level: 'info', text: 'a'.repeat(60_000) }),
     );
@@ -295,16 +297,21 @@ describe('redacting lines', () => {
   const redacting = (tenantId: string, more: object = {}) =>
     new Promise<readonly { text: string }[]>((resolve) =>
       redactLater(
-        { tenantId, lines: linesOf('a known value'), known: ['known value'], opened: [], ...more },
+        { tenantId, lines: linesOf('a known value'), known: knowing('known value'), ...more },
         resolve,
       ),
     );
 
   it('shows nothing that would take too much work', async () => {
     const known = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(990)}${n}`);
-    const [line] = await redacting('t', { lines: linesOf('a'.repeat(60_000), 1), known });
+    const [line] = await redacting('t', {
+      lines: linesOf('a'.repeat(60_000), 1),
+      known: knowing(known),
+    });
     expect(line?.text).toBe('[redacted]');
-    const [unknown] = await redacting('t', { opened: undefined });
+    const opened = new OpenedValues();
+    opened.add('svc.detokenize', 'x'.repeat(5_000_000));
+    const [unknown] = await redacting('t', { known: knowing('known value', { opened }) });
     expect(unknown?.text).toBe('[redacted]');
   });
 
@@ -315,7 +322,7 @@ describe('redacting lines', () => {
   it('lets others be served, and keeps little in memory however much is written', async () => {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    const known = ['known value', 'x'.repeat(100_000)];
+    const known = knowing(['known value', 'x'.repeat(100_000)]);
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => redacting('busy', { known })),
     );

@@ -10,7 +10,7 @@ import {
 } from '@glovebox/sandbox';
 import { describeError, type Logger } from '@glovebox/service-host';
 import { redactLater } from './line-redactions';
-import type { OpenedValues } from './opened-values';
+import type { KnownToRun } from './redact';
 import type { RunRecord } from './run-record';
 
 interface RecordedRun {
@@ -42,8 +42,7 @@ export class RunRecording {
   readonly #began = performance.now();
   readonly #lines: LogLine[] = [];
   #tokenIds: readonly string[] = [];
-  #known: readonly unknown[] = [];
-  #opened: OpenedValues | undefined;
+  #known: KnownToRun | undefined;
   #queuedMs = 0;
   #position: CodePlace | undefined;
 
@@ -59,10 +58,9 @@ export class RunRecording {
     this.#tokenIds = tokenIds;
   }
 
-  /** No line shows these values, nor any that the code opens. */
-  knows(known: readonly unknown[], opened: OpenedValues): void {
+  /** No line shows any of this. */
+  knows(known: KnownToRun): void {
     this.#known = known;
-    this.#opened = opened;
   }
 
   ended(outcome: RunOutcome): void {
@@ -102,14 +100,8 @@ export class RunRecording {
     record: (record: RunRecord) => void,
   ): Promise<void> {
     const durationMs = Math.round(performance.now() - this.#began);
-    const written = {
-      tenantId: this.run.tenantId,
-      lines: this.#lines,
-      known: this.#known,
-      opened: this.#opened?.values,
-    };
     await new Promise(setImmediate);
-    const lines = await this.#shownLines(written);
+    const lines = await this.#shownLines();
     try {
       record({
         ...ended,
@@ -127,10 +119,12 @@ export class RunRecording {
   }
 
   /** No lines where they cannot be redacted: none is ever shown as it was written. */
-  async #shownLines(written: Parameters<typeof redactLater>[0]): Promise<readonly LogLine[]> {
-    if (written.lines.length === 0) return [];
+  async #shownLines(): Promise<readonly LogLine[]> {
+    const { tenantId } = this.run;
+    const [lines, known] = [this.#lines, this.#known];
+    if (lines.length === 0 || known === undefined) return [];
     try {
-      return await new Promise((resolve) => redactLater(written, resolve));
+      return await new Promise((resolve) => redactLater({ tenantId, lines, known }, resolve));
     } catch (error) {
       this.#report(error);
       return [];

@@ -5,7 +5,7 @@ export type { Use } from './statements/read-and-record';
 export { usesOneByOne, TokenUses } from './statements/token-uses';
 export { isTokenRequest } from './tokenize';
 export { requireTokenId, tokenMembers, type TokenInput, type TokenView } from './token';
-export { tokenTypes } from './token-types';
+export { tokenTypes, typedMembers } from './token-types';
 export { tokenFilterOf, type TokenFilter } from './token-filter';
 export { faultsWithoutData } from './valid-token';
 export { Vault } from './vault';

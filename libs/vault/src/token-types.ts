@@ -34,13 +34,15 @@ const isCardNumber = (text: string): boolean => /^\d{12,19}$/.test(text) && pass
 const isAccountNumber = (text: string): boolean => /^\d{3,17}$/.test(text);
 const isNineDigits = (text: string): boolean => /^(?:\d-?){8}\d$/.test(text);
 
+const cardMembers: Checks = {
+  number: [isText(isCardNumber), mustBeCardNumber],
+  'expiration_month?': [isMonth, 'must be a whole number from 1 to 12'],
+  'expiration_year?': [isYear, 'must be a year of 4 digits'],
+  'cvc?': [isText((text) => /^\d{3,4}$/.test(text)), 'must be a string of 3 or 4 digits'],
+};
+
 const card = {
-  faultsOf: members({
-    number: [isText(isCardNumber), mustBeCardNumber],
-    'expiration_month?': [isMonth, 'must be a whole number from 1 to 12'],
-    'expiration_year?': [isYear, 'must be a year of 4 digits'],
-    'cvc?': [isText((text) => /^\d{3,4}$/.test(text)), 'must be a string of 3 or 4 digits'],
-  }),
+  faultsOf: members(cardMembers),
   maskOf: (data: unknown) => {
     const { number, expiration_month, expiration_year } = membersOf(data);
     return {
@@ -51,11 +53,13 @@ const card = {
   },
 };
 
+const bankMembers: Checks = {
+  routing_number: [isText(isAbaRoutingNumber), mustBeRouting],
+  account_number: [isText(isAccountNumber), mustBeAccount],
+};
+
 const bank = {
-  faultsOf: members({
-    routing_number: [isText(isAbaRoutingNumber), mustBeRouting],
-    account_number: [isText(isAccountNumber), mustBeAccount],
-  }),
+  faultsOf: members(bankMembers),
   maskOf: (data: unknown) => {
     const { routing_number, account_number } = membersOf(data);
     return { routing_number, account_number: lastFour(String(account_number)) };
@@ -80,22 +84,30 @@ const types = new Map<unknown, TokenType>(
 
 export const tokenTypes: readonly string[] = [...types.keys()].map(String);
 
+/** The names of members that types define. */
+export const typedMembers: readonly string[] = Object.keys({ ...cardMembers, ...bankMembers }).map(
+  withoutMark,
+);
+
 /** Undefined if the name is not that of a type. */
 export const tokenType = (name: unknown): TokenType | undefined => types.get(name);
 
 export const isTokenType = (name: unknown): name is string => tokenType(name) !== undefined;
 
 type Check = readonly [isRight: (value: unknown) => boolean, must: string];
+/** By name. `?` behind a name makes it optional. */
+type Checks = Readonly<Record<string, Check>>;
 
-/**
- * An object whose named members pass. `?` behind a name makes it optional. Other members may be
- * there.
- */
-function members(checks: Readonly<Record<string, Check>>): (data: unknown) => Faults {
+function withoutMark(name: string): string {
+  return name.replace('?', '');
+}
+
+/** An object whose named members pass. Other members may be there. */
+function members(checks: Checks): (data: unknown) => Faults {
   return (data) => {
     if (!isJsonObject(data)) return { data: ['must be an object'] };
     const wrong = Object.entries(checks).flatMap(([key, [isRight, must]]) => {
-      const name = key.replace('?', '');
+      const name = withoutMark(key);
       const value = Object.hasOwn(data, name) ? data[name] : undefined;
       if (value === undefined || value === null) {
         return key === name ? [[`data.${name}`, ['is required']] as const] : [];

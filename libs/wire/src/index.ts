@@ -1,7 +1,7 @@
 export { headerKinds } from './header-kinds';
 export { isInstant } from './instant';
 export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-tally';
-export { isJsonObject, jsonNumberOf, type JsonObject } from './json-values';
+export { isJsonObject, numberOf, type JsonObject } from './json-values';
 export { jsonTypes, requireMediaType } from './media-type';
 export { fromWire, toWire, wireName, type OnWire } from './member-names';
 export { mergePatch } from './merge-patch';

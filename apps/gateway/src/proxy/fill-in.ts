@@ -43,7 +43,7 @@ interface Filling {
   readonly whole: Buffer | undefined;
 }
 
-type Filled = Outgoing & { readonly secrets: readonly unknown[] };
+type Filled = Outgoing & { readonly opened: Values };
 
 /**
  * Replaces the expressions of one call. All are found and counted, then authorised and resolved by
@@ -59,12 +59,12 @@ export async function fillIn(ctx: GatewayContext, filling: Filling): Promise<Fil
     const { suffix, query, headers } = head;
     const [only, ...others] = read.parts;
     const body = only && others.length === 0 ? only : read.parts;
-    return { suffix, query, headers, body, secrets: nothing };
+    return { suffix, query, headers, body, opened: nothing };
   }
   return replaceIn(ctx, filling, read && textOf(req, read, kind));
 }
 
-const nothing: readonly unknown[] = [];
+const nothing: Values = new Map();
 
 async function replaceIn(
   ctx: GatewayContext,
@@ -74,12 +74,17 @@ async function replaceIn(
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new OpeningBudget(room.keep);
+  const { requestTransform, responseTransform } = decision.proxy;
+  const hasCode = requestTransform !== null || responseTransform !== null;
+  const opened = new Map<string, unknown>();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
     const values = await ctx.vault.detokenize(caller, use, ids, opening);
     // The values of a streamed body leave at once.
     await decision.confirm();
+    // Kept for the length of the call when code runs: what it writes might show them.
+    if (hasCode) for (const [id, value] of values) opened.set(id, value);
     return values;
   };
   const looking = { tally, room, bytesMax: ctx.config.PROXY_BUFFER_MAX };
@@ -88,14 +93,11 @@ async function replaceIn(
   const { tokenIds } = tally;
   const values: Values = tokenIds.length > 0 ? await resolve(tokenIds) : new Map();
   const filled = (await headTemplate?.renderInSlices(values, budget)) ?? head;
-  const { requestTransform, responseTransform } = decision.proxy;
-  // Kept for the length of the call when code runs: its errors might show them.
-  const secrets = requestTransform || responseTransform ? [...values.values()] : nothing;
   if (!body) {
     if (!whole) room.keepOnly(streamBytes);
-    return { ...asSent(req, filled, whole), secrets };
+    return { ...asSent(req, filled, whole), opened };
   }
-  return { ...filled, body: await body.render(values, { tally, budget, resolve }), secrets };
+  return { ...filled, body: await body.render(values, { tally, budget, resolve }), opened };
 }
 
 /**

@@ -59,7 +59,7 @@ export async function handleProxy(
   const asked = { req, res, decision, call, room, head };
   const prepared = goesAsItIs(asked) ? passedThrough(req, head) : await prepare(ctx, asked);
   const outgoing = changesRequest(proxy)
-    ? await transformRequest(ctx, { ...asked, secrets: prepared.secrets }, req, prepared)
+    ? await transformRequest(ctx, { ...asked, opened: prepared.opened }, req, prepared)
     : prepared;
   if ('answer' in outgoing) return sendMade(outgoing.answer, asked);
   if (Buffer.isBuffer(outgoing.body)) {
@@ -90,7 +90,7 @@ export async function handleProxy(
   }
   const whole = { ...request, headers: askForWhole(request.headers) };
   const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
-  const transforming = { ...asked, secrets: prepared.secrets };
+  const transforming = { ...asked, opened: prepared.opened };
   if (answer) sendMade(await transformAnswer(ctx, transforming, answer), asked);
 }
 
@@ -147,11 +147,11 @@ function goesAsItIs({ req, res, decision: { proxy, caller }, head }: Asked): boo
 const isFilledIn = (proxy: InvokedProxy, caller: Principal | null): caller is Principal =>
   caller !== null && proxy.detokenize;
 
-const nothing: readonly unknown[] = [];
+const nothing: Prepared['opened'] = new Map();
 
 function passedThrough(req: CallerRequest, head: Head): Prepared {
   const { suffix, query, headers, body } = asSent(req, head);
-  return { suffix, query, headers, body, whole: undefined, spared: undefined, secrets: nothing };
+  return { suffix, query, headers, body, whole: undefined, spared: undefined, opened: nothing };
 }
 
 /** Makes the request that the destination would get if no transform changed it. */
@@ -164,7 +164,7 @@ async function prepare(
   const isRead = hasBody(req) && readsRequest(proxy);
   const whole = isRead ? await readForTransform(req, res, room) : undefined;
   if (!isFilledIn(proxy, caller)) {
-    return { ...asSent(req, head, whole), whole, spared: undefined, secrets: nothing };
+    return { ...asSent(req, head, whole), whole, spared: undefined, opened: nothing };
   }
   const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
   const use = {
@@ -178,8 +178,8 @@ async function prepare(
   };
   const scanned = spared ? Buffer.from(spared.text) : whole;
   const filling = { req, res, head, decision, caller, use, room, whole: scanned };
-  const { suffix, query, headers, body, secrets } = await fillIn(ctx, filling);
-  return { suffix, query, headers, body, whole, spared, secrets };
+  const { suffix, query, headers, body, opened } = await fillIn(ctx, filling);
+  return { suffix, query, headers, body, whole, spared, opened };
 }
 
 /** Reads a body that a transform takes apart, before anything is made of it. */

@@ -1,4 +1,4 @@
-import { jsonNumberOf } from '@glovebox/wire';
+import { numberOf } from '@glovebox/wire';
 import type { Sealer, Place } from '@glovebox/seal';
 import type { ConfigurationEntry } from '../entities/reactor-formula.entity';
 
@@ -47,7 +47,7 @@ function casts(value: string, type: ConfigurationEntry['type']): boolean {
     case 'string':
       return true;
     case 'number':
-      return jsonNumberOf(value) !== undefined;
+      return numberOf(value) !== undefined;
     case 'boolean':
       return /^(?:true|false)$/i.test(value);
   }

@@ -89,6 +89,14 @@ describe('POST /reactors', () => {
     expect((refused.body as { errors: object }).errors).toEqual(errors);
   });
 
+  it.each(['09', '.5', '+1'])('takes %s for a number of the configuration', async (LIMIT) => {
+    const made = await api.post('/reactors', {
+      ...input(),
+      configuration: { ...configuration, LIMIT },
+    });
+    expect([made.status, made.text]).toEqual([201, made.text]);
+  });
+
   it('refuses a management application and resources of another tenant with 400', async () => {
     const management = await api.post('/applications', {
       name: 'm',

@@ -1,5 +1,5 @@
 import { Console } from 'node:console';
-import { format } from 'node:util';
+import { formatWithOptions } from 'node:util';
 import { linesDropped, logBytesMax, logLinesMax, type LogLevel } from '@glovebox/sandbox';
 
 type Write = (level: LogLevel, text: string) => void;
@@ -22,6 +22,9 @@ export function createConsole(ofRun: () => Methods | undefined): object {
   return methods;
 }
 
+/** Node.js would cut strings at 10,000 characters. Those that are cut here fill the log. */
+const inspectOptions = { colors: false, maxStringLength: logBytesMax };
+
 /** Node's own console for one run, with counters, timers and indents that no other run sees. */
 export function consoleOfRun(write: Write): Methods {
   let level: LogLevel | undefined;
@@ -29,7 +32,7 @@ export function consoleOfRun(write: Write): Methods {
   const real = new Console({
     stdout: lines as unknown as NodeJS.WritableStream,
     ignoreErrors: false,
-    colorMode: false,
+    inspectOptions,
   }) as unknown as Methods;
   for (const [name, ofMethod] of Object.entries(levels)) {
     const method = real[name];
@@ -45,7 +48,8 @@ export function consoleOfRun(write: Write): Methods {
     };
   }
   // The real one adds a stack, which shows the sandbox below the code.
-  real['trace'] = (...values) => real['debug']?.(`Trace: ${format(...values)}`);
+  real['trace'] = (...values) =>
+    real['debug']?.(`Trace: ${formatWithOptions(inspectOptions, ...values)}`);
   return real;
 }
 

@@ -2,7 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import { principalOf, type TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import { OpenedValues, redactorOf, resultOf, RunRecording, serviceCalls } from '@glovebox/reactors';
+import {
+  OpenedValues,
+  redactorOf,
+  resultOf,
+  RunRecording,
+  serviceCalls,
+  type KnownToRun,
+} from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import type { Decision } from '../../call/decision';
@@ -18,8 +25,8 @@ export interface Transforming {
   readonly call: Call;
   readonly room: Room;
   readonly decision: Decision;
-  /** Values of tokens that the call has opened. No error shows them. */
-  readonly secrets: readonly unknown[];
+  /** The data that the call has opened, by token. Nothing that code writes shows it. */
+  readonly opened: ReadonlyMap<string, unknown>;
 }
 
 /** Room around a body of the largest size, in the JSON that code returns. */
@@ -79,14 +86,22 @@ interface TransformRun {
 
 async function transformed(
   ctx: GatewayContext,
-  { call, decision: { proxy }, secrets }: Transforming,
+  { call, decision: { proxy }, opened }: Transforming,
   { side, transform, args, recording, signal }: TransformRun,
 ): Promise<Transformed> {
   const { code, codeHash, runtime } = transform;
   const made = `${side} transform` as const;
-  const opened = new OpenedValues();
-  const known = [...secrets, args, proxy.configuration];
-  recording.knows(known, opened);
+  const openedByCode = new OpenedValues();
+  const known: KnownToRun = {
+    data: [...opened.values()],
+    opened: openedByCode,
+    args,
+    configuration: proxy.configuration,
+    parameters: [],
+    code,
+  };
+  recording.uses([...opened.keys()]);
+  recording.knows(known);
   const outcome = await ctx.runner.run(
     {
       kind: 'transform',
@@ -105,7 +120,7 @@ async function transformed(
       resultBytesMax: transformedBytesMax + envelopeBytesMax,
     },
     {
-      onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, opened),
+      onCall: serviceCalls(ctx, () => applicationOf(ctx, proxy), call.traceId, openedByCode),
       onLog: recording.onLog,
       signal,
     },
@@ -114,7 +129,7 @@ async function transformed(
   const isAnswer = outcome.kind === 'answered';
   const value = isAnswer
     ? outcome.value
-    : requireMessage(await resultOf(outcome, redactorOf(known, opened.values), made), made);
+    : requireMessage(await resultOf(outcome, redactorOf(known), made), made);
   const sendable = sendableOf(value, made, ctx.headers);
   return isAnswer
     ? { ...sendable, status: sendable.status ?? 500, isAnswer }

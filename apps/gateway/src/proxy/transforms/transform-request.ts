@@ -20,8 +20,8 @@ export interface Prepared extends Outgoing {
   /** Its body as it came, if a transform takes it apart. */
   readonly whole: Buffer | undefined;
   readonly spared: Spared | undefined;
-  /** Values of tokens in the request. */
-  readonly secrets: readonly unknown[];
+  /** The data in the request, by token. */
+  readonly opened: ReadonlyMap<string, unknown>;
 }
 
 export function changesRequest({ requestTransform, requestSteps }: InvokedProxy): boolean {

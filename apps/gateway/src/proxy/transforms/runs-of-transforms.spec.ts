@@ -1,0 +1,72 @@
+import type { ProxyDefinition } from '@glovebox/definitions';
+import { startDestination, startRunner, waitFor, type Destination } from '@glovebox/testing';
+import { startSpecGateway, type SpecGateway } from '../../spec-gateway';
+
+let runner: Awaited<ReturnType<typeof startRunner>>;
+let gateway: SpecGateway;
+let destination: Destination;
+let key: string;
+
+beforeAll(async () => {
+  [runner, destination] = await Promise.all([
+    startRunner(),
+    startDestination((request, response) => void response.end(`they sent ${request.text()}`)),
+  ]);
+  gateway = await startSpecGateway({
+    RUNNER_URLS: runner.url,
+    RUNNER_SECRET: runner.secret,
+    PROXY_BUFFER_MAX: '1024',
+  });
+  key = await gateway.application(['token:use']);
+});
+afterAll(async () => {
+  await gateway.close();
+  await destination.close();
+  await runner.stop();
+});
+
+const code = (text: string): NonNullable<ProxyDefinition['requestTransform']> => ({
+  ...{ code: `module.exports = ({ args }) => { ${text} }`, codeHash: text, runtime: 'node20' },
+});
+
+async function call(proxyKey: string, path: string, body: string): Promise<Response> {
+  return fetch(`${gateway.url}/proxy${path}`, {
+    method: 'POST',
+    headers: { 'SVC-API-KEY': key, 'SVC-PROXY-KEY': proxyKey, 'Content-Type': 'text/plain' },
+    body,
+  });
+}
+
+it('the run of a transform has the tokens that its call has opened', async () => {
+  const [inPath, inBody] = [await gateway.token('a-path'), await gateway.token('a body')];
+  const transforms = {
+    requestTransform: code('return { headers: args.headers, body: args.body };'),
+    responseTransform: code('return { body: args.body };'),
+  };
+  const proxyKey = await gateway.proxy(destination.url, transforms);
+  const answer = await call(proxyKey, `/{{${inPath}}}`, `{{ ${inBody} }}`);
+  expect(await answer.text()).toBe('they sent a body');
+  const runs = await waitFor(async () => {
+    const rows = await gateway.asAdmin(
+      `SELECT mode, ARRAY(SELECT unnest(token_ids) AS id ORDER BY id) AS token_ids
+       FROM ended_runs ORDER BY id`,
+    );
+    if (rows.length < 2) throw new Error('not written yet');
+    return rows;
+  });
+  const token_ids = [inPath, inBody].sort();
+  expect(runs).toEqual([
+    { mode: 'request', token_ids },
+    { mode: 'response', token_ids },
+  ]);
+});
+
+it('an error of a response transform shows no data of a body that was streamed', async () => {
+  const ids = [await gateway.token('first value'), await gateway.token({ last_member: 'last' })];
+  const responseTransform = code('throw new Error(args.body.replace(/x+/g, ","));');
+  const proxyKey = await gateway.proxy(destination.url, { responseTransform });
+  const answer = await call(proxyKey, '', ids.map((id) => `{{${id}}}`).join('x'.repeat(5_000)));
+  expect(await answer.json()).toMatchObject({
+    proxy_error: { errors: { error: ['they sent [redacted],{"[redacted]":"[redacted]"}'] } },
+  });
+});
