@@ -12,6 +12,7 @@ const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-se
 export const longest = [
   'apps/runner/src/hostile/runs.spec.ts',
   'acceptance/bare-machine.spec.ts',
+  'acceptance/limits.spec.ts',
   'apps/runner/src/frames-that-kill.spec.ts',
   'apps/runner/src/neighbours.spec.ts',
   'libs/definitions/src/lease-under-faults.spec.ts',
@@ -21,6 +22,7 @@ export const longest = [
   'apps/runner/src/hostile/bombs.spec.ts',
   'apps/runner/src/sandbox/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
+  'acceptance/unread-bodies.spec.ts',
   'apps/runner/src/logs.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',
 ].map((file) => join(repoRoot, file));

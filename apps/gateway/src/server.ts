@@ -34,7 +34,8 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     requestTimeout,
     connectionsCheckingInterval: Math.min(5_000, headersTimeout, requestTimeout),
     keepAliveTimeout: 75_000,
-    maxHeaderSize: headBytesMax,
+    // Node refuses the head that has as many.
+    maxHeaderSize: headBytesMax + 1,
     // intake.ts checks both: Node would answer without a body, and drop headers in silence.
     requireHostHeader: false,
   });

@@ -1,25 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { documentedLimits, tableRows, type DocumentedLimit } from '@glovebox/testing';
 
 const root = join(__dirname, '../../..');
 const page = readFileSync(join(root, 'docs/reference/limits.md'), 'utf8');
 const configuration = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 
-/** A row of the page: `name` in `file` of the column "Set by", or the name of a setting. */
-interface Row {
-  readonly value: string;
-  readonly name: string;
-  readonly file: string | undefined;
-}
-
-const rows: Row[] = cellsOf(page).flatMap(([, value = '', setBy = '']) => {
-  const [, name, file] = /^`([\w.]+)`(?: in `([^`]+)`)?/.exec(setBy) ?? [];
-  return name === undefined ? [] : [{ value, name, file }];
-});
+const rows = documentedLimits();
 
 /** Numeric settings of the apps; docs/configuration.md is generated from their config.ts. */
 const settings = new Map(
-  cellsOf(configuration)
+  tableRows(configuration)
     .map(([name = '', fallback = '']) => [name.replaceAll(/[*`]/g, ''), fallback] as const)
     .filter(([name, fallback]) => /^`\d+`$/.test(fallback) && !/PORT$/.test(name))
     .map(([name, fallback]) => [name, Number(fallback.replaceAll('`', ''))]),
@@ -34,27 +25,16 @@ const noLimits = [
   'SANDBOX_UID_FIRST',
 ];
 
-const units: Readonly<Record<string, number>> = {
-  '': 1,
-  KiB: 1024,
-  MiB: 1024 ** 2,
-  GiB: 1024 ** 3,
-  ms: 1,
-  s: 1_000,
-  min: 60_000,
-  h: 3_600_000,
-};
-
 describe('docs/reference/limits.md', () => {
   it('lists limits, each with a value that can be read', () => {
     expect(rows.length).toBeGreaterThan(80);
-    expect(rows.filter(({ value }) => numberOf(value) === undefined)).toEqual([]);
+    expect(rows.filter(({ value }) => value === undefined)).toEqual([]);
   });
 
   it('gives each limit the value that the code has', () => {
     const wrong = rows
       .map((row) => ({ ...row, inCode: row.file ? constantOf(row) : settings.get(row.name) }))
-      .filter(({ value, inCode }) => inCode === undefined || numberOf(value) !== inCode);
+      .filter(({ value, inCode }) => inCode === undefined || value !== inCode);
     expect(wrong).toEqual([]);
   });
 
@@ -76,30 +56,8 @@ describe('docs/reference/limits.md', () => {
   });
 });
 
-/** The rows of all tables of a page, without their heads. */
-function cellsOf(text: string): string[][] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/^\| -+/.test(line))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-}
-
-/** "64 KiB" and "1,000" as numbers; a time in milliseconds. */
-function numberOf(value: string): number | undefined {
-  const [, number, unit = ''] =
-    /^([\d,]+(?:\.\d+)?)(?: (KiB|MiB|GiB|ms|s|min|h))?$/.exec(value) ?? [];
-  const factor = units[unit];
-  if (number === undefined || factor === undefined) return undefined;
-  return Number(number.replaceAll(',', '')) * factor;
-}
-
 /** The number behind `const name =` in the file, or behind `name.member` of an object. */
-function constantOf({ name, file = '' }: Row): number | undefined {
+function constantOf({ name, file = '' }: DocumentedLimit): number | undefined {
   const [constant = '', member] = name.split('.');
   const text = readFileSync(join(root, file), 'utf8');
   const [, expression] =

@@ -2,6 +2,7 @@ export { enterTenant } from './enter-tenant';
 export { testBubblewrap, testSeed } from './environment';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
+export { documentedLimits, tableRows, type DocumentedLimit } from './documented-limits';
 export { startDnsServer, type DnsAnswer, type DnsQuestion, type DnsServer } from './dns-server';
 export { brokenFrames, chunksOf } from './frame-streams';
 export { freePort } from './free-port';
