@@ -20,7 +20,6 @@ const tables = [
   'webhook_deliveries',
   'ended_runs',
   'ended_deliveries',
-  'failing_webhook_paths',
 ];
 
 beforeAll(async () => {

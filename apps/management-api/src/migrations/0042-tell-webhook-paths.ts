@@ -5,7 +5,7 @@ import { buildIndex } from './build-index';
  * Tells the paths of a receiver apart, and keeps those whose last attempt failed. Finds the first
  * attempts by path, and lets the management API make a webhook that waits due at once.
  */
-export class TellPathsOfWebhooks0000000000042 implements MigrationInterface {
+export class TellWebhookPaths0000000000042 implements MigrationInterface {
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
