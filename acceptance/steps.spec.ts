@@ -213,18 +213,28 @@ describe('request steps', () => {
     expect(shop.destination.received).toEqual([]);
   });
 
-  it('that tokenize are refused once the application is gone', async () => {
+  it('that tokenize, and code that does, are refused with 409 once the application is gone', async () => {
     const key = { key: product.adminKey };
     const body = { name: 'short', type: 'private', permissions: ['token:create'] };
     const { id } = await create(product, '/applications', body, product.adminKey);
-    const proxy = await shop.proxy({}, { application: { id }, request_transforms: [tokenize] });
-    expect((await proxy.call({ body: { card } })).status).toBe(200);
-    await call('DELETE', `${product.baseUrl}/applications/${id}?force=true`, key);
-    expect(await proxy.call({ body: { card } })).toMatchObject({
-      status: 409,
-      code: 'application_gone',
-    });
-    expect(shop.destination.received).toHaveLength(1);
+    const request = 'return { ...args, body: { card: await svc.tokenize(args.body.card) } };';
+    const proxies = [
+      await shop.proxy({}, { application: { id }, request_transforms: [tokenize] }),
+      await shop.proxy({ request }, { application: { id } }),
+    ];
+    for (const proxy of proxies) {
+      expect((await proxy.call({ body: { card } })).status).toBe(200);
+    }
+    const path = `${product.baseUrl}/applications/${id}`;
+    expect((await call('DELETE', path, key)).status).toBe(409);
+    expect((await call('DELETE', `${path}?force=true`, key)).status).toBe(204);
+    for (const proxy of proxies) {
+      expect(await proxy.call({ body: { card } })).toMatchObject({
+        status: 409,
+        code: 'application_gone',
+      });
+    }
+    expect(shop.destination.received).toHaveLength(2);
   });
 });
 

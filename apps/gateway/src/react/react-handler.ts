@@ -216,7 +216,7 @@ const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <=
 const isArguments = (value: unknown): value is Arguments =>
   isJsonObject(value) || typeof value === 'string';
 
-const callbackUrlMax = 2_000;
+const callbackUrlCharacters = 2_000;
 
 /**
  * Names are resolved when the webhook goes out. A URL that is forbidden as it stands is refused
@@ -224,7 +224,8 @@ const callbackUrlMax = 2_000;
  */
 function faultOfUrl(ctx: GatewayContext, url: unknown): string | undefined {
   if (typeof url !== 'string') return 'must be a string';
-  if (url.length > callbackUrlMax) return `must be at most ${callbackUrlMax} characters`;
+  if (url.length > callbackUrlCharacters)
+    return `must be at most ${callbackUrlCharacters} characters`;
   try {
     ctx.egress.checkUrl(url);
     return undefined;

@@ -3,7 +3,7 @@ import { Problem } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
 import type { Application } from '../entities/application.entity';
 
-const shownMax = 20;
+const idsShown = 20;
 
 /** Refuses to delete an application that reactors or proxies act as, and names some of them. */
 export async function refuseUsed(
@@ -19,7 +19,7 @@ export async function refuseUsed(
        SELECT 'proxies', id, created_at FROM proxies
        WHERE tenant_id = $1 AND application_id = $2) u
      ORDER BY created_at DESC, id LIMIT $3`,
-    [tenantId, id, shownMax],
+    [tenantId, id, idsShown],
   );
   const [first] = users;
   if (!first) return;

@@ -113,7 +113,6 @@ describe('webhooks', () => {
     ['after=1', 'after'],
     ['status=done', 'status'],
     ['reactor_id=1', 'reactor_id'],
-    ['host=', 'host'],
     ['host=a.example:443', 'host'],
     ['host=a.example:80', 'host'],
     ['host=https://a.example', 'host'],

@@ -102,7 +102,10 @@ function answerWith(description: string, schema: Schema): Schema {
 export const invocationSchema: Schema = object(
   {},
   {
-    args: { type: 'object', additionalProperties: json },
+    args: {
+      description: 'An object, or one expression that yields an object.',
+      anyOf: [{ type: 'object', additionalProperties: json }, text],
+    },
     callback_url: { ...text, description: 'http or https. It makes the run asynchronous.' },
     timeout_ms: {
       type: 'integer',

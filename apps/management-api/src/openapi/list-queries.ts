@@ -21,7 +21,9 @@ export const byIdAndName = {
     many: true,
   },
   name: {
-    description: 'Only entries with this name, in any case. `*` stands for any characters.',
+    description:
+      'Only entries with this whole name, in any case. `*` stands for any characters: `orders*` ' +
+      'finds `Orders EU`, `orders` does not.',
     schema: { ...text, maxLength: 200 },
   },
 };
