@@ -52,7 +52,7 @@ function exactBytes({ databaseName, type, isArray }: ColumnMetadata): string {
 }
 
 /** Compressed, JSON may be 256 times as large as what is stored. */
-const unpackedMax = 256;
+const timesUnpacked = 256;
 
 /**
  * The same at most, without unpacking anything: what is large shall cost nothing before it has its
@@ -63,7 +63,7 @@ function bytesAtMost(column: ColumnMetadata): string {
   if (column.type !== 'jsonb' && !column.isArray) return exact;
   const name = `w."${column.databaseName}"`;
   return `CASE WHEN pg_column_compression(${name}) IS NULL AND pg_column_size(${name}) <= 4096
-    THEN ${exact} ELSE coalesce(pg_column_size(${name}), 0) * ${unpackedMax} END`;
+    THEN ${exact} ELSE coalesce(pg_column_size(${name}), 0) * ${timesUnpacked} END`;
 }
 
 /**
