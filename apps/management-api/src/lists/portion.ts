@@ -4,8 +4,8 @@ import type { Sql } from '@glovebox/database';
 import type { ResourceEntity } from '../entities/resource.entity';
 import type { Portion } from './page';
 
-/** Bytes of the columns of a row that are small, and of the names of its members. */
-const rowBytes = 1_024;
+/** What the small columns of a row and the names of its members take, about. */
+const rowBytes = 512;
 
 /**
  * Selects the ids of a portion. `sized` selects `id` and `bytes` of the rows. One statement weighs
