@@ -44,7 +44,7 @@ export async function readPortion<Entity extends ResourceEntity>(
   return portion.ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Weighs a column of the row `w`. Of text and sealed bytes Postgres knows the length unread. */
+/** Weighs a column of the row `w`. Postgres knows the length of text and sealed bytes unread. */
 function exactBytes({ databaseName, type, isArray }: ColumnMetadata): string {
   const column = `w."${databaseName}"`;
   if (type === 'jsonb' || isArray) return `coalesce(octet_length(CAST(${column} AS text)), 0)`;
