@@ -38,15 +38,20 @@ const mebibyte = 'x'.repeat(1_000_000);
 async function hundredLargeProxies() {
   const code = `/*${'x'.repeat(49_000)}*/ module.exports = (req) => req`;
   const { text } = await call('GET', '/proxies?size=1&name=large', { key: adminKey });
-  for (let n = JSON.parse(text).pagination.total_items; n < 100; n += 1) {
-    await created('/proxies', {
-      name: 'large',
-      destination_url: 'https://example.com',
-      request_transform: { code },
-      response_transform: { code },
-      configuration: { large: mebibyte.slice(0, 60_000) },
-    });
-  }
+  let missing = 100 - JSON.parse(text).pagination.total_items;
+  const create = async () => {
+    while (missing > 0) {
+      missing -= 1;
+      await created('/proxies', {
+        name: 'large',
+        destination_url: 'https://example.com',
+        request_transform: { code },
+        response_transform: { code },
+        configuration: { large: mebibyte.slice(0, 60_000) },
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, create));
 }
 
 /** @type {Record<string, () => Promise<void>>} */
@@ -161,7 +166,10 @@ const attacks = {
       socket.once('close', () => open.delete(socket));
       socket.write(`GET /proxies?size=100 HTTP/1.1\r\nHost: x\r\nSVC-API-KEY: ${adminKey}\r\n\r\n`);
     };
-    for (let n = 0; n < 300; n += 1) ask();
+    for (let n = 0; n < 300; n += 1) {
+      ask();
+      await delay(10);
+    }
     begun();
     while (!attack.isOver) {
       if (open.size < 300) ask();

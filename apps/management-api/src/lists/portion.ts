@@ -4,8 +4,8 @@ import type { Sql } from '@glovebox/database';
 import type { ResourceEntity } from '../entities/resource.entity';
 import type { Portion } from './page';
 
-/** Bytes of the columns of a row that are small, and of the names of its members. */
-const rowBytes = 1_024;
+/** What the small columns of a row and the names of its members take, about. */
+const rowBytes = 512;
 
 /**
  * Selects the ids of a portion. `sized` selects `id` and `bytes` of the rows. One statement weighs
@@ -44,7 +44,7 @@ export async function readPortion<Entity extends ResourceEntity>(
   return portion.ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Weighs a column of the row `w`. Of text and sealed bytes Postgres knows the length unread. */
+/** Weighs a column of the row `w`. Postgres knows the length of text and sealed bytes unread. */
 function exactBytes({ databaseName, type, isArray }: ColumnMetadata): string {
   const column = `w."${databaseName}"`;
   if (type === 'jsonb' || isArray) return `coalesce(octet_length(CAST(${column} AS text)), 0)`;
@@ -52,7 +52,7 @@ function exactBytes({ databaseName, type, isArray }: ColumnMetadata): string {
 }
 
 /** Compressed, JSON may be 256 times as large as what is stored. */
-const unpackedMax = 256;
+const timesUnpacked = 256;
 
 /**
  * The same at most, without unpacking anything: what is large shall cost nothing before it has its
@@ -63,7 +63,7 @@ function bytesAtMost(column: ColumnMetadata): string {
   if (column.type !== 'jsonb' && !column.isArray) return exact;
   const name = `w."${column.databaseName}"`;
   return `CASE WHEN pg_column_compression(${name}) IS NULL AND pg_column_size(${name}) <= 4096
-    THEN ${exact} ELSE coalesce(pg_column_size(${name}), 0) * ${unpackedMax} END`;
+    THEN ${exact} ELSE coalesce(pg_column_size(${name}), 0) * ${timesUnpacked} END`;
 }
 
 /**

@@ -2,9 +2,9 @@ import { Shares } from '@glovebox/shares';
 
 /** Bytes of large pages in memory, of all tenants in this process. */
 const pageBytesMax = 128 * 1024 * 1024;
-/** Of one tenant. */
+/** The same for one tenant. */
 const tenantPageBytesMax = 8 * 1024 * 1024;
-/** Of one page: the rows of a batch and what is made of them, or a single large row. */
+/** The same for one page: the rows of a batch and what is made of them, or a single large row. */
 export const requestPageBytesMax = 2 * 1024 * 1024;
 /** An answer that is no larger is sent at once and takes no place. */
 export const smallAnswerBytesMax = 128 * 1024;

@@ -70,8 +70,8 @@ export interface LookRow extends TokenRow {
 /** The column that the grant gives of the token `t`. */
 const given = `CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END`;
 
-/** The other columns of a token take less than 1 KiB. */
-const rowBytes = `1024 + coalesce(octet_length(${given}), 0)
+/** What the other columns of a token take, about, and all the rest exactly. */
+const rowBytes = `512 + coalesce(octet_length(${given}), 0)
     + coalesce(octet_length(t.options), 0) + coalesce(octet_length(t.metadata::text), 0)`;
 
 const verdictOn = (bytesMax: string, atOnceMax: string, weighed = 'bytes'): string =>
