@@ -1,13 +1,51 @@
 import { createServer, type RequestListener } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import type { RequestHandler } from 'express';
+import { Problem } from '@glovebox/problems';
 
 /** More than the gateway takes from its callers, because it adds headers to theirs. */
 const headBytesMax = 64 * 1024;
 
-/** Node itself refuses a head above 16 KiB, and says nothing to it. */
+/** The part of Express's router that its types leave out. */
+interface Routed {
+  readonly router: {
+    caseSensitive: boolean;
+    readonly stack: readonly {
+      readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+      match(path: string): boolean;
+    }[];
+  };
+}
+
 export class HttpAdapter extends ExpressAdapter {
+  constructor() {
+    super();
+    // The setting of this name comes too late: the base class has made the router.
+    this.getInstance<Routed>().router.caseSensitive = true;
+  }
+
+  /** Node itself refuses a head above 16 KiB, and says nothing to it. */
   override initHttpServer(): void {
     const listener = this.getInstance<RequestListener>();
     this.setHttpServer(createServer({ maxHeaderSize: headBytesMax }, listener));
+  }
+
+  /** Comes behind all routes. */
+  override setNotFoundHandler(handler: RequestHandler): void {
+    const refuseMethod: RequestHandler = ({ path }, _, next) => {
+      const allow = this.#methodsAt(path);
+      next(allow.length > 0 ? new Problem('method_not_allowed', { allow }) : undefined);
+    };
+    this.use(refuseMethod);
+    super.setNotFoundHandler(handler);
+  }
+
+  #methodsAt(path: string): string[] {
+    const { stack } = this.getInstance<Routed>().router;
+    const methods = stack
+      .filter((layer) => layer.route && layer.match(path))
+      .flatMap(({ route }) => Object.keys(route?.methods ?? {}))
+      .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    return [...new Set(methods)];
   }
 }
