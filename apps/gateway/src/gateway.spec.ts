@@ -295,10 +295,44 @@ describe('ambiguous HTTP', () => {
     expect(await raw(head + keys)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('does not make /proxyfoo a proxy', async () => {
-    await call('/proxyfoo');
+  it.each([
+    '/proxyfoo',
+    '/Proxy',
+    '/PROXY/a',
+    '/Reactors/x/react',
+    '/reactors/x/React',
+    '/Health/live',
+  ])('does not make %s a path of the gateway', async (path) => {
+    await call(path, { method: 'POST' });
     expect(destination.requests).toEqual([]);
-    expect(gateway.management.requests.map(({ url }) => url)).toContain('/proxyfoo');
+    expect(gateway.management.requests.at(-1)?.url).toBe(path);
+  });
+});
+
+describe('a method that a path does not take gets 405 and Allow', () => {
+  const forwarded = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
+  it.each([
+    ['/reactors/x/react', 'POST'],
+    ['/reactors/x/react/?a', 'POST'],
+    ['/health/live', 'GET, HEAD'],
+    ['/health/ready/', 'GET, HEAD'],
+  ])('at %s', async (path, allow) => {
+    gateway.management.requests.length = 0;
+    for (const method of [...forwarded.split(', '), 'PROPFIND']) {
+      if (allow.split(', ').includes(method)) continue;
+      // Without a key: the path alone decides.
+      const answer = await fetch(gateway.url + path, { method });
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, allow]);
+      if (method === 'HEAD') continue;
+      expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    }
+    expect(gateway.management.requests).toEqual([]);
+  });
+
+  it.each(['/proxy', '/tokens'])('that nobody forwards, at %s', async (path) => {
+    const answer = await fetch(gateway.url + path, { method: 'PROPFIND' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, forwarded]);
   });
 });
 

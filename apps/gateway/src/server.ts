@@ -10,7 +10,7 @@ import { maySpeak, refuseLate, refuseUnparsable } from './connection/caller-conn
 import { CallerRequest } from './connection/caller-request';
 import { CallerResponse } from './connection/caller-response';
 import { refuseAmbiguous } from './connection/intake';
-import { routeOf, type Route } from './connection/route';
+import { methodsOf, routeOf, type Route } from './connection/route';
 import { responseOn } from './connection/upgrade';
 import type { GatewayContext } from './context';
 import { createFrontDoor, type FrontDoor } from './front-door';
@@ -70,7 +70,7 @@ async function answer(
   const route = routeOf(req.url ?? '');
   const call = beginCall(ctx, route.name, req, res);
   try {
-    refuseAmbiguous(req, res);
+    refuseAmbiguous(req, res, methodsOf[route.name]);
     // Refused at the first return, because each round could make several calls of one.
     if (hasBeenHere(loopOf(req), ctx.hopMarker)) throw new Problem('loop_detected');
     if (route.name === 'proxy') await handleProxy(ctx, req, res, call);
@@ -94,7 +94,6 @@ async function answerOther(
 ): Promise<void> {
   switch (route.name) {
     case 'react':
-      if (req.method !== 'POST') return frontDoor(req, res, call);
       return handleReact(ctx, req, res, route.reactorId, call);
     case 'live':
       return sendJson(res, 200, { status: 'ok' }, traced(call));

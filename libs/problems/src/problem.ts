@@ -27,6 +27,8 @@ interface ProblemOptions {
   errors?: ProblemErrors;
   position?: CodePosition | undefined;
   retryAfterSeconds?: number;
+  /** The methods that the path takes. */
+  allow?: readonly string[];
   cause?: unknown;
 }
 
@@ -39,6 +41,7 @@ export class Problem extends Error {
   /** The place in the customer's code where the error was made. */
   readonly position: CodePosition | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly allow: readonly string[] | undefined;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(options.detail ?? problemCatalogue[code].title, { cause: options.cause });
@@ -49,6 +52,7 @@ export class Problem extends Error {
     this.errors = options.errors;
     this.position = options.position;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
   }
 
   body(): ProblemBody {

@@ -36,7 +36,7 @@ export function sendProblem(
   }
   // The unread rest of a body must not be taken for the next request.
   if (!req.complete && hasBody(req)) endConnection(res);
-  const { retryAfterSeconds } = problem;
+  const { retryAfterSeconds, allow } = problem;
   const { destinationStatus, problemMember } = call;
   const body = problemMember ? { [problemMember]: problem.body() } : problem.body();
   sendJson(res, problem.status, body, {
@@ -45,5 +45,6 @@ export function sendProblem(
       ? {}
       : { [destinationStatusHeader]: String(destinationStatus) }),
     ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(allow === undefined ? {} : { allow: allow.join(', ') }),
   });
 }

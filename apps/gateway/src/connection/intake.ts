@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyContext } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { endConnection } from './caller-connection';
+import { forwardedMethods } from './route';
 
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const headersMax = 256;
 const hostPattern = /^(?:[\w.~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 /** A path without characters that one server takes for its end and another does not. */
@@ -11,15 +11,26 @@ const targetPattern = /^\/[!-"$-~]*$/;
 
 /**
  * Refuses requests that Node's strict parser lets through although the next server may read them
- * differently. Runs before anything else looks at the request. Nothing more is read from such a
- * connection.
+ * differently, and methods that the path does not take. Runs before anything else looks at the
+ * request. Nothing more is read from a connection with such a request or an unknown method.
  */
-export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): void {
-  const fault = methods.has(req.method ?? '') ? faultOf(req) : new Problem('method_not_allowed');
-  if (!fault) return;
-  endConnection(res);
-  throw fault;
+export function refuseAmbiguous(
+  req: IncomingMessage,
+  res: ServerResponse,
+  allow: readonly string[],
+): void {
+  const method = req.method ?? '';
+  const isKnown = forwardedMethods.includes(method);
+  const fault = isKnown ? faultOf(req) : methodNotAllowed(allow);
+  if (fault) {
+    endConnection(res);
+    throw fault;
+  }
+  if (!allow.includes(method)) throw methodNotAllowed(allow);
 }
+
+const methodNotAllowed = (allow: readonly string[]): Problem =>
+  new Problem('method_not_allowed', { allow });
 
 /** Hot path: looks at the length of each header's name, and at the name only if the length fits. */
 function faultOf(req: IncomingMessage): Problem | undefined {

@@ -18,6 +18,19 @@ export function routeOf(url: string): Route {
   return { name: 'management' };
 }
 
+/** The methods that the gateway passes on. */
+export const forwardedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const read = ['GET', 'HEAD'];
+
+/** The methods of each route. The management API has its own for each of its paths. */
+export const methodsOf: Readonly<Record<RouteName, readonly string[]>> = {
+  proxy: forwardedMethods,
+  management: forwardedMethods,
+  react: ['POST'],
+  live: read,
+  ready: read,
+};
+
 export function isProxyPath(url: string): boolean {
   return url.startsWith('/proxy') && /^(?:[/?]|$)/.test(url.slice(6));
 }

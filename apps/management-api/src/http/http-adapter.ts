@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import type { Response } from 'express';
+import type { RequestHandler, Response } from 'express';
+import { Problem } from '@glovebox/problems';
 import { lingerBehindAnswers } from '@glovebox/wire';
 import type { ManagementContext } from '../context';
 import { Page } from '../lists/page';
@@ -11,9 +12,22 @@ import { sendWhole } from './send-whole';
 /** More than the gateway takes from its callers, because it adds headers to theirs. */
 const headBytesMax = 64 * 1024;
 
+/** The part of Express's router that its types leave out. */
+interface Routed {
+  readonly router: {
+    caseSensitive: boolean;
+    readonly stack: readonly {
+      readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+      match(path: string): boolean;
+    }[];
+  };
+}
+
 export class HttpAdapter extends ExpressAdapter {
   constructor(private readonly ctx: ManagementContext) {
     super();
+    // The setting of this name comes too late: the base class has made the router.
+    this.getInstance<Routed>().router.caseSensitive = true;
   }
 
   /** Node itself refuses a head above 16 KiB, and says nothing to it. */
@@ -34,5 +48,24 @@ export class HttpAdapter extends ExpressAdapter {
     if (body instanceof Page) return sendPage(response, body, tenantId, { pageBytes, vault, pace });
     const json = typeof body === 'string' ? body : JSON.stringify(body);
     return sendWhole(response, json, tenantId, { bufferedBytes: bodies.bufferedBytes, pace });
+  }
+
+  /** Comes behind all routes. */
+  override setNotFoundHandler(handler: RequestHandler): void {
+    const refuseMethod: RequestHandler = ({ path }, _, next) => {
+      const allow = this.#methodsAt(path);
+      next(allow.length > 0 ? new Problem('method_not_allowed', { allow }) : undefined);
+    };
+    this.use(refuseMethod);
+    super.setNotFoundHandler(handler);
+  }
+
+  #methodsAt(path: string): string[] {
+    const { stack } = this.getInstance<Routed>().router;
+    const methods = stack
+      .filter((layer) => layer.route && layer.match(path))
+      .flatMap(({ route }) => Object.keys(route?.methods ?? {}))
+      .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    return [...new Set(methods)];
   }
 }

@@ -109,7 +109,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 }
 
-/** Normalizes the spellings of a path that the router treats as equal. */
+/** Slashes at the end and letters of ids make no difference. */
 function pathOf({ path }: ApiRequest): string {
   return path.toLowerCase().replace(/\/+$/, '');
 }

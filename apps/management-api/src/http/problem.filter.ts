@@ -36,6 +36,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.retryAfterSeconds !== undefined) {
       response.setHeader('retry-after', String(problem.retryAfterSeconds));
     }
+    if (problem.allow) response.setHeader('allow', problem.allow.join(', '));
     discardRest(request);
     response.status(problem.status).json(problem.body());
   }

@@ -71,9 +71,8 @@ describe('/docs', () => {
     expect(await answer.json()).toMatchObject({ openapi: '3.0.3' });
   });
 
-  it('answers 404 for other paths and methods', async () => {
+  it('answers 404 for other paths', async () => {
     expect((await fetch(`${baseUrl}/docs/other`)).status).toBe(404);
-    expect((await fetch(`${baseUrl}/docs`, { method: 'POST' })).status).toBe(404);
   });
 });
 

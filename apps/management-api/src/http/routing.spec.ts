@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { useTestApi } from '../spec-api';
+import { operations, urlOf } from '../spec-operations';
+
+const api = useTestApi();
+const id = randomUUID();
+const ids = { application: id, key: id, formula: id, reactor: id, proxy: id, token: id, run: id };
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+const docs = ['/docs', '/docs/openapi.json'].map((path) => ({ method: 'get', path, url: path }));
+const served = [
+  ...operations.map((operation) => ({ ...operation, url: urlOf(operation, ids) })),
+  ...docs,
+];
+const urls = [...new Set(served.map(({ url }) => url))];
+
+/** The methods of every path that fits: `/applications/key` is also the path of an id. */
+function methodsAt(url: string): string[] {
+  const fits = (path: string): boolean =>
+    new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(url);
+  const found = served.filter(({ path }) => fits(path)).map(({ method }) => method.toUpperCase());
+  return [...new Set([...found, ...(found.includes('GET') ? ['HEAD'] : [])])].sort();
+}
+
+const send = (method: string, url: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${api.port}${url}`, {
+    method,
+    headers: { 'SVC-API-KEY': api.tenant.management_key },
+  });
+
+describe('a path of the API', () => {
+  it.each(urls)('answers a method that it does not take with 405 and Allow: %s', async (url) => {
+    const allowed = methodsAt(url);
+    for (const method of methods.filter((one) => !allowed.includes(one))) {
+      const answer = await fetch(`http://127.0.0.1:${api.port}${url}/`, { method });
+      const told = answer.headers.get('allow')?.split(', ').sort();
+      expect([method, answer.status, told]).toEqual([method, 405, allowed]);
+      if (method === 'HEAD') continue;
+      expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    }
+  });
+
+  it('is another one in other letters, which nobody serves', async () => {
+    for (const { method, url } of served) {
+      const other = url.replace(/[a-z]/, (letter) => letter.toUpperCase());
+      const { status } = await send(method.toUpperCase(), other);
+      expect([other, status]).toEqual([other, 404]);
+    }
+    for (const other of ['/tenants/Self', `/applications/${id}/Keys`, `/reactors/${id}/runS`]) {
+      expect([other, (await send('GET', other)).status]).toEqual([other, 404]);
+      expect([other, (await send('POST', other)).status]).toEqual([other, 404]);
+    }
+  });
+
+  it('is the same with a slash at its end, and with its ids in other letters', async () => {
+    const { id: made } = await api.made('/applications', {
+      ...{ name: 'a', type: 'private', permissions: ['token:use'] },
+    });
+    for (const path of [made, `${made}/`, made.toUpperCase(), `${made.toUpperCase()}/`]) {
+      expect((await send('GET', `/applications/${path}`)).status).toBe(200);
+    }
+  });
+});
