@@ -18,7 +18,16 @@ const namesKept = 100;
 /** @type {Map<string, Received[]>} */
 const hooks = new Map();
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
+  // A caller that leaves in the middle of its upload gets no answer.
+  respond(request, response).catch(() => response.destroy());
+});
+
+/**
+ * @param {import('node:http').IncomingMessage} request
+ * @param {ServerResponse} response
+ */
+async function respond(request, response) {
   const { pathname } = new URL(request.url ?? '/', 'http://demo');
   const [, area, name] = pathname.split('/');
   const received = await receive(request);
@@ -32,7 +41,7 @@ const server = createServer(async (request, response) => {
   if (area === 'charges' && request.method === 'POST') return charge(response, received);
   if (area === 'customers' && name) return answer(response, 200, customer(name));
   return answer(response, 404, { error: 'try /echo or /hooks/NAME' });
-});
+}
 
 /**
  * A payment provider: takes a form and a secret key, and returns the card that its caller must not

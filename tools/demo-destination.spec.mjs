@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { freePort } from './lib/ports.mjs';
 import { respondsOk } from './lib/processes.mjs';
@@ -50,6 +51,20 @@ it('/echo answers with the request', async () => {
 it('a body of more than a mebibyte is refused', async () => {
   const options = { method: 'POST', body: 'x'.repeat(1024 * 1024 + 1) };
   expect(await call('/echo', options)).toEqual([413, { error: 'too large' }]);
+});
+
+it('an upload that is aborted, and a path that is none, do no harm', async () => {
+  const headers = { 'Content-Length': '10', Expect: '100-continue' };
+  const left = request(`${url}/echo`, { method: 'POST', headers });
+  left.on('error', () => undefined);
+  left.flushHeaders();
+  // It is reading the body by now.
+  await once(left, 'continue');
+  left.destroy();
+  const odd = request(url, { path: '//' });
+  odd.end();
+  await once(odd, 'error');
+  expect((await call('/echo'))[0]).toBe(200);
 });
 
 it('/hooks/NAME keeps the last twenty deliveries of each name', async () => {

@@ -1,9 +1,20 @@
 import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { runtimes, type RunOutcome } from '@glovebox/sandbox';
-import { freePort, startDnsServer, waitFor, type DnsServer } from '@glovebox/testing';
+import {
+  createAuthority,
+  freePort,
+  startDnsServer,
+  waitFor,
+  type DnsServer,
+} from '@glovebox/testing';
 import { silent, startSpecRunner, type SpecRunner } from './spec-runner';
 
+const authority = createAuthority();
+const secure = authority.issue('DNS:service.test');
+const answer: http.RequestListener = ({ url }, res) => void (url === '/' && res.end('ok'));
 let runner: SpecRunner;
 let dns: DnsServer;
 let server: Server;
@@ -86,6 +97,36 @@ describe.each(runtimes)('a connection of code on %s', (runtime) => {
     ]);
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
+
+  it.each(['http', 'https'] as const)(
+    'has ended well when axios got its answer by %s, and not when the run was stopped before',
+    async (protocol) => {
+      const web =
+        protocol === 'http' ? http.createServer(answer) : https.createServer(secure, answer);
+      web.listen(0, '127.0.0.1');
+      await once(web, 'listening');
+      const args = { port: (web.address() as AddressInfo).port, ca: authority.ca, protocol };
+      const code = (path: string, end: string) => `
+        const agent = new (require(args.protocol).Agent)({ keepAlive: args.keepAlive, ca: args.ca });
+        const sent = require('axios').get(args.protocol + '://service.test:' + args.port + '${path}',
+          { httpAgent: agent, httpsAgent: agent });
+        ${end}`;
+      for (const keepAlive of [true, false]) {
+        for (let nth = 0; nth < 10; nth += 1) {
+          const more = { runtime, args: { ...args, keepAlive } };
+          const answered = code('/', 'return { data: (await sent).data }');
+          expect(await run(answered, more)).toEqual({ kind: 'returned', value: { data: 'ok' } });
+        }
+      }
+      const late = await run(code('/never', 'await sent'), { runtime, args, timeoutMs: 1_000 });
+      expect(late.kind).toBe('timed_out');
+      web.closeAllConnections();
+      web.close();
+      await waitFor(() => records().length === 21);
+      const outcomes = records().map(({ outcome }) => outcome);
+      expect(outcomes).toEqual([...Array<string>(20).fill('closed'), 'ECANCELED']);
+    },
+  );
 
   it('is reset when it has carried 100 MiB, also when the other side sends them', async () => {
     const code = (say: string): string => `

@@ -10,16 +10,18 @@ const usualName = /^[A-Za-z_][\w-]{0,63}$/;
 
 /**
  * The names of the arguments of a run: the declared ones that were sent, or every one where none is
- * declared. A name that may be data itself is `?`.
+ * declared. A name that may be data itself is `?`. `filled`: the arguments with the data of tokens
+ * in them, where it was opened. One token may fill several declared arguments.
  */
 export function argumentNames(
   parameters: readonly RequestParameter[],
-  args: Readonly<JsonObject>,
+  sent: Readonly<JsonObject> | string,
+  filled: Readonly<JsonObject> = isJsonObject(sent) ? sent : {},
 ): string[] {
-  if (parameters.length === 0) return [...new Set(leaves(args))];
+  if (parameters.length === 0) return isJsonObject(sent) ? [...new Set(leaves(sent))] : [];
   return parameters
     .map(({ name }) => name)
-    .filter((name) => valueAt(args, name.split('.')) !== undefined)
+    .filter((name) => valueAt(filled, name.split('.')) !== undefined)
     .slice(0, namesMax);
 }
 

@@ -92,8 +92,7 @@ export function runReactor(context: ReactorContext, invocation: Invocation): Pro
     logger: context.logger,
     urgency,
     signal,
-    argumentNames: () =>
-      typeof args === 'string' ? [] : argumentNames(formula.requestParameters, args),
+    argumentNames: (filled) => argumentNames(formula.requestParameters, args, filled),
     record,
   });
   return recording.of(() => runRecorded(context, invocation, recording));

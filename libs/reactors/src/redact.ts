@@ -17,7 +17,7 @@ export interface KnownToRun {
   readonly data: readonly unknown[];
   /** The data that the code opened or stored itself. */
   readonly opened: OpenedValues;
-  readonly args: unknown;
+  readonly args: Readonly<Record<string, unknown>>;
   readonly configuration: Readonly<Record<string, unknown>>;
   /** Declared names are no secrets, nor are those that the code contains. */
   readonly parameters: readonly RequestParameter[];

@@ -168,6 +168,21 @@ describe('the record of a run', () => {
     expect(argumentNames).toEqual(['?', '?.?']);
   });
 
+  it('names declared arguments that one token filled, and none that it lacks', async () => {
+    const token = await spec.storeToken({ number: card, holder: { name: 'Ada' } });
+    const requestParameters = ['card.number', 'card.holder', 'card.cvc', 'sum'].map((name) => ({
+      ...{ name, optional: true },
+      type: name === 'card.holder' ? ('object' as const) : ('string' as const),
+    }));
+    const now = { formula: { requestParameters } };
+    const args = { card: `{{ ${token} }}`, sum: '5' };
+    expect(await recordOf('module.exports = () => ({})', { now, args })).toMatchObject({
+      argumentNames: ['card.number', 'card.holder', 'sum'],
+    });
+    const undeclared = await recordOf('module.exports = () => ({})', { args });
+    expect(undeclared.argumentNames).toEqual(['card', 'sum']);
+  });
+
   it('has lines without what the code returns to be tokenized', async () => {
     const record = await recordOf(
       `module.exports = () => { console.log('new card: ${card}'); return { tokenize: ['${card}'] } }`,

@@ -18,7 +18,8 @@ interface RecordedRun {
   readonly logger: Pick<Logger, 'error'>;
   readonly urgency: Urgency;
   readonly signal: Cancellation | undefined;
-  readonly argumentNames: () => readonly string[];
+  /** `filled`: the arguments with data in them, where it was opened. */
+  readonly argumentNames: (filled?: KnownToRun['args']) => readonly string[];
   readonly record: ((record: RunRecord) => void) | undefined;
 }
 
@@ -108,7 +109,7 @@ export class RunRecording {
         startedAt: this.#startedAt,
         durationMs,
         queuedMs: this.#queuedMs,
-        argumentNames: this.run.argumentNames(),
+        argumentNames: this.run.argumentNames(this.#known?.args),
         tokenIds: this.#tokenIds,
         lines,
         ...(this.#position === undefined ? {} : { position: this.#position }),

@@ -27,6 +27,12 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       resource_id: { description: 'Only runs of this reactor or proxy.', schema: uuid },
     },
   },
+  'GET /runs/{id}': {
+    id: 'getRun',
+    summary: 'Get a run with its output, and the attempts of its webhook',
+    description: 'As long as it is kept, also when its reactor or proxy is deleted.',
+    answer: 'RunDetails',
+  },
   'GET /reactors/{id}/runs': {
     id: 'listReactorRuns',
     summary: 'List the runs of a reactor, the newest first',

@@ -18,6 +18,12 @@ export class RunsController {
   list(@Caller() actor: Actor, @RunListing() query: RunQuery): Promise<Page> {
     return this.runs.list(actor, query);
   }
+
+  @Get(':id')
+  @RequirePermission('log:read')
+  get(@Caller() actor: Actor, @Param('id') id: string): Promise<RunDetails> {
+    return this.runs.get(actor, id);
+  }
 }
 
 @Controller('reactors/:id')
@@ -35,15 +41,15 @@ export class ReactorRunsController {
     return this.runs.list(actor, { ...query, resourceId });
   }
 
+  /** A run may be kept for longer than its resource. */
   @Get('runs/:run_id')
   @RequirePermission('log:read')
-  @OfResource(Reactor)
   get(
     @Caller() actor: Actor,
-    @Loaded() { id }: Reactor,
+    @Param('id') id: string,
     @Param('run_id') runId: string,
   ): Promise<RunDetails> {
-    return this.runs.get(actor, id, runId);
+    return this.runs.getOf(actor, id, runId);
   }
 
   @Get('results/:request_id')
@@ -75,12 +81,11 @@ export class ProxyRunsController {
 
   @Get(':run_id')
   @RequirePermission('log:read')
-  @OfResource(Proxy)
   get(
     @Caller() actor: Actor,
-    @Loaded() { id }: Proxy,
+    @Param('id') id: string,
     @Param('run_id') runId: string,
   ): Promise<RunDetails> {
-    return this.runs.get(actor, id, runId);
+    return this.runs.getOf(actor, id, runId);
   }
 }

@@ -43,12 +43,18 @@ export class RunsService {
   }
 
   /** A run of another resource is not found. */
-  async get(actor: Actor, resourceId: string, runId: string): Promise<RunDetails> {
+  async getOf(actor: Actor, resourceId: string, runId: string): Promise<RunDetails> {
+    const run = await this.get(actor, runId);
+    if (run.resource_id !== resourceId.toLowerCase()) throw new Problem('not_found');
+    return run;
+  }
+
+  async get(actor: Actor, runId: string): Promise<RunDetails> {
     const { tenantId } = actor.principal;
     const id = requireId(runId);
     const sql = this.#statements(actor);
     const row = await findRun(sql, tenantId, id);
-    if (row?.resourceId !== resourceId) throw new Problem('not_found');
+    if (!row) throw new Problem('not_found');
     const webhook = row.mode === 'async' ? await webhookOfRun(sql, tenantId, id) : undefined;
     const lines = await this.#linesOf(tenantId, row);
     return { ...toRunResponse(row), lines, ...(webhook ? { webhook } : {}) };

@@ -200,7 +200,14 @@ describe('the list of runs', () => {
   it('needs log:read', async () => {
     const other = await api.keyWith('management', ['reactor:read', 'proxy:read', 'tenant:read']);
     const reader = await api.keyWith('management', ['log:read']);
-    for (const path of ['/runs', `/reactors/${reactorId}/runs`, `/proxies/${proxyId}/runs`]) {
+    const id = await data.run(tenantId, {}, { resourceId: reactorId });
+    for (const path of [
+      '/runs',
+      `/runs/${id}`,
+      `/reactors/${reactorId}/runs/${id}`,
+      `/reactors/${reactorId}/runs`,
+      `/proxies/${proxyId}/runs`,
+    ]) {
       expect((await get(path, other)).status).toBe(403);
       expect((await get(path, 'nobody')).status).toBe(401);
       expect((await get(path, reader)).status).toBe(200);
@@ -249,6 +256,30 @@ describe('a run', () => {
     });
   });
 
+  it('is shown as long as it is kept, also when its reactor or proxy is deleted', async () => {
+    const reactor = (await api.get(`/reactors/${reactorId}`)).body as { formula: object };
+    const gone = {
+      reactors: await api.made('/reactors', { ...reactor, name: 'gone', configuration: {} }),
+      proxies: await api.made('/proxies', { name: 'gone', destination_url: 'https://a.example' }),
+    };
+    for (const [kind, { id: resourceId }] of Object.entries(gone)) {
+      const id = await data.run(
+        tenantId,
+        { lines: [{ at: 0, level: 'info', text: 'its last words' }] },
+        { resourceId },
+      );
+      expect((await api.delete(`/${kind}/${resourceId}`)).status).toBe(204);
+      for (const path of [
+        `/runs/${id.toUpperCase()}`,
+        `/${kind}/${resourceId.toUpperCase()}/runs/${id}`,
+      ]) {
+        const { status, body } = await get(path);
+        expect([path, status, body.lines]).toMatchObject([path, 200, [{ text: 'its last words' }]]);
+      }
+      expect(await idsOf(`/runs?resource_id=${resourceId}`)).toEqual([id]);
+    }
+  });
+
   it('of the release before, whose id has no time in it, is found', async () => {
     const id = await data.run(tenantId, {}, { runId: randomUUID(), resourceId: reactorId });
     expect((await get(`/reactors/${reactorId}/runs/${id}`)).status).toBe(200);
@@ -260,6 +291,7 @@ describe('a run', () => {
     for (const id of [foreign, other, randomUUID(), 'nope', '%00']) {
       expect((await get(`/reactors/${reactorId}/runs/${id}`)).status).toBe(404);
       expect((await get(`/proxies/${proxyId}/runs/${id}`)).status).toBe(404);
+      if (id !== other) expect((await get(`/runs/${id}`)).status).toBe(404);
     }
     const mine = await data.run(tenantId, {}, { resourceId: reactorId });
     expect((await get(`/reactors/${randomUUID()}/runs/${mine}`)).status).toBe(404);

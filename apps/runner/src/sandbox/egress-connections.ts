@@ -42,6 +42,8 @@ interface Connection {
   owed: number;
   /** Bytes that the sandbox may still send. */
   allowed: number;
+  /** The code has ended it. */
+  isEnded: boolean;
   /** The code of the error that ends it. */
   fault: string | undefined;
 }
@@ -49,6 +51,7 @@ interface Connection {
 const connectionsMax = 64;
 const connectTimeoutMs = 5_000;
 const runIsOver = 'ECANCELED';
+const endedWell = 'closed';
 
 /** The connections of one sandbox. Their bytes travel as frames, in windows in both directions. */
 export class EgressConnections {
@@ -125,7 +128,10 @@ export class EgressConnections {
       connection.credit += positiveOf(body, 'bytes');
       if (connection.credit > streamWindowBytes) throw new FrameError('credit for nothing');
       if (connection.credit > 0 && !this.isPaused) connection.socket.resume();
-    } else if (body['event'] === 'end') connection.socket.end();
+      return;
+    }
+    connection.isEnded = true;
+    if (body['event'] === 'end') connection.socket.end();
     else connection.socket.destroy();
   }
 
@@ -140,14 +146,18 @@ export class EgressConnections {
     for (const { socket, credit } of this.connections.values()) if (credit > 0) socket.resume();
   }
 
-  /** Ends open and opening connections. The sandbox is told before it gets any other frame. */
-  closeAll(): void {
+  /**
+   * Ends open and opening connections. The sandbox is told before it gets any other frame. Clients
+   * keep connections: one that was answered has ended well, unless its run was stopped.
+   */
+  closeAll(run: 'ended' | 'stopped'): void {
     this.stop?.abort(new CallRefused(runIsOver, 'the run is over'));
     this.stop = undefined;
-    for (const [stream, { socket, traffic }] of this.connections) {
+    for (const [stream, { socket, traffic, isEnded }] of this.connections) {
       this.connections.delete(stream);
       socket.destroy();
-      traffic.end(runIsOver);
+      const isDone = isEnded || (run === 'ended' && traffic.wasAnswered);
+      traffic.end(isDone ? endedWell : runIsOver);
       this.sandbox.sendEvent({ stream, event: 'close' });
     }
     this.traffic?.end();
@@ -176,6 +186,7 @@ export class EgressConnections {
       credit: streamWindowBytes,
       owed: 0,
       allowed: streamWindowBytes,
+      isEnded: false,
       fault: undefined,
     };
     this.connections.set(stream, connection);
@@ -191,7 +202,9 @@ export class EgressConnections {
     socket.on('close', () => {
       if (!this.connections.delete(stream)) return;
       const { fault } = connection;
-      traffic.end(fault ?? 'closed');
+      // TLS takes leave also where the other side has closed after its answer.
+      const isLate = fault === 'EPIPE' && traffic.wasAnswered;
+      traffic.end(fault === undefined || isLate ? endedWell : fault);
       this.sandbox.sendEvent({
         stream,
         event: 'close',

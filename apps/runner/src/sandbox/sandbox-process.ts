@@ -152,7 +152,7 @@ export class SandboxProcess {
           this.active = undefined;
           this.liveness.runEnds(this.lastRun);
           // No connection outlives the run that opened it.
-          this.egress.closeAll();
+          this.egress.closeAll(outcome.kind === 'timed_out' ? 'stopped' : 'ended');
           this.costs.startAnew();
           finished(outcome);
         },
@@ -209,7 +209,7 @@ export class SandboxProcess {
     if (this.isDead) return;
     this.isDead = true;
     this.costs.end();
-    this.egress.closeAll();
+    this.egress.closeAll('stopped');
     this.channel.destroy();
     this.liveness.end();
     this.active?.settle({ kind: 'died', reason: this.deathReason });

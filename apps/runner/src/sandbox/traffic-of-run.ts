@@ -103,6 +103,10 @@ export class ConnectionTraffic {
     private readonly run: TrafficOfRun,
   ) {}
 
+  get wasAnswered(): boolean {
+    return this.bytesReceived > 0;
+  }
+
   /** False when these bytes are above the quota of the connection or of its run. */
   send(bytes: number): boolean {
     this.bytesSent += bytes;
