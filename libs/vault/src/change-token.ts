@@ -8,7 +8,7 @@ import { refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { OpeningBudget } from './opening-budget';
-import { openOptions, showTokens } from './shown-tokens';
+import { openOptions, showTokens, type Viewer } from './shown-tokens';
 import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
 import { sealRow } from './seal-row';
@@ -39,7 +39,7 @@ const changeable = [
 export async function updateToken(
   sql: Sql,
   sealer: Sealer,
-  actor: Actor,
+  actor: Viewer,
   id: string,
   patch: unknown,
 ): Promise<TokenView> {

@@ -18,9 +18,15 @@ import {
   type Sealed,
 } from './opening-budget';
 import { outOfBounds } from './refusals';
+import type { Sights } from './sights';
 import { readLook, type LookRow } from './statements/read-and-record';
 import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
+
+/** An actor whose answer may be kept. */
+export interface Viewer extends Actor {
+  readonly sights?: Sights | undefined;
+}
 
 /** A look at tokens: its permission, and its name in the audit log. */
 interface Look {
@@ -58,7 +64,7 @@ export function shownIn(
 export async function showTokens(
   sql: Sql,
   sealer: Sealer,
-  { principal, traceId }: Actor,
+  { principal, traceId, sights }: Viewer,
   { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
   tokenIds: readonly string[],
   largeOpenings?: LargeOpenings,
@@ -73,6 +79,7 @@ export async function showTokens(
   };
   const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
     if (rows.some(({ isAllowed }) => !isAllowed)) throw refusalOf(permission, rows);
+    for (const row of rows) sights?.see(principal, permission, row);
     return open(sealer, principal, rows);
   };
   if (!largeOpenings) return show(await read(openedBytesMax));
