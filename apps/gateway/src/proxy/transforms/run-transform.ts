@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import { principalOf, type TransformDefinition } from '@glovebox/definitions';
+import type { TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import { OpenedValues, redactorOf, resultOf, RunRecording, serviceCalls } from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
@@ -135,7 +135,6 @@ export async function applicationOf(
       detail: 'The application of the transform or its proxy no longer exists.',
     });
   }
-  const application =
-    applicationId === null ? undefined : definitions.find('application', tenantId, applicationId);
-  return (application && principalOf(application)) ?? null;
+  if (applicationId === null) return null;
+  return definitions.principal(tenantId, applicationId) ?? null;
 }
