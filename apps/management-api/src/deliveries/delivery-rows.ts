@@ -60,6 +60,31 @@ export async function findDelivery(
   return row;
 }
 
+/** An ended webhook as far as a replay of it is decided. */
+export interface EndedDelivery {
+  readonly id: string;
+  readonly sights: unknown;
+  readonly keptAt: Date;
+  readonly isErased: boolean;
+}
+
+/**
+ * Returns those of the ended webhooks whose data was not erased by age, newest first. Its sights
+ * outlast a body that was erased because its data was gone.
+ */
+export function replayableDeliveries(
+  sql: Sql,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<EndedDelivery[]> {
+  return sql.query<EndedDelivery>(
+    `SELECT id, sights, created_at AS "keptAt", body IS NULL AS "isErased" FROM ended_deliveries
+     WHERE tenant_id = $1 AND id = ANY ($2) AND (body IS NOT NULL OR sights IS NOT NULL)
+     ORDER BY id DESC`,
+    [tenantId, ids],
+  );
+}
+
 /** The newest ended webhooks that match, with or without a body. */
 export async function endedDeliveries(
   sql: Sql,
@@ -104,9 +129,9 @@ export async function requeue(
        DELETE FROM ended_deliveries
        WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL RETURNING *)
      INSERT INTO webhook_deliveries (id, tenant_id, run_id, reactor_id, webhook_id, callback_url,
-       receiver, body, status, attempt_log, next_attempt_at, created_at)
-     SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, 'pending',
-       attempt_log, now(), created_at FROM again
+       receiver, body, sights, status, attempt_log, next_attempt_at, created_at)
+     SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, body, sights,
+       'pending', attempt_log, now(), created_at FROM again
      RETURNING id`,
     [tenantId, ids],
   );
