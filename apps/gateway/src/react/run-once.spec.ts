@@ -307,6 +307,18 @@ it('a call without a key leaves no row', async () => {
   expect(await rowsOf()).toEqual([]);
 });
 
+it('calls that are refused before their code take nothing of what their tenant may keep', async () => {
+  const refused = { args: { a: `{{ ${randomUUID()} }}` } };
+  // As many rows as the tenant may keep.
+  for (let part = 0; part < 16; part += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, () => react(randomUUID(), refused)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+  }
+  expect(await react(randomUUID(), {})).toMatchObject({ status: 200 });
+});
+
 // The last one: it uses up the share of the tenant.
 it('a run with an idempotency key is refused before it begins when its tenant keeps as much as it may', async () => {
   const echo = 'x'.repeat(600_000);

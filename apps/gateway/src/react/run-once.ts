@@ -73,10 +73,12 @@ export async function runOnce(
       ctx.logger.warn({ error: describeError(error) }, 'the outcome of a call was not stored');
     });
   let text: string;
+  let giveRoomBack = (): void => undefined;
   try {
-    await ctx.keptOutcomes.requireRoom(tenantId);
+    giveRoomBack = await ctx.keptOutcomes.requireRoom(tenantId);
     text = JSON.stringify(await begin(work));
   } catch (thrown) {
+    if (!work.hasStarted) giveRoomBack();
     await afterwards((sql) =>
       work.hasStarted
         ? keepProblem(ctx, sql, work, lastingProblem(toProblem(thrown)))
