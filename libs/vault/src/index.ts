@@ -1,12 +1,6 @@
 export type { FoundTokens, TokenPage } from './find-tokens';
 export { OpeningBudget } from './opening-budget';
-export {
-  decideShowing,
-  requireShown,
-  type KeptAnswer,
-  type Showing,
-  type Verdict,
-} from './shown-again';
+export { decideShowing, requireShown, type Showing } from './shown-again';
 export type { Viewer } from './shown-tokens';
 export { Sights, type Sight } from './sights';
 export type { Use } from './statements/read-and-record';

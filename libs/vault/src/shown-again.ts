@@ -7,7 +7,7 @@ import { decidingGrant, grantValues, isLive } from './statements/live-tokens';
 import type { Use } from './statements/read-and-record';
 
 /** An answer that was kept, without its body. */
-export interface KeptAnswer {
+interface KeptAnswer {
   /** Names it in the audit log. */
   readonly entityId: string;
   /** As they are stored. */
@@ -18,7 +18,7 @@ export interface KeptAnswer {
 }
 
 /** Whether a kept answer may be shown now. */
-export type Verdict = 'shown' | 'refused' | 'gone';
+type Verdict = 'shown' | 'refused' | 'gone';
 
 /** The line of the audit log for each answer, and the applications as they are now. */
 export interface Showing {

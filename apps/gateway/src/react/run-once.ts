@@ -141,8 +141,9 @@ async function keep(ctx: GatewayContext, sql: Sql, work: Work, text: string): Pr
     return keepProblem(ctx, sql, work, new Problem('payload_too_large', { detail }));
   }
   const { claim, runId } = work;
-  await storeAnswer(sql, ctx.sealer, claim, { text, runId, sights: work.sights.list() });
-  await ctx.keptOutcomes.add(claim.tenantId, bytes);
+  const sights = work.sights.list();
+  await storeAnswer(sql, ctx.sealer, claim, { text, runId, sights });
+  await ctx.keptOutcomes.add(claim.tenantId, bytes + JSON.stringify(sights).length);
 }
 
 function keepProblem(

@@ -61,7 +61,7 @@ export async function findDelivery(
 }
 
 /** An ended webhook as far as a replay of it is decided. */
-export interface EndedDelivery {
+interface EndedDelivery {
   readonly id: string;
   readonly sights: unknown;
   readonly keptAt: Date;
