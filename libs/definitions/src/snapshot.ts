@@ -39,6 +39,12 @@ export class DefinitionSnapshot {
     return application && principalOf(application);
   }
 
+  /** An application as it acts now. Undefined where it is gone or has expired. */
+  principal(tenantId: string, applicationId: string): Principal | undefined {
+    const application = this.find('application', tenantId, applicationId);
+    return application && principalOf(application);
+  }
+
   /**
    * A call to an unknown definition and to one that this process cannot open is refused alike. A
    * verdict that lasts (a run that fails, a webhook that is given up) must not rest on the second.

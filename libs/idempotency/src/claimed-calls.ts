@@ -22,23 +22,36 @@ export interface Claim extends CallName {
   isStored: boolean;
 }
 
+/** How the work of a call ended. */
 interface Outcome {
   readonly status: number;
-  readonly body: unknown;
+  /** The answer, as JSON. Empty where the answer has no body. */
+  readonly text: string;
+  /** `completed`, or the code of the error. */
+  readonly outcome: string;
+  readonly runId?: string | undefined;
+  /** Absent where the answer shows nothing of tokens. */
+  readonly sights?: readonly Sight[] | undefined;
 }
 
-/** The outcome of an earlier call, with the grants that a caller needs now to see it. */
-export interface Replay extends Outcome {
-  readonly sights: readonly Sight[];
+/** The outcome of an earlier call, still sealed. */
+export interface Replay extends CallName {
+  readonly status: number;
+  /** Null: the answer was erased with the data that it shows. */
+  readonly response: Buffer | null;
+  readonly isRun: boolean;
+  /** As they are stored. Null where the answer shows nothing of tokens, unless it is of a run. */
+  readonly sights: unknown;
+  readonly outcome: string | null;
+  readonly runId: string | null;
+  readonly endedAt: Date;
 }
 
-interface Row {
-  isClaimed: boolean;
-  bodyHash: string;
-  isHeld: boolean;
-  status: number | null;
-  response: Buffer | null;
-  sights: readonly Sight[] | null;
+interface Row extends Omit<Replay, keyof CallName | 'status'> {
+  readonly isClaimed: boolean;
+  readonly bodyHash: string;
+  readonly isHeld: boolean;
+  readonly status: number | null;
 }
 
 const keptFor = `interval '24 hours'`;
@@ -89,12 +102,14 @@ WITH known AS (
   ON CONFLICT (application_id, path, key_hash) DO UPDATE
     SET body_hash = excluded.body_hash, owner = excluded.owner, lease_until = excluded.lease_until,
       created_at = excluded.created_at, run_bytes = excluded.run_bytes,
-      status = NULL, response = NULL, sights = NULL
+      status = NULL, response = NULL, sights = NULL, outcome = NULL, run_id = NULL, ended_at = NULL
     WHERE ${isOver}
   RETURNING k.owner
 )
 SELECT c.owner IS NOT NULL AS "isClaimed", k.body_hash AS "bodyHash",
-  k.lease_until >= now() AS "isHeld", k.status, k.response, k.sights
+  k.lease_until >= now() AS "isHeld", k.status, k.response, k.sights, k.outcome,
+  k.run_bytes IS NOT NULL AS "isRun",
+  k.run_id AS "runId", coalesce(k.ended_at, k.created_at) AS "endedAt"
 FROM claimed c FULL JOIN known k ON true`,
 };
 
@@ -105,7 +120,6 @@ FROM claimed c FULL JOIN known k ON true`,
  */
 export async function claimCall(
   sql: Sql,
-  sealer: Sealer,
   name: CallName,
   { bodyHash, status, leaseSeconds, takenOverBy, isRun = false }: ClaimTerms,
 ): Promise<Claim | Replay> {
@@ -117,12 +131,9 @@ export async function claimCall(
   if (!row) throw underWay();
   if (row.isClaimed) return { ...name, owner, status, isRun, isStored: false };
   if (row.bodyHash !== bodyHash) throw new Problem('idempotency_key_reused');
-  if (row.status !== null && row.response) {
-    const text = (await sealer.open(placeOf(name), row.response)).toString('utf8');
-    const body = text === '' ? undefined : (JSON.parse(text) as unknown);
-    return { status: row.status, body, sights: row.sights ?? [] };
-  }
-  throw row.isHeld ? underWay() : new Problem('run_interrupted');
+  const { isHeld, status: endedWith, ...replay } = row;
+  if (endedWith !== null) return { ...name, ...replay, status: endedWith };
+  throw isHeld ? underWay() : new Problem('run_interrupted');
 }
 
 /** Bytes that the outcomes of runs of a tenant take, each with those of its row. */
@@ -140,18 +151,28 @@ export const rowBytes = 1_024;
 
 /**
  * Stores the answer in the transaction of the change: both are committed, or neither is. An answer
- * that holds a new API key is never stored. `kept` replaces an answer that must not be stored
- * whole. `sights` are the grants on tokens that a caller needs to be shown the answer again.
+ * that holds a new API key is never stored.
  */
 export async function storeOutcome(
   sql: Sql,
   sealer: Sealer,
   claim: Claim | undefined,
   result: unknown,
-  { kept = result, sights }: { readonly kept?: unknown; readonly sights?: readonly Sight[] } = {},
 ): Promise<void> {
-  if (!claim || holdsApiKey(result)) return;
-  const outcome = { status: claim.status, body: kept, sights };
+  if (holdsApiKey(result)) return;
+  const text = result === undefined ? '' : JSON.stringify(result);
+  await storeAnswer(sql, sealer, claim, { text });
+}
+
+/** Stores an answer that may show data of tokens, with all that was seen of them. */
+export async function storeAnswer(
+  sql: Sql,
+  sealer: Sealer,
+  claim: Claim | undefined,
+  answer: Pick<Outcome, 'text' | 'sights' | 'runId'>,
+): Promise<void> {
+  if (!claim) return;
+  const outcome = { ...answer, status: claim.status, outcome: 'completed' };
   const isOurs = await write(sql, sealer, claim, outcome);
   // Another process has taken the call over: this transaction must not commit as well.
   if (!isOurs) throw underWay();
@@ -166,8 +187,10 @@ export async function storeProblem(
   sealer: Sealer,
   claim: Claim,
   problem: Problem,
+  shown: Pick<Outcome, 'sights' | 'runId'> = {},
 ): Promise<void> {
-  const outcome = { status: problem.status, body: problem.body() };
+  const { status, code } = problem;
+  const outcome = { ...shown, status, text: JSON.stringify(problem.body()), outcome: code };
   await write(sql, sealer, claim, outcome, 'AND status IS NULL');
 }
 
@@ -175,22 +198,25 @@ async function write(
   sql: Sql,
   sealer: Sealer,
   claim: Claim,
-  { status, body, sights }: Outcome & { readonly sights?: readonly Sight[] | undefined },
+  { status, text, outcome, runId, sights }: Outcome,
   condition = '',
 ): Promise<boolean> {
-  const text = body === undefined ? '' : JSON.stringify(body);
   const sealed = await sealer.seal(placeOf(claim), text);
+  const remembered = sights ? JSON.stringify(sights) : null;
   const rows = await sql.query(
-    `UPDATE idempotency_keys SET status = $6, response = $7, sights = coalesce($8, sights),
-       run_bytes = $9
+    `UPDATE idempotency_keys SET status = $6, sights = $8, run_bytes = $9, outcome = $10,
+       run_id = $11, ended_at = now(),
+       response = CASE WHEN NOT sights_are_gone($1, $8, now()::timestamptz(3)) THEN $7::bytea END
      WHERE ${ofCall} AND owner = $5 ${condition} RETURNING owner`,
     [
       ...valuesOf(claim),
       claim.owner,
       status,
       sealed,
-      sights ? JSON.stringify(sights) : null,
-      claim.isRun ? sealed.length : null,
+      remembered,
+      claim.isRun ? sealed.length + (remembered?.length ?? 0) : null,
+      outcome,
+      runId ?? null,
     ],
   );
   return rows.length > 0;
@@ -220,7 +246,7 @@ const valuesOf = (name: CallName): string[] => [
   name.keyHash,
 ];
 
-function placeOf({ tenantId, applicationId, path, keyHash }: CallName): Place {
+export function placeOf({ tenantId, applicationId, path, keyHash }: CallName): Place {
   const record = `${applicationId} ${path} ${keyHash}`;
   return { table: 'idempotency_keys', column: 'response', tenantId, record };
 }

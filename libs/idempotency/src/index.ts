@@ -4,10 +4,12 @@ export {
   keyedHash,
   release,
   rowBytes,
+  storeAnswer,
   storeOutcome,
   storeProblem,
   type CallName,
   type Claim,
   type Replay,
 } from './claimed-calls';
+export { repeatedAnswer } from './repeated-answer';
 export { notStored, replayHeader, requireIdempotencyKey } from './key-of-call';

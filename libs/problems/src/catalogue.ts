@@ -24,6 +24,7 @@ export const problemCatalogue = {
     status: 409,
     title: 'The application of the proxy or reactor is gone.',
   },
+  data_gone: { status: 410, title: 'Data that the answer shows is gone.' },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
   invalid_code: { status: 422, title: 'The code cannot be used.' },

@@ -1,2 +1,2 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
-export { invalid, Problem, toProblem, type ProblemErrors } from './problem';
+export { invalid, Problem, toProblem, type EndedWork, type ProblemErrors } from './problem';

@@ -9,6 +9,22 @@ interface CodePosition {
   readonly column: number;
 }
 
+/** How work ended whose answer is not shown any more. */
+export interface EndedWork {
+  /** `completed`, or the code of its error. */
+  readonly outcome: string;
+  readonly httpStatus: number;
+  readonly at: Date;
+  readonly runId?: string;
+}
+
+interface EndedBody {
+  outcome: string;
+  http_status: number;
+  at: string;
+  run_id?: string;
+}
+
 interface ProblemBody {
   title: string;
   status: number;
@@ -16,6 +32,7 @@ interface ProblemBody {
   detail?: string;
   errors?: ProblemErrors;
   position?: CodePosition;
+  ended?: EndedBody;
 }
 
 interface ProblemOptions {
@@ -26,6 +43,7 @@ interface ProblemOptions {
   detail?: string;
   errors?: ProblemErrors;
   position?: CodePosition | undefined;
+  ended?: EndedWork;
   retryAfterSeconds?: number;
   /** The methods that the path takes. */
   allow?: readonly string[];
@@ -40,6 +58,7 @@ export class Problem extends Error {
   readonly errors: ProblemErrors | undefined;
   /** The place in the customer's code where the error was made. */
   readonly position: CodePosition | undefined;
+  readonly ended: EndedWork | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
 
@@ -51,6 +70,7 @@ export class Problem extends Error {
     this.detail = options.detail;
     this.errors = options.errors;
     this.position = options.position;
+    this.ended = options.ended;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.allow = options.allow;
   }
@@ -63,9 +83,17 @@ export class Problem extends Error {
       ...(this.detail === undefined ? {} : { detail: this.detail }),
       ...(this.errors === undefined ? {} : { errors: this.errors }),
       ...(this.position === undefined ? {} : { position: this.position }),
+      ...(this.ended === undefined ? {} : { ended: toEndedBody(this.ended) }),
     };
   }
 }
+
+const toEndedBody = ({ outcome, httpStatus, at, runId }: EndedWork): EndedBody => ({
+  outcome,
+  http_status: httpStatus,
+  at: at.toISOString(),
+  ...(runId === undefined ? {} : { run_id: runId }),
+});
 
 /** Turns anything thrown into a problem. An unforeseen error tells the caller nothing. */
 export function toProblem(thrown: unknown): Problem {

@@ -88,7 +88,7 @@ export async function remindOfRuns(queue: Queue, tenantId: string): Promise<void
 export function runPlace(
   tenantId: string,
   record: string,
-  column: 'arguments' | 'callback_url' | 'result',
+  column: 'arguments' | 'callback_url',
 ): Place {
   return { table: 'reactor_runs', column, tenantId, record };
 }

@@ -1,4 +1,4 @@
-import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
+import type { DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { Decided } from './invoke-reactor';
 
@@ -16,9 +16,8 @@ export function findReactor(
   if (reactor) definitions.requireReadable('formula', reactor.formulaId);
   const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
   if (!formula) throw new Problem('not_found');
+  const { applicationId } = reactor;
   const application =
-    reactor.applicationId === null
-      ? undefined
-      : definitions.find('application', tenantId, reactor.applicationId);
-  return { reactor, formula, application: (application && principalOf(application)) ?? null };
+    applicationId === null ? undefined : definitions.principal(tenantId, applicationId);
+  return { reactor, formula, application: application ?? null };
 }

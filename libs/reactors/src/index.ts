@@ -6,14 +6,7 @@ export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { findReactor } from './find-reactor';
 export { checkArguments } from './check-arguments';
-export {
-  creatorOf,
-  invokeReactor,
-  runReactor,
-  type Arguments,
-  type Decided,
-  type Invocation,
-} from './invoke-reactor';
+export { invokeReactor, type Arguments, type Decided, type Invocation } from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,

@@ -4,7 +4,7 @@ import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions
 import { valueTemplate, type Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
-import { OpeningBudget, type Sight, type Use, type Vault } from '@glovebox/vault';
+import { OpeningBudget, type Sights, type Use } from '@glovebox/vault';
 import { isJsonObject } from '@glovebox/wire';
 import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
@@ -39,6 +39,8 @@ export interface Invocation extends Decided {
   readonly timeoutMs: number;
   readonly traceId: string;
   readonly signal?: Cancellation;
+  /** Remembers what the answer may show of tokens, where it is kept. */
+  readonly sights?: Sights;
   /** Limits what the arguments of one request may expand to beside other requests. */
   readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
@@ -69,23 +71,10 @@ const resultBytesMax = 1024 * 1024;
 /**
  * Runs a reactor, sync or async: detokenizes, checks and casts, runs the code, shapes the answer.
  */
-export async function invokeReactor(
+export function invokeReactor(
   context: ReactorContext,
   invocation: Invocation,
 ): Promise<ReactorResponse> {
-  return (await runReactor(context, invocation)).response;
-}
-
-/** A run's answer, and the part of it that may be kept for a call that is repeated. */
-interface RunResult {
-  readonly response: ReactorResponse;
-  /** The same without the data of tokens that were there before. */
-  readonly lasting: ReactorResponse;
-  /** The rights that the creator of the tokens needs so that the lasting answer is shown again. */
-  readonly sights: readonly Sight[];
-}
-
-export function runReactor(context: ReactorContext, invocation: Invocation): Promise<RunResult> {
   const { reactor, formula, args, urgency, signal, record } = invocation;
   const recording = new RunRecording({
     tenantId: reactor.tenantId,
@@ -102,7 +91,7 @@ async function runRecorded(
   context: ReactorContext,
   invocation: Invocation,
   recording: RunRecording,
-): Promise<RunResult> {
+): Promise<ReactorResponse> {
   const { args, detokenized, data, tokenIds } = await readyArguments(
     context,
     invocation,
@@ -130,14 +119,10 @@ async function runRecorded(
   const redact = redactorOf(known);
   const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
   const output = raw === undefined ? {} : { raw };
-  if (tokenize === undefined) return { response: output, lasting: output, sights: [] };
+  if (tokenize === undefined) return output;
   opened.addDocument(tokenize);
-  const { document, lasting, sights } = await storeTokens(context, invocation, tokenize);
-  return {
-    response: { tokens: document, ...output },
-    lasting: { tokens: lasting, ...output },
-    sights,
-  };
+  const tokens = await storeTokens(context, invocation, tokenize);
+  return { tokens, ...output };
 }
 
 /** Values were opened for the code of that moment. Other code must not get them. */
@@ -173,18 +158,19 @@ async function storeTokens(
   { database, vault }: ReactorContext,
   invocation: Invocation,
   document: unknown,
-): ReturnType<Vault['tokenize']> {
+): Promise<unknown> {
+  const { traceId, sights } = invocation;
   const decided = await authorityOf(invocation);
   const principal = creatorOf(decided);
   requirePermission(principal, 'token:create');
-  const actor = { principal, traceId: invocation.traceId };
+  const actor = { principal, traceId, sights };
   return database
     .of(decided.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
 }
 
 /** The application that tokens which code returns are stored as. */
-export function creatorOf({ reactor, application, caller }: Decided): Principal {
+function creatorOf({ reactor, application, caller }: Decided): Principal {
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('application_gone');
   return principal;
@@ -193,7 +179,7 @@ export function creatorOf({ reactor, application, caller }: Decided): Principal 
 /** The parts of an invocation that its arguments are checked with. */
 export type ArgumentsToCheck = Pick<
   Invocation,
-  'reactor' | 'formula' | 'caller' | 'args' | 'traceId' | 'budget'
+  'reactor' | 'formula' | 'caller' | 'args' | 'traceId' | 'budget' | 'sights'
 >;
 
 type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
@@ -201,7 +187,7 @@ type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
 /** Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them. */
 export async function readyArguments(
   { vault }: Pick<ReactorContext, 'vault'>,
-  { reactor, formula, caller, args, traceId, budget }: ArgumentsToCheck,
+  { reactor, formula, caller, args, traceId, budget, sights }: ArgumentsToCheck,
   operation: OperationOnArguments,
 ): Promise<{
   readonly args: Readonly<Record<string, unknown>>;
@@ -212,7 +198,7 @@ export async function readyArguments(
   const template = valueTemplate(args);
   const use = useOfTokens(operation, { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
-  const values = await vault.detokenize(caller, use, template.tokenIds, opening);
+  const values = await vault.detokenize(caller, use, template.tokenIds, opening, sights);
   const detokenized = await template.renderInSlices(values, budget);
   if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
   const cast = castArguments(formula.requestParameters, detokenized);
@@ -240,7 +226,7 @@ function runCode(
   args: Readonly<Record<string, unknown>>,
   { opened, recording }: { readonly opened: OpenedValues; readonly recording: RunRecording },
 ): ReturnType<ReactorContext['runner']['run']> {
-  const { reactor, formula, urgency, timeoutMs, traceId, signal } = invocation;
+  const { reactor, formula, urgency, timeoutMs, traceId, signal, sights } = invocation;
   const application = async (): Promise<Principal | null> =>
     (await authorityOf(invocation)).application;
   return context.runner.run(
@@ -261,7 +247,7 @@ function runCode(
       resultBytesMax,
     },
     {
-      onCall: serviceCalls(context, application, traceId, opened),
+      onCall: serviceCalls(context, application, traceId, opened, sights),
       onLog: recording.onLog,
       ...(signal ? { signal } : {}),
     },

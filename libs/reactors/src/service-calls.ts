@@ -1,8 +1,15 @@
-import { type Actor, type Principal, requirePermission } from '@glovebox/access';
+import { type Principal, requirePermission } from '@glovebox/access';
 import type { Sql, SqlPool } from '@glovebox/database';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import { requireTokenId, tokenFilterOf, tokenMembers, type Vault } from '@glovebox/vault';
+import {
+  requireTokenId,
+  tokenFilterOf,
+  tokenMembers,
+  type Sights,
+  type Vault,
+  type Viewer,
+} from '@glovebox/vault';
 import { fromWire, isJsonObject, toWire } from '@glovebox/wire';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
@@ -18,13 +25,14 @@ export function serviceCalls(
   applicationNow: () => Promise<Principal | null>,
   traceId: string,
   opened = new OpenedValues(),
+  sights?: Sights,
 ): ServiceCall {
   const answer: ServiceCall = async (method, params) => {
     const application = await applicationNow();
     if (!application) throw new Problem('application_gone');
     const call = Object.hasOwn(calls, method) ? calls[method] : undefined;
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
-    const actor = { principal: application, traceId };
+    const actor = { principal: application, traceId, sights };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
     const sql = database.of(application.tenantId);
     opened.addStored(method, first, second);
@@ -47,7 +55,7 @@ export function serviceCalls(
 interface Call {
   readonly database: SqlPool;
   readonly vault: Vault;
-  readonly actor: Actor;
+  readonly actor: Viewer;
   readonly first: unknown;
   readonly second: unknown;
 }
@@ -57,7 +65,7 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   'svc.tokenize': ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:create');
     const tokenize = (sql: Sql) => vault.tokenize(sql, actor, first);
-    return database.transaction(tokenize).then(({ document }) => document);
+    return database.transaction(tokenize);
   },
   'svc.detokenize': ({ vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');

@@ -9,7 +9,7 @@ import { madeOfData, refuseToLearn, refuseToUnmask } from './change-limits';
 import { refuseUnwieldy } from './document-bounds';
 import { KeyedHashes } from './fingerprints';
 import { OpeningBudget } from './opening-budget';
-import { openOptions, showTokens, shownIn } from './shown-tokens';
+import { openOptions, showTokens, shownIn, type Viewer } from './shown-tokens';
 import { requireGrant } from './refusals';
 import { placeOf, type TokenRow, type TokenView } from './token';
 import { sealRow } from './seal-row';
@@ -42,7 +42,7 @@ const changeable = [
 export async function updateToken(
   sql: Sql,
   sealer: Sealer,
-  actor: Actor,
+  actor: Viewer,
   id: string,
   patch: unknown,
 ): Promise<TokenView> {

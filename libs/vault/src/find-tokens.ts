@@ -1,10 +1,10 @@
-import type { Actor, Permission } from '@glovebox/access';
+import type { Permission } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './large-openings';
 import { KeyedHashes } from './fingerprints';
 import type { Condition } from './search-query';
-import { showingGrants, type Look } from './shown-tokens';
+import { showingGrants, type Look, type Viewer } from './shown-tokens';
 import { findIds } from './statements/find-ids';
 import { TokenParts } from './token-parts';
 import type { TokenView } from './token';
@@ -30,7 +30,7 @@ export async function findTokens(
   sql: Sql,
   sealer: Sealer,
   largeOpenings: LargeOpenings,
-  actor: Actor,
+  actor: Viewer,
   {
     condition,
     permission,

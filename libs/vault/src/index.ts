@@ -1,6 +1,8 @@
 export type { FoundParts, TokenPage } from './find-tokens';
 export { OpeningBudget } from './opening-budget';
-export { requireSights, sightsOf, type Sight } from './replay-sights';
+export { decideShowing, requireShown, type Showing } from './shown-again';
+export type { Viewer } from './shown-tokens';
+export { Sights, type Sight } from './sights';
 export type { Use } from './statements/read-and-record';
 export { usesOneByOne, TokenUses } from './statements/token-uses';
 export { isTokenRequest } from './tokenize';

@@ -18,9 +18,15 @@ import {
   type Sealed,
 } from './opening-budget';
 import { outOfBounds } from './refusals';
+import type { Sights } from './sights';
 import { readLook, type LookRow } from './statements/read-and-record';
 import { fromStoredOptions } from './stored-options';
 import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
+
+/** An actor whose answer may be kept. */
+export interface Viewer extends Actor {
+  readonly sights?: Sights | undefined;
+}
 
 /** A look at tokens: its permission, and its name in the audit log. */
 export interface Look {
@@ -58,18 +64,21 @@ export function shownIn(
 export async function showTokens(
   sql: Sql,
   sealer: Sealer,
-  actor: Actor,
+  actor: Viewer,
   look: Look,
   tokenIds: readonly string[],
   largeOpenings?: LargeOpenings,
 ): Promise<TokenView[]> {
   if (tokenIds.length === 0) return [];
-  const show = (rows: readonly LookRow[]): Promise<TokenView[]> =>
-    openRows(sealer, actor.principal, rows);
+  const { principal, sights } = actor;
+  const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
+    for (const row of rows) sights?.see(principal, look.permission, row);
+    return openRows(sealer, principal, rows);
+  };
   if (!largeOpenings) return show(await readRows(sql, actor, look, tokenIds, Infinity));
   const rows = await readRows(sql, actor, look, tokenIds, openedAtOnceMax);
   if (!isDeferred(rows)) return show(rows);
-  return largeOpenings.hold(actor.principal.tenantId, async () =>
+  return largeOpenings.hold(principal.tenantId, async () =>
     show(await readRows(sql, actor, look, tokenIds, Infinity)),
   );
 }

@@ -1,11 +1,10 @@
-import type { Actor } from '@glovebox/access';
 import { recordEach, type Sql } from '@glovebox/database';
 import { pauses } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
 import { requireGrant } from './refusals';
-import { showingGrants, shownIn, showTokens, withoutHints } from './shown-tokens';
+import { showingGrants, shownIn, showTokens, withoutHints, type Viewer } from './shown-tokens';
 import { toTokenView, type TokenRow, type TokenView } from './token';
 import { findDuplicateIds } from './statements/find-ids';
 import { insertRows, type SealedRow } from './statements/token-rows';
@@ -16,15 +15,13 @@ import type { ValidToken } from './valid-token';
 export interface StoredToken {
   readonly view: TokenView;
   readonly isNew: boolean;
-  /** The container that was asked for. A token that was there already may be in another. */
-  readonly container: string;
 }
 
 /** Stores all tokens or none, in a transaction of the caller. The answers are in the same order. */
 export async function storeTokens(
   sql: Sql,
   sealer: Sealer,
-  actor: Actor,
+  actor: Viewer,
   tokens: readonly ValidToken[],
 ): Promise<StoredToken[]> {
   const { tenantId } = actor.principal;
@@ -45,17 +42,16 @@ export async function storeTokens(
     if (!existing.has(name) && !fresh.has(name)) fresh.set(name, row);
   }
   const views = await insert(sql, actor, [...fresh.values()], tokens);
-  return sealed.map(({ name }, at) => {
+  return sealed.map(({ name }) => {
     const view = existing.get(name) ?? views.get(fresh.get(name)?.id ?? '');
     if (!view) throw new Error('A token was neither stored nor found');
-    const { container = '/' } = tokens[at] ?? {};
-    return { view, isNew: !existing.has(name), container };
+    return { view, isNew: !existing.has(name) };
   });
 }
 
 async function insert(
   sql: Sql,
-  actor: Actor,
+  actor: Viewer,
   rows: readonly SealedRow[],
   tokens: readonly ValidToken[],
 ): Promise<Map<string, TokenView>> {
@@ -89,11 +85,12 @@ async function insert(
 
 /** Shows the data or the mask as the grant to create says: the caller has just sent the data. */
 function toCreatedView(
-  { principal }: Actor,
+  { principal, sights }: Viewer,
   row: TokenRow,
   token: ValidToken | undefined,
 ): TokenView {
   const transform = shownIn(principal, 'token:create', row.container);
+  sights?.see(principal, 'token:create', { ...row, transform: transform ?? null });
   const shown = { reveal: token?.data, mask: token?.mask, redact: undefined };
   const data = transform && shown[transform];
   const view = withoutHints(
@@ -108,7 +105,7 @@ function toCreatedView(
 async function findDuplicates(
   sql: Sql,
   sealer: Sealer,
-  actor: Actor,
+  actor: Viewer,
   fingerprints: readonly string[],
 ): Promise<Map<string, TokenView>> {
   if (fingerprints.length === 0) return new Map();

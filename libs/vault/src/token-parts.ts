@@ -1,9 +1,8 @@
-import type { Actor } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './large-openings';
 import { openedAtOnceMax } from './opening-budget';
-import { isDeferred, openRows, readRows, showTokens, type Look } from './shown-tokens';
+import { isDeferred, openRows, readRows, showTokens, type Look, type Viewer } from './shown-tokens';
 import type { LookRow } from './statements/read-and-record';
 import type { TokenView } from './token';
 
@@ -19,7 +18,7 @@ export class TokenParts {
   constructor(
     private readonly sealer: Sealer,
     private readonly largeOpenings: LargeOpenings,
-    private readonly actor: Actor,
+    private readonly actor: Viewer,
     private readonly look: Look,
     private readonly ids: readonly string[],
   ) {}

@@ -96,8 +96,3 @@ export function toTokenView(
     ...(answer === 'read' ? { modifiedAt: row.modifiedAt ?? row.createdAt } : {}),
   };
 }
-
-/** Identifies the token and shows none of its content. */
-export function nameOf({ id, tenantId, type, containers, createdAt }: TokenView): TokenView {
-  return { id, tenantId, type, containers, createdAt };
-}

@@ -401,7 +401,7 @@ describe('tokenizing a document', () => {
     const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
     const actor = { principal: who, traceId: 'trace' };
     const tokenized = await data.transaction((sql) => vault.tokenize(sql, actor, document));
-    const tokens = tokenized.document as {
+    const tokens = tokenized as {
       name: string;
       nothing: null;
       cards: TokenView[];

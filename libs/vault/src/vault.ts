@@ -9,26 +9,21 @@ import { findTokens, type FoundParts, type FoundTokens, type TokenPage } from '.
 import { LargeOpenings } from './large-openings';
 import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
-import { showTokens } from './shown-tokens';
-import { sightsOf, type Sight } from './replay-sights';
+import { showTokens, type Viewer } from './shown-tokens';
+import type { Sights } from './sights';
 import { nothingToGive, outOfBounds } from './refusals';
 import type { SealedToken, Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
 import { storeTokens, type StoredToken } from './store-tokens';
-import { nameOf, placeOf, type TokenInput, type TokenView } from './token';
+import { placeOf, type TokenInput, type TokenView } from './token';
 import type { TokenFilter } from './token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 
-interface TokenizedDocument {
-  readonly document: unknown;
-  /**
-   * The document to keep for a repeated call. Of older tokens it holds their names alone: a caller
-   * that may see them now may not see them then.
-   */
-  readonly lasting: unknown;
-  /** The sights that a repeated call needs. */
-  readonly sights: readonly Sight[];
+interface AskedOpening {
+  readonly principal: Principal;
+  readonly permission: Permission;
+  readonly sights: Sights | undefined;
 }
 
 /**
@@ -43,14 +38,14 @@ export class Vault {
     private readonly uses: UseReader,
   ) {}
 
-  async createToken(sql: Sql, actor: Actor, input: TokenInput): Promise<StoredToken> {
+  async createToken(sql: Sql, actor: Viewer, input: TokenInput): Promise<StoredToken> {
     const [stored] = await storeTokens(sql, this.sealer, actor, [validateToken(input)]);
     if (!stored) throw new Error('A token was neither stored nor refused');
     return stored;
   }
 
   /** Shows the data only where a rule reveals it. That is a use, and recorded as one. */
-  async readToken(sql: Sql, actor: Actor, id: string): Promise<TokenView> {
+  async readToken(sql: Sql, actor: Viewer, id: string): Promise<TokenView> {
     const look = {
       permission: 'token:read',
       operation: 'token.read',
@@ -76,7 +71,7 @@ export class Vault {
   /** Finds the page of a list. Its tokens are shown by `parts`. */
   findListed(
     sql: Sql,
-    actor: Actor,
+    actor: Viewer,
     { ids = [], types = [], metadata = {} }: TokenFilter,
     page: TokenPage,
   ): Promise<FoundParts> {
@@ -99,7 +94,7 @@ export class Vault {
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
-  updateToken(sql: Sql, actor: Actor, id: string, patch: unknown): Promise<TokenView> {
+  updateToken(sql: Sql, actor: Viewer, id: string, patch: unknown): Promise<TokenView> {
     return updateToken(sql, this.sealer, actor, id, patch);
   }
 
@@ -112,18 +107,14 @@ export class Vault {
   }
 
   /** Stores the values of a document, all or none, and returns it with tokens in their places. */
-  async tokenize(sql: Sql, actor: Actor, document: unknown): Promise<TokenizedDocument> {
+  async tokenize(sql: Sql, actor: Viewer, document: unknown): Promise<unknown> {
     const { tokens, fill } = await inSlices(tokenizationOf(document));
     const stored = await storeTokens(sql, this.sealer, actor, tokens);
-    return {
-      document: fill(stored.map(({ view }) => view)),
-      lasting: fill(stored.map(({ view, isNew }) => (isNew ? view : nameOf(view)))),
-      sights: sightsOf(actor.principal, stored),
-    };
+    return fill(stored.map(({ view }) => view));
   }
 
   /** Replaces expressions in a document by what the caller may read of the tokens. */
-  async resolve(actor: Actor, document: unknown): Promise<unknown> {
+  async resolve(actor: Viewer, document: unknown): Promise<unknown> {
     refuseUnwieldy(document);
     const template = valueTemplate(document);
     const { tenantId, applicationId } = actor.principal;
@@ -135,8 +126,9 @@ export class Vault {
       entityId: tenantId,
       traceId: actor.traceId,
     };
-    const grants = { principal: actor.principal, permission: 'token:read' } as const;
-    const values = await this.#open(grants, use, template.tokenIds, new OpeningBudget());
+    const { principal, sights } = actor;
+    const asked = { principal, permission: 'token:read', sights } as const;
+    const values = await this.#open(asked, use, template.tokenIds, new OpeningBudget());
     return template.renderInSlices(values);
   }
 
@@ -150,8 +142,9 @@ export class Vault {
     use: Use,
     tokenIds: readonly string[],
     opening = new OpeningBudget(),
+    sights?: Sights,
   ): Promise<ReadonlyMap<string, unknown>> {
-    return this.#open({ principal, permission: 'token:use' }, use, tokenIds, opening);
+    return this.#open({ principal, permission: 'token:use', sights }, use, tokenIds, opening);
   }
 
   /**
@@ -171,7 +164,7 @@ export class Vault {
 
   /** Hot path of every call with expressions: no work per token but opening it. */
   async #open(
-    { principal, permission }: { principal: Principal; permission: Permission },
+    { principal, permission, sights }: AskedOpening,
     use: Use,
     tokenIds: readonly string[],
     opening: OpeningBudget,
@@ -193,7 +186,10 @@ export class Vault {
       });
       const values = await opening.openAll(this.sealer, all);
       const byId = new Map<string, unknown>();
-      found.forEach(({ id }, at) => byId.set(id, values[at]));
+      found.forEach((token, at) => {
+        byId.set(token.id, values[at]);
+        sights?.see(principal, permission, token);
+      });
       return byId;
     };
     const found = await read(openedAtOnceMax);

@@ -12,7 +12,16 @@ export function sendJson(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const text = JSON.stringify(body);
+  sendText(res, status, JSON.stringify(body), headers);
+}
+
+/** Sends JSON that is written already. */
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  text: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   res.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

@@ -20,8 +20,11 @@ export class KeptOutcomes {
     private readonly bytesMax: number,
   ) {}
 
-  /** Refuses a call whose outcome would find no room, before it begins. */
-  async requireRoom(tenantId: string): Promise<void> {
+  /**
+   * Refuses a call whose outcome would find no room, before it begins. Returns a function that gives
+   * the room of its row back: the row of a call that is refused later is deleted.
+   */
+  async requireRoom(tenantId: string): Promise<() => void> {
     const count = await this.#countOf(tenantId);
     if (count.bytes >= this.bytesMax) {
       throw new Problem('share_exhausted', {
@@ -30,6 +33,9 @@ export class KeptOutcomes {
       });
     }
     count.bytes += rowBytes;
+    return () => {
+      count.bytes -= rowBytes;
+    };
   }
 
   async add(tenantId: string, bytes: number): Promise<void> {

@@ -10,8 +10,8 @@ import {
   checkArguments,
   findReactor,
   insertRun,
+  invokeReactor,
   remindOfRuns,
-  runReactor,
   type Arguments,
   type Decided,
   type Invocation,
@@ -24,7 +24,7 @@ import {
   StrictJson,
   traceHeader,
 } from '@glovebox/wire';
-import { sendJson } from '../call/answers';
+import { sendText } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
 import { Finding } from '../call/decision';
@@ -36,7 +36,7 @@ import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
 import { recordRun } from '../observing/record-run';
-import { insertOnce, markedIn, runOnce, type Done, type Work } from './run-once';
+import { insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
@@ -66,16 +66,16 @@ export async function handleReact(
   // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
   const decided = { ...(await decide()), decideAnew: decide };
   const invocation = { ...decided, args, traceId, budget: new Budget(room) };
-  const begin = (work?: Work): Promise<Done> =>
+  const begin = (work?: Work): Promise<unknown> =>
     callbackUrl === undefined
       ? runNow(ctx, invocation, res, work)
       : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl, work);
   const status = callbackUrl === undefined ? 200 : 202;
   const answer =
     key === undefined
-      ? { ...(await begin()), status, isReplay: false }
-      : await runOnce(ctx, decided, { key, body: bytes, status }, begin);
-  sendJson(res, answer.status, answer.body, {
+      ? { status, text: JSON.stringify(await begin()), isReplay: false }
+      : await runOnce(ctx, decided, { key, body: bytes, status, traceId }, begin);
+  sendText(res, answer.status, answer.text, {
     [traceHeader]: traceId,
     ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
   });
@@ -107,21 +107,24 @@ async function runNow(
   invocation: Omit<Invocation, 'urgency' | 'timeoutMs' | 'signal'>,
   res: CallerResponse,
   work: Work | undefined,
-): Promise<Done> {
+): Promise<unknown> {
   const { reactor, caller, traceId } = invocation;
   const { tenantId } = reactor;
   const { applicationId } = caller;
-  const { response, lasting, sights } = await runReactor(ctx, {
+  return invokeReactor(ctx, {
     ...invocation,
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
-    record: recordRun(ctx, {
-      ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
-      ...{ traceId, applicationId, mode: 'sync' },
-    }),
+    record: recordRun(
+      ctx,
+      {
+        ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
+        ...{ traceId, applicationId, mode: 'sync' },
+      },
+      work?.runId,
+    ),
     ...(work ? markedIn(work) : { signal: new CallerLeft(res) }),
   });
-  return { body: response, kept: lasting, sights };
 }
 
 /** Commits the row before the 202. The job only reminds a worker of it. */
@@ -130,15 +133,15 @@ async function acceptRun(
   invocation: Invocation,
   callbackUrl: string,
   work: Work | undefined,
-): Promise<Done> {
+): Promise<unknown> {
   await checkArguments(ctx, invocation);
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
   const actorId = caller.applicationId;
   const run = { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId };
-  const insert = async (sql: Sql): Promise<Done> => {
+  const insert = async (sql: Sql): Promise<unknown> => {
     const id = await insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
-    return { body: { async_request_id: id, asyncReactorRequestId: id } };
+    return { async_request_id: id, asyncReactorRequestId: id };
   };
   const sql = ctx.database.of(tenantId);
   const accepted = work ? await insertOnce(ctx, work, insert) : await insert(sql);

@@ -221,6 +221,45 @@ describe('a run with an idempotency key', () => {
     });
   });
 
+  it('is sent again as it was stored, and never parsed', async () => {
+    const once = randomUUID();
+    await react(once, {});
+    const [row] = (await gateway.ctx.database.query(
+      `SELECT application_id || ' ' || path || ' ' || key_hash AS record FROM idempotency_keys
+       WHERE path = $1`,
+      [`/reactors/${reactorId}/react`],
+    )) as { record: string }[];
+    const { tenantId } = gateway;
+    const place = { table: 'idempotency_keys', column: 'response', tenantId };
+    const text = '{"raw": 1.50, "raw": [ ]}';
+    const sealed = await gateway.ctx.sealer.seal({ ...place, record: row?.record ?? '' }, text);
+    await gateway.asAdmin(
+      `UPDATE idempotency_keys SET response = '\\x${sealed.toString('hex')}'
+       WHERE path = '/reactors/${reactorId}/react'`,
+    );
+    const again = await fetch(`${gateway.url}/reactors/${reactorId}/react`, {
+      method: 'POST',
+      headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json', [header]: once },
+      body: '{}',
+    });
+    expect([again.status, await again.text()]).toEqual([200, text]);
+  });
+
+  it('of a gateway of the release before, which did not say what it shows, is 410 and says how it ended', async () => {
+    const once = randomUUID();
+    await react(once, { args: { fails: 'BadRequestError' } });
+    await gateway.asAdmin(
+      `UPDATE idempotency_keys SET sights = NULL, outcome = NULL, run_id = NULL, ended_at = NULL
+       WHERE path = '/reactors/${reactorId}/react'`,
+    );
+    expect(await react(once, { args: { fails: 'BadRequestError' } })).toMatchObject({
+      status: 410,
+      body: { code: 'data_gone', ended: { outcome: 'failed', http_status: 400 } },
+      isReplay: false,
+    });
+    expect(await runsSoFar()).toBe(1);
+  });
+
   it('is not run again where its answer was too large to be kept', async () => {
     const once = randomUUID();
     const tokens = Array.from({ length: 900 }, () => ({ type: 'token', data: 'x' }));
@@ -266,6 +305,18 @@ describe('an async run with an idempotency key', () => {
 it('a call without a key leaves no row', async () => {
   await react(undefined, {});
   expect(await rowsOf()).toEqual([]);
+});
+
+it('calls that are refused before their code take nothing of what their tenant may keep', async () => {
+  const refused = { args: { a: `{{ ${randomUUID()} }}` } };
+  // As many rows as the tenant may keep.
+  for (let part = 0; part < 16; part += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, () => react(randomUUID(), refused)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+  }
+  expect(await react(randomUUID(), {})).toMatchObject({ status: 200 });
 });
 
 // The last one: it uses up the share of the tenant.

@@ -1,8 +1,10 @@
-import type { Sql } from '@glovebox/database';
+import { timeOrderedId, type Sql } from '@glovebox/database';
 import {
   claimCall,
   keyedHash,
   release,
+  repeatedAnswer,
+  storeAnswer,
   storeOutcome,
   storeProblem,
   type CallName,
@@ -10,9 +12,9 @@ import {
   type Replay,
 } from '@glovebox/idempotency';
 import { Problem, toProblem } from '@glovebox/problems';
-import { creatorOf, type Decided, type Invocation } from '@glovebox/reactors';
+import type { Decided, Invocation } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
-import { requireSights, type Sight } from '@glovebox/vault';
+import { Sights } from '@glovebox/vault';
 import type { GatewayContext } from '../context';
 
 /** A call that came with an idempotency key. */
@@ -21,19 +23,22 @@ interface KeyedCall {
   readonly body: Buffer;
   /** The status of its success: 200 of a run, 202 of one that is accepted. */
   readonly status: 200 | 202;
+  readonly traceId: string;
 }
 
-/** The answer of work that was done. */
-export interface Done {
-  readonly body: unknown;
-  /** Replaces a body that is not kept whole. */
-  readonly kept?: unknown;
-  readonly sights?: readonly Sight[];
+/** The answer of a keyed call, as JSON. */
+interface KeyedAnswer {
+  readonly status: number;
+  readonly text: string | Buffer;
+  readonly isReplay: boolean;
 }
 
 /** Work under a claim. */
 export interface Work {
   readonly claim: Claim;
+  readonly runId: string;
+  /** What the code and its arguments saw of tokens. */
+  readonly sights: Sights;
   /** True from just before the code starts. Such work is not done again. */
   hasStarted: boolean;
 }
@@ -50,35 +55,55 @@ const acceptanceMs = 30_000;
 export async function runOnce(
   ctx: GatewayContext,
   decided: Decided,
-  { key, body, status }: KeyedCall,
-  begin: (work: Work) => Promise<Done>,
-): Promise<{ readonly status: number; readonly body: unknown; readonly isReplay: boolean }> {
+  call: KeyedCall,
+  begin: (work: Work) => Promise<unknown>,
+): Promise<KeyedAnswer> {
+  const { status } = call;
   const { tenantId } = decided.reactor;
-  const claimed = await claim(ctx, decided, { key, body, status });
+  const claimed = await claim(ctx, decided, call);
   if (!('owner' in claimed)) {
-    if (claimed.sights.length > 0) requireSights(creatorOf(decided), claimed.sights);
-    return { status: claimed.status, body: claimed.body, isReplay: true };
+    const text = await answerAgain(ctx, decided, claimed, call);
+    return { status: claimed.status, text, isReplay: true };
   }
-  const work: Work = { claim: claimed, hasStarted: false };
+  const runId = timeOrderedId();
+  const work: Work = { claim: claimed, runId, sights: new Sights(), hasStarted: false };
   const afterwards = (write: (sql: Sql) => Promise<void>): Promise<void> =>
     write(ctx.database.of(tenantId)).catch((error: unknown) => {
       // The caller gets its answer. The claim ends by itself, and repetitions get run_interrupted.
       ctx.logger.warn({ error: describeError(error) }, 'the outcome of a call was not stored');
     });
-  let done: Done;
+  let text: string;
+  let giveRoomBack = (): void => undefined;
   try {
-    await ctx.keptOutcomes.requireRoom(tenantId);
-    done = await begin(work);
+    giveRoomBack = await ctx.keptOutcomes.requireRoom(tenantId);
+    text = JSON.stringify(await begin(work));
   } catch (thrown) {
+    if (!work.hasStarted) giveRoomBack();
     await afterwards((sql) =>
       work.hasStarted
-        ? storeProblem(sql, ctx.sealer, claimed, lastingProblem(toProblem(thrown)))
+        ? keepProblem(ctx, sql, work, lastingProblem(toProblem(thrown)))
         : release(sql, claimed),
     );
     throw thrown;
   }
-  if (!claimed.isStored) await afterwards((sql) => keep(ctx, sql, claimed, done));
-  return { status, body: done.body, isReplay: false };
+  if (!claimed.isStored) await afterwards((sql) => keep(ctx, sql, work, text));
+  return { status, text, isReplay: false };
+}
+
+async function answerAgain(
+  ctx: GatewayContext,
+  { reactor, caller: principal }: Decided,
+  replay: Replay,
+  { traceId }: KeyedCall,
+): Promise<Buffer> {
+  const { tenantId, id: entityId } = reactor;
+  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  return repeatedAnswer(ctx.database.of(tenantId), ctx.sealer, replay, {
+    actor: { principal, traceId },
+    entityType: 'reactor',
+    entityId,
+    principalOf: (applicationId) => definitions.principal(tenantId, applicationId),
+  });
 }
 
 async function claim(
@@ -97,7 +122,7 @@ async function claim(
   };
   const isRun = status === 200;
   const leaseMs = isRun ? config.REACTOR_SYNC_TIMEOUT_MS + afterRunMs : acceptanceMs;
-  return claimCall(ctx.database.of(tenantId), sealer, name, {
+  return claimCall(ctx.database.of(tenantId), name, {
     bodyHash,
     status,
     leaseSeconds: leaseMs / 1_000,
@@ -109,14 +134,25 @@ async function claim(
 /** A larger outcome, as JSON, is not kept: a repetition gets 413. */
 const outcomeBytesMax = 1024 * 1024;
 
-async function keep(ctx: GatewayContext, sql: Sql, claim: Claim, done: Done): Promise<void> {
-  const bytes = Buffer.byteLength(JSON.stringify(done.kept ?? done.body));
+async function keep(ctx: GatewayContext, sql: Sql, work: Work, text: string): Promise<void> {
+  const bytes = Buffer.byteLength(text);
   if (bytes > outcomeBytesMax) {
     const detail = 'The code has run. Its answer was too large to be kept.';
-    return storeProblem(sql, ctx.sealer, claim, new Problem('payload_too_large', { detail }));
+    return keepProblem(ctx, sql, work, new Problem('payload_too_large', { detail }));
   }
-  await storeOutcome(sql, ctx.sealer, claim, done.body, done);
-  await ctx.keptOutcomes.add(claim.tenantId, bytes);
+  const { claim, runId } = work;
+  const sights = work.sights.list();
+  await storeAnswer(sql, ctx.sealer, claim, { text, runId, sights });
+  await ctx.keptOutcomes.add(claim.tenantId, bytes + JSON.stringify(sights).length);
+}
+
+function keepProblem(
+  { sealer }: GatewayContext,
+  sql: Sql,
+  { claim, runId, sights }: Work,
+  problem: Problem,
+): Promise<void> {
+  return storeProblem(sql, sealer, claim, problem, { runId, sights: sights.list() });
 }
 
 /**
@@ -129,7 +165,10 @@ function lastingProblem(problem: Problem): Problem {
 }
 
 /** Marks the work from just before the code starts. */
-export const markedIn = (work: Work): Pick<Invocation, 'beforeCode' | 'codeNotStarted'> => ({
+export const markedIn = (
+  work: Work,
+): Pick<Invocation, 'sights' | 'beforeCode' | 'codeNotStarted'> => ({
+  sights: work.sights,
   beforeCode: () => {
     work.hasStarted = true;
     return Promise.resolve();
@@ -141,11 +180,11 @@ export const markedIn = (work: Work): Pick<Invocation, 'beforeCode' | 'codeNotSt
 export function insertOnce(
   { database, sealer }: GatewayContext,
   { claim }: Work,
-  insert: (sql: Sql) => Promise<Done>,
-): Promise<Done> {
+  insert: (sql: Sql) => Promise<unknown>,
+): Promise<unknown> {
   return database.of(claim.tenantId).transaction(async (sql) => {
-    const done = await insert(sql);
-    await storeOutcome(sql, sealer, claim, done.body);
-    return done;
+    const accepted = await insert(sql);
+    await storeOutcome(sql, sealer, claim, accepted);
+    return accepted;
   });
 }

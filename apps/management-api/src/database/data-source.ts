@@ -27,6 +27,7 @@ import { BoundAuditLog0000000000035 } from '../migrations/0035-bound-audit-log';
 import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-audit-log';
 import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { GiveWebhooksPlaces0000000000038 } from '../migrations/0038-give-webhooks-places';
+import { RememberWhatAnswersShow0000000000039 } from '../migrations/0039-remember-what-answers-show';
 import { TellWebhookPaths0000000000042 } from '../migrations/0042-tell-webhook-paths';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -60,6 +61,7 @@ const migrations = [
   PartitionAuditLog0000000000036,
   KeepOutcomesOfRuns0000000000037,
   GiveWebhooksPlaces0000000000038,
+  RememberWhatAnswersShow0000000000039,
   TellWebhookPaths0000000000042,
 ];
 

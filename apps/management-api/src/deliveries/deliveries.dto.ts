@@ -64,10 +64,14 @@ export interface DeliveryResponse {
   ended_at?: string;
 }
 
-/** `matched`: webhooks that were selected; `queued`: those of them that are sent again. */
+/**
+ * `matched`: webhooks that were selected; `queued`: those of them that are sent again; `gone`: those
+ * whose data could not be opened now.
+ */
 export interface ReplayResponse {
   matched: number;
   queued: number;
+  gone: number;
 }
 
 const hostMax = 255;

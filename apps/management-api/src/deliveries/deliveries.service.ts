@@ -1,10 +1,11 @@
 import { isIPv6 } from 'node:net';
 import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
-import { recordEach, type Sql } from '@glovebox/database';
+import type { Sql } from '@glovebox/database';
 import { storeOutcome } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
 import { receiverOf, webhookPlace } from '@glovebox/reactors';
+import { decideShowing, type Showing } from '@glovebox/vault';
 import type { Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
@@ -27,9 +28,13 @@ import {
   endedDeliveries,
   findDelivery,
   listStatement,
+  replayableDeliveries,
   requeue,
   sendNow,
 } from './delivery-rows';
+
+/** Webhooks that are decided in one statement: each may show a thousand tokens. */
+const decidedAtOnce = 20;
 
 @Injectable()
 export class DeliveriesService {
@@ -62,17 +67,18 @@ export class DeliveriesService {
    */
   replay(author: Author, deliveryId: string): Promise<ReplayResponse> {
     return this.#replay(author, async (sql, free) => {
-      const { id, status, isReplayable } = await found(sql, author.tenantId, deliveryId);
-      const underWay = conflict('The webhook is under way.');
-      if (status === 'pending') {
-        if (await sendNow(sql, author.tenantId, id)) return { matched: 1, queued: [id] };
-        throw underWay;
+      const { id, status } = await found(sql, author.tenantId, deliveryId);
+      const [delivery] = await replayableDeliveries(sql, author.tenantId, [id]);
+      if (!delivery) throw conflict('The body of the webhook has been erased.');
+      const isWaiting = status === 'pending';
+      const { queued, gone } = isWaiting
+        ? await this.#sendAgain(author, sql, [id], sendNow)
+        : await this.#sendAgain(author, sql, [id].slice(0, free), requeue);
+      // A worker sends it, or another replay has taken it since.
+      if (queued + gone === 0 && (isWaiting || free > 0)) {
+        throw conflict('The webhook is under way.');
       }
-      if (!isReplayable) throw conflict('The body of the webhook has been erased.');
-      const queued = await requeue(sql, author.tenantId, [id].slice(0, free));
-      // Another replay has taken it since.
-      if (queued.length === 0 && free > 0) throw underWay;
-      return { matched: 1, queued };
+      return { matched: 1, queued, gone };
     });
   }
 
@@ -92,30 +98,56 @@ export class DeliveriesService {
     };
     return this.#replay(author, async (sql, free) => {
       const ids = await endedDeliveries(sql, tenantId, selection, limit);
-      return { matched: ids.length, queued: await requeue(sql, tenantId, ids.slice(0, free)) };
+      const replayed = await this.#sendAgain(author, sql, ids.slice(0, free), requeue);
+      return { matched: ids.length, ...replayed };
     });
+  }
+
+  /**
+   * A replay by hand uses the data anew, as whoever opened it. Webhooks whose data could not be
+   * opened now are left out.
+   */
+  async #sendAgain(
+    { tenantId, actorId, traceId }: Author,
+    sql: Sql,
+    ids: readonly string[],
+    makeDue: typeof requeue,
+  ): Promise<Pick<ReplayResponse, 'queued' | 'gone'>> {
+    const definitions = await this.ctx.definitions.follower.current();
+    const line = { operation: 'webhook_delivery.replay', entityType: 'webhook_delivery' };
+    const showing: Showing = {
+      use: { tenantId, actorId, traceId, ...line },
+      principalOf: (applicationId) => definitions.principal(tenantId, applicationId),
+    };
+    const replay = { queued: 0, gone: 0 };
+    for (let at = 0; at < ids.length; at += decidedAtOnce) {
+      const part = await replayableDeliveries(sql, tenantId, ids.slice(at, at + decidedAtOnce));
+      const answers = part.map(({ id, ...answer }) => ({ ...answer, entityId: id }));
+      const verdicts = await decideShowing(sql, showing, answers);
+      const shown = part.filter((_, n) => verdicts[n] === 'shown').map(({ id }) => id);
+      replay.gone += part.length - shown.length;
+      replay.queued += (await makeDue(sql, tenantId, shown)).length;
+    }
+    return replay;
   }
 
   /** Replayed webhooks wait like any other: a tenant may have only so many. */
   #replay(
     author: Author,
-    work: (sql: Sql, free: number) => Promise<{ matched: number; queued: readonly string[] }>,
+    work: (sql: Sql, free: number) => Promise<ReplayResponse>,
   ): Promise<ReplayResponse> {
     const { tenantId, claim } = author;
     const waitingMax = this.ctx.config.RUNS_PENDING_MAX;
     return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const sql = asSql(manager);
       const free = waitingMax - (await countWaiting(sql, tenantId, waitingMax));
-      const { matched, queued } = await work(sql, Math.max(free, 0));
-      if (free <= 0 && queued.length < matched) {
+      const answer = await work(sql, Math.max(free, 0));
+      if (free <= 0 && answer.queued + answer.gone < answer.matched) {
         throw new Problem('share_exhausted', {
           detail: 'Too many runs and webhooks of this tenant are waiting.',
           retryAfterSeconds: 1,
         });
       }
-      const line = { operation: 'webhook_delivery.replay', entityType: 'webhook_delivery' };
-      await recordEach(sql, { ...author, ...line, outcome: 'success' }, queued);
-      const answer = { matched, queued: queued.length };
       await storeOutcome(sql, this.ctx.sealer, claim, answer);
       return answer;
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { timeOrderedId } from '@glovebox/database';
 import { webhookPlace } from '@glovebox/reactors';
-import { useTestApi } from '../spec-api';
+import { rule, useTestApi } from '../spec-api';
 import { DataPlane } from '../runs/spec-data-plane';
 
 const api = useTestApi({ RUNS_PENDING_MAX: '20' });
@@ -37,7 +37,10 @@ const post = async (path: string, body: unknown = {}, key?: string) => {
   const answer = await api.post(`/webhook-deliveries${path}`, body, key);
   return { status: answer.status, body: answer.body as Record<string, unknown> };
 };
-const replayed = (matched: number, queued: number) => ({ status: 202, body: { matched, queued } });
+const replayed = (matched: number, queued: number, gone = 0) => ({
+  status: 202,
+  body: { matched, queued, gone },
+});
 
 describe('webhooks', () => {
   it('are shown with their attempts and their host, and without URL and body', async () => {
@@ -229,6 +232,45 @@ describe('the replay of a webhook', () => {
     expect((await get(`/webhook-deliveries/${id}`)).body).toMatchObject({ replayable: false });
   });
 
+  it('leaves out and counts what could not be opened now, by hand and by filter', async () => {
+    const caller = await api.made<{ id: string; key: string }>('/applications', {
+      name: 'replayed',
+      type: 'private',
+      rules: [{ ...rule('reveal', '/pci/', ['token:create', 'token:use', 'token:delete']) }],
+    });
+    const reactorId = randomUUID();
+    const ended = { status: 'failed' } as const;
+    const token = () => api.storedToken({ data: 'x', containers: ['/pci/'] }, caller.key);
+    const webhookOf = async (id: string, container = '/pci/'): Promise<string> => {
+      const sight = {
+        applicationId: caller.id,
+        permission: 'token:use',
+        transform: 'reveal',
+      } as const;
+      const sights = [{ ...sight, container, ids: [id] }];
+      return data.webhook(tenantId, { reactorId, ended, sights });
+    };
+    const tokens = [await token(), await token(), await token()];
+    const [shown, deleted, alone] = await Promise.all(tokens.map((id) => webhookOf(id)));
+    for (const id of tokens.slice(1)) await api.delete(`/tokens/${id}`, caller.key);
+    const unknown = await data.webhook(tenantId, { reactorId, ended, sights: null });
+    expect(await post(`/${alone}/replay`)).toEqual(replayed(1, 0, 1));
+    expect(await post('/replay', { filter: { reactor_id: reactorId } })).toEqual(replayed(4, 1, 3));
+    expect(await idsOf('?status=pending')).toEqual([shown]);
+    const logs = `/logs?operation=webhook_delivery.replay&entity_id=${deleted}`;
+    expect((await get(logs)).body.data).toMatchObject([{ outcome: 'refused' }]);
+
+    await api.admin.query('DELETE FROM webhook_deliveries');
+    const refused = await webhookOf(await token());
+    await api.patch(`/applications/${caller.id}`, {
+      rules: [rule('redact', '/pci/', ['token:use'])],
+    });
+    expect(await post(`/${refused}/replay`)).toEqual(replayed(1, 0, 1));
+    expect(new Set(await idsOf('?status=failed'))).toEqual(
+      new Set([refused, deleted, alone, unknown]),
+    );
+  });
+
   it('that is unknown or foreign is 404, and changes nothing', async () => {
     const foreign = await data.webhook(api.foreign.tenant_id, { ended: { status: 'failed' } });
     for (const id of [foreign, randomUUID(), 'nope']) {
@@ -255,7 +297,7 @@ describe('the replay of a webhook', () => {
     const repeated = await send();
     expect([repeated.status, repeated.body, repeated.headers['svc-idempotent-replay']]).toEqual([
       202,
-      { matched: 1, queued: 1 },
+      { matched: 1, queued: 1, gone: 0 },
       'true',
     ]);
   });

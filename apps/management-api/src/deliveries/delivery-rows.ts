@@ -65,6 +65,34 @@ export async function findDelivery(
   return row;
 }
 
+/** A webhook as far as a replay of it is decided. */
+interface ReplayableDelivery {
+  readonly id: string;
+  readonly sights: unknown;
+  readonly keptAt: Date;
+  readonly isErased: boolean;
+}
+
+/**
+ * Returns those of the webhooks that wait, or whose data was not erased by age, newest first. Sights
+ * outlast a body that was erased because its data was gone.
+ */
+export function replayableDeliveries(
+  sql: Sql,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<ReplayableDelivery[]> {
+  return sql.query<ReplayableDelivery>(
+    `SELECT id, sights, created_at AS "keptAt", body IS NULL AS "isErased" FROM ended_deliveries
+     WHERE tenant_id = $1 AND id = ANY ($2) AND (body IS NOT NULL OR sights IS NOT NULL)
+     UNION ALL
+     SELECT id, sights, created_at, false FROM webhook_deliveries
+     WHERE tenant_id = $1 AND id = ANY ($2) AND status = 'pending'
+     ORDER BY id DESC`,
+    [tenantId, ids],
+  );
+}
+
 /** The newest ended webhooks that match, with or without a body. */
 export async function endedDeliveries(
   sql: Sql,
@@ -109,8 +137,8 @@ export async function requeue(
        DELETE FROM ended_deliveries
        WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL RETURNING *)
      INSERT INTO webhook_deliveries (id, tenant_id, run_id, reactor_id, webhook_id, callback_url,
-       receiver, path, body, status, attempt_log, next_attempt_at, created_at)
-     SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body,
+       receiver, path, body, sights, status, attempt_log, next_attempt_at, created_at)
+     SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
        'pending', attempt_log, now(), created_at FROM again
      RETURNING id`,
     [tenantId, ids],
@@ -119,16 +147,20 @@ export async function requeue(
 }
 
 /**
- * Makes a webhook that waits for its next attempt due at once, with all its retries ahead. False: it
- * is due already, or a worker sends it.
+ * Makes webhooks that wait for their next attempt due at once, with all their retries ahead. Leaves
+ * out those that are due already, or that a worker sends.
  */
-export async function sendNow(sql: Sql, tenantId: string, id: string): Promise<boolean> {
-  const rows = await sql.query(
+export async function sendNow(
+  sql: Sql,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
     `UPDATE webhook_deliveries SET next_attempt_at = now(), attempts = 0, unsent_tries = 0
-     WHERE tenant_id = $1 AND id = $2 AND status = 'pending' AND place IS NULL
+     WHERE tenant_id = $1 AND id = ANY ($2) AND status = 'pending' AND place IS NULL
        AND next_attempt_at > now()
      RETURNING id`,
-    [tenantId, id],
+    [tenantId, ids],
   );
-  return rows.length > 0;
+  return rows.map(({ id }) => id);
 }

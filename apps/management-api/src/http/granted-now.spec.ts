@@ -84,16 +84,52 @@ describe('an answer that is sent again', () => {
     expect(second.text).not.toContain('canary');
   });
 
-  it('is 403 for a document that names an existing token, in a container without token:create', async () => {
+  it('is 403 for a document that shows an existing token which may not be read any more', async () => {
     const data = `shared ${randomUUID()}`;
     const theirs = { type: 'token', data, containers: ['/theirs/'], deduplicate_token: true };
     const owner = await application([rule('/', 'reveal')]);
     expect((await api.post('/tokens', theirs, owner.key)).status).toBe(201);
     const reads = rule('/', 'reveal', ['token:read']);
     const before = [rule('/', 'reveal'), reads];
-    const { first, second } = await twice('/tokenize', { a: theirs }, before, [both[0], reads]);
+    const { first, second } = await twice('/tokenize', { a: theirs }, before, [
+      rule('/', 'reveal'),
+    ]);
     expect(first.body).toMatchObject({ a: { data, containers: ['/theirs/'] } });
     expect([second.status, second.body]).toMatchObject([403, { code: 'permission_denied' }]);
+  });
+
+  it.each<[string, string, object, (body: Record<string, unknown>) => unknown]>([
+    ['a token', '/tokens', inPci, ({ id }) => id],
+    ['one token of a document', '/tokenize', inBoth, ({ b }) => (b as { id: string }[])[0]?.id],
+  ])('is 410 and says how the call ended once %s is deleted', async (_, path, body, idIn) => {
+    const caller = await application([rule('/', 'reveal', ['token:create', 'token:delete'])]);
+    const key = randomUUID();
+    const send = () => api.post(path, body, caller.key).set(header, key);
+    const first = await send();
+    const gone = `/tokens/${String(idIn(first.body as Record<string, unknown>))}`;
+    expect((await api.delete(gone, caller.key)).status).toBe(204);
+    const ended = { outcome: 'completed', http_status: 201, at: expect.any(String) as string };
+    for (const second of [await send(), await send()]) {
+      expect([second.status, second.body]).toMatchObject([410, { code: 'data_gone', ended }]);
+      expect(second.text).not.toContain('canary');
+    }
+    const lines = await api.get(`/logs?operation=repeat`);
+    const own = (lines.body as { data: { actor_id: string; outcome: string }[] }).data;
+    expect(own.filter(({ actor_id }) => actor_id === caller.id)).toMatchObject([
+      { outcome: 'refused' },
+      { outcome: 'refused' },
+    ]);
+  });
+
+  it('is 410 where another token has the id of the deleted one by now', async () => {
+    const caller = await application([rule('/', 'reveal', ['token:create', 'token:delete'])]);
+    const [key, id] = [randomUUID(), `named-${randomUUID()}`];
+    const send = () => api.post('/tokens', { id, data: 'canary' }, caller.key).set(header, key);
+    expect((await send()).status).toBe(201);
+    await api.delete(`/tokens/${id}`, caller.key);
+    expect((await api.post('/tokens', { id, data: 'new' }, caller.key)).status).toBe(201);
+    const second = await send();
+    expect([second.status, second.text.includes('canary')]).toEqual([410, false]);
   });
 
   it.each([

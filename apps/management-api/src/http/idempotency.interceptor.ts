@@ -9,19 +9,20 @@ import { from, lastValueFrom, of, type Observable } from 'rxjs';
 import type { Sql } from '@glovebox/database';
 import type { Problem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
-import { requireSights } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
-import { asSql, inTenant } from '../database/in-tenant';
+import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import {
   claimCall,
   keyedHash,
   notStored,
   release,
+  repeatedAnswer,
   replayHeader,
   requireIdempotencyKey,
   storeProblem,
   type CallName,
   type Claim,
+  type Replay,
 } from '@glovebox/idempotency';
 import { problemOf } from './problem.filter';
 import { actorOf, requestOf, type ApiRequest } from './request';
@@ -42,10 +43,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const claimed = await this.#claim(request, key, response.statusCode);
     if (!('owner' in claimed)) {
-      requireSights(actorOf(request).principal, claimed.sights);
+      const answer = await this.#answerAgain(request, claimed);
       response.setHeader(replayHeader, 'true');
+      if (answer.length > 0) response.type('json');
       response.status(claimed.status);
-      return of(claimed.body);
+      return of(answer.toString('utf8'));
     }
     request.claim = claimed;
     return from(this.#run(claimed, next));
@@ -64,8 +66,22 @@ export class IdempotencyInterceptor implements NestInterceptor {
     ]);
     const name: CallName = { tenantId, applicationId, path: pathOf(request), keyHash };
     return this.#withSql(name, (sql) =>
-      claimCall(sql, sealer, name, { bodyHash, status, leaseSeconds, takenOverBy: 'any' }),
+      claimCall(sql, name, { bodyHash, status, leaseSeconds, takenOverBy: 'any' }),
     );
+  }
+
+  async #answerAgain(request: ApiRequest, replay: Replay): Promise<Buffer> {
+    const { dataSource, sealer, definitions } = this.ctx;
+    const actor = actorOf(request);
+    const { tenantId } = actor.principal;
+    const current = await definitions.follower.current();
+    // A statement of its own: the record of a refusal stays.
+    return repeatedAnswer(eachInTenant(dataSource, tenantId), sealer, replay, {
+      actor,
+      entityType: 'tenant',
+      entityId: tenantId,
+      principalOf: (id) => current.principal(tenantId, id),
+    });
   }
 
   async #run(claim: Claim, next: CallHandler): Promise<unknown> {

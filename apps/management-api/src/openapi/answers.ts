@@ -311,11 +311,13 @@ export const answers: Schemas = {
         detail: text,
         errors: mapOf(listOf(text)),
         position: object({ line: whole, column: whole }),
+        ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),
       },
     ),
     description:
       'The body of every error. `code` is stable; `errors` lists messages by member; `position` is ' +
-      'the place in code of yours where an error was made.',
+      'the place in code of yours where an error was made; `ended` says how the work ended whose ' +
+      'answer is not shown any more.',
     example: {
       title: 'One or more validation errors occurred.',
       status: 400,

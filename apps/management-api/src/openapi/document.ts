@@ -27,7 +27,8 @@ absent. Ids are UUIDs, in either case. Tokens may have ids of your own.
 
 A POST with \`SVC-IDEMPOTENCY-KEY\` is executed once. Sent again within 24 hours with the same body,
 it gets the same answer, with \`SVC-IDEMPOTENT-REPLAY: true\`. While the first call runs, the second
-gets 409; with another body, 422. Answers 400, 401, 403, 404, 413, 415, 429 and 503 are not stored,
+gets 409; with another body, 422. An answer that shows data of tokens is decided anew: 403 where the
+caller may not see that data now, 410 where it is gone. Answers 400, 401, 403, 404, 413, 415, 429 and 503 are not stored,
 nor are those that carry a new API key.`;
 
 const tags = [

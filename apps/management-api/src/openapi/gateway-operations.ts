@@ -46,7 +46,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
     responses: {
       200: answerWith('The result of the code.', ref('ReactorResponse')),
       202: answerWith('Accepted. The run is queued.', ref('AsyncRequest')),
-      ...problems([400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504]),
+      ...problems([400, 401, 403, 404, 409, 410, 413, 415, 422, 429, 500, 503, 504]),
       default: answerWith('An error that the code threw, with its own status.', ref('Problem')),
     },
   };

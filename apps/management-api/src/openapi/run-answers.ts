@@ -158,7 +158,7 @@ export const runAnswers: Schemas = {
   },
   WebhookDeliveryPage: partOf('WebhookDelivery'),
   Replayed: {
-    ...object({ matched: whole, queued: whole }),
-    example: { matched: 41, queued: 40 },
+    ...object({ matched: whole, queued: whole, gone: whole }),
+    example: { matched: 41, queued: 40, gone: 1 },
   },
 };

@@ -49,8 +49,9 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Get the result of an async run',
     description:
       'Only the application that started the run finds it, until 24 hours after its end. ' +
-      '`request_id` is the `async_request_id`.',
+      '`request_id` is the `async_request_id`. To read it is to use its data, and decided anew.',
     answer: 'RunResult',
+    errors: [410],
   },
   'GET /proxies/{id}/runs': {
     id: 'listProxyRuns',
@@ -92,7 +93,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Send ended webhooks again, the newest first',
     description:
       'Takes the newest `limit` webhooks that match, 1,000 by default. `queued` leaves out those ' +
-      'whose body was erased.',
+      'whose body was erased, and those whose data could not be opened now, which `gone` counts.',
     answer: 'Replayed',
     body: { filter: { status: 'failed', host: 'shop.example' }, limit: 100 },
   },

@@ -17,6 +17,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       description: 'A token with the same fingerprint exists',
       answer: 'Token',
     },
+    errors: [410],
     body: {
       type: 'card',
       data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 },
@@ -82,6 +83,7 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
       'and the shape of everything else stay.',
     takes: json,
     answer: json,
+    errors: [410],
     body: { name: 'Ada', card: { type: 'card', data: { number: '4242424242424242' } } },
   },
   'POST /detokenize': {

@@ -84,13 +84,17 @@ export async function webhookOfRun(
   return row;
 }
 
-/** The result of an async run, sealed: as the body of its webhook, or in its own row. */
+/** The end of an async run. Its answer is the body of its webhook, sealed. */
 export interface ResultRow {
+  /** Where it is pending or running, the other members mean nothing. */
   readonly status: string;
-  readonly outcome: string | null;
+  readonly outcome: string;
+  readonly httpStatus: number;
+  readonly endedAt: Date;
+  readonly hasWebhook: boolean;
   readonly body: Buffer | null;
-  /** Workers of the release before store the result here. */
-  readonly ownResult: Buffer | null;
+  readonly sights: unknown;
+  readonly keptAt: Date;
 }
 
 /** Finds a run that the application started, until a day after its end. */
@@ -105,19 +109,24 @@ export async function findResult(
 ): Promise<ResultRow | undefined> {
   const [row] = await sql.query<ResultRow>(
     `WITH run AS (
-       SELECT status, NULL AS outcome, result FROM reactor_runs
+       SELECT status, status AS outcome, 0 AS http_status, created_at AS ended_at
+       FROM reactor_runs
        WHERE tenant_id = $1 AND id = $2 AND reactor_id = $3 AND actor_id = $4
-         AND (finished_at IS NULL OR finished_at > now() - interval '24 hours')
+         AND finished_at IS NULL
        UNION ALL
-       SELECT status, outcome, NULL FROM ended_runs
+       SELECT status, outcome, http_status, ended_at FROM ended_runs
        WHERE tenant_id = $1 AND id = $2 AND resource_id = $3 AND application_id = $4
          AND mode = 'async' AND ended_at > now() - interval '24 hours'
      ), webhook AS (
-       SELECT body FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2
+       SELECT true AS found, body, sights, created_at FROM webhook_deliveries
+       WHERE tenant_id = $1 AND id = $2
        UNION ALL
-       SELECT body FROM ended_deliveries WHERE tenant_id = $1 AND id = $2
+       SELECT true, body, sights, created_at FROM ended_deliveries
+       WHERE tenant_id = $1 AND id = $2
      )
-     SELECT status, outcome, result AS "ownResult", body FROM run LEFT JOIN webhook ON true`,
+     SELECT status, outcome, http_status AS "httpStatus", ended_at AS "endedAt",
+       found IS TRUE AS "hasWebhook", body, sights, coalesce(created_at, ended_at) AS "keptAt"
+     FROM run LEFT JOIN webhook ON true`,
     [run.tenantId, run.id, run.reactorId, run.applicationId],
   );
   return row;

@@ -1,5 +1,5 @@
 import type { Actor } from '@glovebox/access';
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Header, Param } from '@nestjs/common';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { RequirePermission } from '../http/check-permission';
@@ -7,7 +7,7 @@ import { OfResource } from '../http/check-resource';
 import { Caller, Loaded } from '../http/request';
 import type { Page } from '../lists/page';
 import { OwnRunListing, RunListing, type RunDetails, type RunQuery } from './runs.dto';
-import { RunsService, type RunResult } from './runs.service';
+import { RunsService } from './runs.service';
 
 @Controller('runs')
 export class RunsController {
@@ -53,13 +53,14 @@ export class ReactorRunsController {
   }
 
   @Get('results/:request_id')
+  @Header('Content-Type', 'application/json')
   @RequirePermission('token:use')
   @OfResource(Reactor)
   result(
     @Caller() actor: Actor,
     @Loaded() { id }: Reactor,
     @Param('request_id') requestId: string,
-  ): Promise<RunResult> {
+  ): Promise<string> {
     return this.runs.result(actor, id, requestId);
   }
 }

@@ -2,8 +2,9 @@ import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
 import { Problem, problemCatalogue, type ProblemCode } from '@glovebox/problems';
-import { linesPlace, runPlace, webhookPlace } from '@glovebox/reactors';
+import { linesPlace, webhookPlace } from '@glovebox/reactors';
 import type { LogLine } from '@glovebox/sandbox';
+import { requireShown } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
 import { eachInTenant } from '../database/in-tenant';
 import { toCursorPage } from '../lists/cursor';
@@ -19,12 +20,6 @@ import {
   type ResultRow,
 } from './run-rows';
 import { toRunResponse, type RunDetails, type RunQuery, type RunRow } from './runs.dto';
-
-/** The result of an async run, as its application asks for it. */
-export type RunResult =
-  | { status: 'pending' }
-  | { status: 'completed'; result: unknown }
-  | { status: 'failed'; error: unknown };
 
 @Injectable()
 export class RunsService {
@@ -60,29 +55,52 @@ export class RunsService {
     return { ...toRunResponse(row), lines, ...(webhook ? { webhook } : {}) };
   }
 
-  /** The result of a run that the caller started. */
-  async result(actor: Actor, reactorId: string, requestId: string): Promise<RunResult> {
+  /**
+   * The result of a run that the caller started, as JSON text: a stored answer is never parsed. To
+   * read it is to use its data.
+   */
+  async result(actor: Actor, reactorId: string, requestId: string): Promise<string> {
     const { tenantId, applicationId } = actor.principal;
     const id = requireId(requestId);
     const run = { tenantId, applicationId, reactorId, id };
     const row = await findResult(this.#statements(actor), run);
     if (!row) throw new Problem('not_found');
     const { status } = row;
-    if (status === 'pending' || status === 'running') return { status: 'pending' };
-    const body = await this.#resultOf(tenantId, id, row);
-    return status === 'completed' ? { status, result: body } : { status: 'failed', error: body };
+    if (status === 'pending' || status === 'running') return '{"status":"pending"}';
+    const answer = await this.#answerOf(actor, id, row);
+    const member = status === 'completed' ? 'result' : 'error';
+    return `{"status":"${status}","${member}":${answer}}`;
   }
 
-  async #resultOf(tenantId: string, id: string, row: ResultRow): Promise<unknown> {
-    const { sealer } = this.ctx;
-    const { body, ownResult, outcome } = row;
-    const opened = body
-      ? await sealer.open(webhookPlace(tenantId, id, 'body'), body)
-      : ownResult && (await sealer.open(runPlace(tenantId, id, 'result'), ownResult));
-    if (opened) return JSON.parse(opened.toString('utf8')) as unknown;
+  async #answerOf(actor: Actor, id: string, row: ResultRow): Promise<string> {
+    await this.#requireShown(actor, id, row);
+    const { outcome, body } = row;
+    const place = webhookPlace(actor.principal.tenantId, id, 'body');
+    if (body) return (await this.ctx.sealer.open(place, body)).toString('utf8');
     // A run whose callback URL did not open has no webhook.
-    if (row.status === 'failed' && isProblemCode(outcome)) return new Problem(outcome).body();
+    if (isProblemCode(outcome)) return JSON.stringify(new Problem(outcome).body());
     throw new Problem('not_found');
+  }
+
+  async #requireShown(actor: Actor, id: string, row: ResultRow): Promise<void> {
+    const { outcome, httpStatus, endedAt: at, hasWebhook, body, keptAt } = row;
+    const { tenantId, applicationId: actorId } = actor.principal;
+    const definitions = await this.ctx.definitions.follower.current();
+    const line = { operation: 'result.read', entityType: 'run', traceId: actor.traceId };
+    await requireShown(
+      this.#statements(actor),
+      {
+        use: { tenantId, actorId, ...line },
+        principalOf: (application) => definitions.principal(tenantId, application),
+      },
+      {
+        entityId: id,
+        sights: hasWebhook ? row.sights : [],
+        keptAt,
+        isErased: hasWebhook && body === null,
+      },
+      { outcome, httpStatus, at, runId: id },
+    );
   }
 
   async #linesOf(
@@ -105,5 +123,5 @@ function requireId(id: string): string {
   return id.toLowerCase();
 }
 
-const isProblemCode = (outcome: string | null): outcome is ProblemCode =>
-  outcome !== null && Object.hasOwn(problemCatalogue, outcome);
+const isProblemCode = (outcome: string): outcome is ProblemCode =>
+  Object.hasOwn(problemCatalogue, outcome);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { timeOrderedId } from '@glovebox/database';
-import { runPlace } from '@glovebox/reactors';
 import { useTestApi } from '../spec-api';
 import { DataPlane } from './spec-data-plane';
 
@@ -348,14 +347,32 @@ describe('the result of an async run', () => {
     });
   });
 
-  it('of a worker of the release before is read from the row of the run', async () => {
-    const id = await data.accept({ tenantId, reactorId, actorId: callerId });
-    const sealed = await api.ctx.sealer.seal(runPlace(tenantId, id, 'result'), '{"raw":"old"}');
-    await api.admin.query(
-      `UPDATE reactor_runs SET status = 'completed', result = $1, finished_at = now()`,
-      [sealed],
-    );
-    expect((await result(id)).body).toEqual({ status: 'completed', result: { raw: 'old' } });
+  it('of a worker of the release before, which did not say what it shows, is 410 and says how it ended', async () => {
+    const id = await end(timeOrderedId());
+    await data.webhook(tenantId, { id, body: '{"raw":"old"}', sights: null });
+    const answer = await result(id);
+    expect(answer).toMatchObject({
+      status: 410,
+      body: { code: 'data_gone', ended: { outcome: 'completed', http_status: 200, run_id: id } },
+    });
+  });
+
+  it('is sent as it was stored, and never parsed', async () => {
+    const id = await end(timeOrderedId());
+    await data.webhook(tenantId, { id, body: '{"raw": 1.50, "raw": [ ]}' });
+    const { text } = await api.get(path(id), api.tenant.private_key);
+    expect(text).toBe('{"status":"completed","result":{"raw": 1.50, "raw": [ ]}}');
+  });
+
+  it('that is pending leaves no line in the audit log, and each other reading leaves one', async () => {
+    const waiting = await data.accept({ tenantId, reactorId, actorId: callerId });
+    const ended = await end(timeOrderedId());
+    await data.webhook(tenantId, { id: ended });
+    for (const id of [waiting, ended, ended]) expect((await result(id)).status).toBe(200);
+    const lines = (id: string) => get(`/logs?operation=result.read&entity_id=${id}`);
+    expect((await lines(waiting)).body.data).toEqual([]);
+    const line = { entity_type: 'run', outcome: 'success' };
+    expect((await lines(ended)).body.data).toMatchObject([line, line]);
   });
 
   it('is 404 a day after the run', async () => {

@@ -9,6 +9,7 @@ import {
   type RunLogEntry,
   type RunRecord,
 } from '@glovebox/reactors';
+import type { Sight } from '@glovebox/vault';
 import type { ManagementContext } from '../context';
 
 /** The rows that gateway and worker write, for specs of the endpoints that show them. */
@@ -69,12 +70,14 @@ export class DataPlane {
       reactorId = randomUUID(),
       url = 'https://shop.example/hook',
       body = '{"raw":1}',
+      sights = body === null ? null : [],
       ended,
     }: {
       id?: string;
       reactorId?: string;
       url?: string;
       body?: string | null;
+      sights?: readonly Sight[] | null;
       ended?: { status: 'delivered' | 'failed'; ago?: string };
     } = {},
   ): Promise<string> {
@@ -89,19 +92,21 @@ export class DataPlane {
       await receiverOf(sealer, tenantId, new URL(url).hostname),
       body === null ? null : await sealed('body', body),
       JSON.stringify([{ at: new Date(0).toISOString(), ms: 5, status: 500, outcome: 'rejected' }]),
+      sights && JSON.stringify(sights),
     ];
     await (ended
       ? this.database.query(
           `INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, callback_url,
-             receiver, body, attempt_log, status, outcome, created_at, ended_at)
-           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, $8, 'rejected', now(),
-             now() - $9::interval)`,
+             receiver, body, attempt_log, sights, status, outcome, created_at, ended_at)
+           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, $8, $9, 'rejected',
+             now(), now() - $10::interval)`,
           [...values, ended.status, ended.ago ?? '0'],
         )
       : this.database.query(
           `INSERT INTO webhook_deliveries (tenant_id, id, run_id, reactor_id, webhook_id,
-             callback_url, receiver, body, attempt_log, status, next_attempt_at, created_at)
-           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, 'pending', now(), now())`,
+             callback_url, receiver, body, attempt_log, sights, status, next_attempt_at, created_at)
+           VALUES ($1, $2::uuid, $2::uuid, $3, 'msg_' || $2::uuid, $4, $5, $6, $7, $8, 'pending', now(),
+             now())`,
           values,
         ));
     return id;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
 import {
   requireTokenId,
-  sightsOf,
+  Sights,
   tokenMembers,
   type FoundParts,
   type TokenPage,
@@ -12,7 +12,7 @@ import {
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { storeOutcome, type Claim } from '@glovebox/idempotency';
+import { storeAnswer, type Claim } from '@glovebox/idempotency';
 import { toPage } from '../lists/listing';
 import { toJson, type Page } from '../lists/page';
 import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
@@ -32,12 +32,14 @@ export class TokensService {
   ): Promise<{ readonly answer: TokenAnswer; readonly isNew: boolean }> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const token = await vault.createToken(sql, actor, fromWire(tokenMembers, input));
+      const sights = new Sights();
+      const viewer = { ...actor, sights };
+      const token = await vault.createToken(sql, viewer, fromWire(tokenMembers, input));
       const answer = toWire(token.view);
-      // An older token is looked up for each answer: a caller that may see it now may not later.
+      // An older token is looked up for each answer.
       if (token.isNew) {
-        const sights = sightsOf(actor.principal, [token]);
-        await storeOutcome(sql, sealer, claim, answer, { sights });
+        const text = JSON.stringify(answer);
+        await storeAnswer(sql, sealer, claim, { text, sights: sights.list() });
       }
       return { answer, isNew: token.isNew };
     });
@@ -82,11 +84,10 @@ export class TokensService {
   tokenize(actor: Actor, document: unknown, claim: Claim | undefined): Promise<string> {
     const { sealer, vault } = this.ctx;
     return this.#transaction(actor, async (sql) => {
-      const tokenized = await vault.tokenize(sql, actor, document);
-      const answer = JSON.stringify(tokenized.document);
-      const { lasting, sights } = tokenized;
-      await storeOutcome(sql, sealer, claim, answer, { kept: JSON.stringify(lasting), sights });
-      return answer;
+      const sights = new Sights();
+      const text = JSON.stringify(await vault.tokenize(sql, { ...actor, sights }, document));
+      await storeAnswer(sql, sealer, claim, { text, sights: sights.list() });
+      return text;
     });
   }
 

@@ -136,6 +136,36 @@ describe('a webhook', () => {
     expect(headersOf(receiver.requests[0])['cdn-loop']).toBe(hopMarker);
   });
 
+  it('whose data is gone is sent all the same, and its body is not kept behind its end', async () => {
+    const sights = (token: string): string =>
+      JSON.stringify([{ applicationId: randomUUID(), ids: [token] }]);
+    await worker.admin.query(
+      `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+       VALUES ($1, 'there', 'token', '/', '', now() - interval '1 second')`,
+      [worker.tenantId],
+    );
+    const kept = async (shown: string | null): Promise<boolean | undefined> => {
+      const id = await delivery();
+      await worker.ctx.database.query('UPDATE webhook_deliveries SET sights = $2 WHERE id = $1', [
+        id,
+        shown,
+      ]);
+      await attemptDue();
+      const [row] = await worker.admin.query<{ kept: boolean }>(
+        'SELECT body IS NOT NULL AS kept FROM ended_deliveries WHERE id = $1',
+        [id],
+      );
+      return row?.kept;
+    };
+    expect([await kept(sights('there')), await kept('[]'), await kept(null)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(await kept(sights('deleted'))).toBe(false);
+    expect(receiver.requests).toHaveLength(4);
+  });
+
   it('that was delivered is not sent again', async () => {
     const id = await delivery();
     await attemptDue();

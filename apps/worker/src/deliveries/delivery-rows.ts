@@ -1,6 +1,7 @@
 import type { Prepared, Sql } from '@glovebox/database';
 import { receiverOf, receiverPathOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
+import type { Sight } from '@glovebox/vault';
 import type { ClaimedDelivery } from './claim-delivery';
 
 /** One attempt may take this long. */
@@ -22,6 +23,8 @@ export interface NewDelivery {
   readonly receiver: string;
   readonly path: string;
   readonly body: Buffer;
+  /** What the body shows of tokens. */
+  readonly sights: readonly Sight[];
 }
 
 export interface OpenedDelivery {
@@ -56,6 +59,7 @@ export async function sealDelivery(
     readonly callbackUrl: string;
   },
   webhookBody: string,
+  sights: readonly Sight[],
 ): Promise<NewDelivery> {
   const { id, tenantId, reactorId } = run;
   const url = new URL(run.callbackUrl);
@@ -65,22 +69,23 @@ export async function sealDelivery(
     sealer.seal(webhookPlace(tenantId, id, 'body'), webhookBody),
     sealer.seal(webhookPlace(tenantId, id, 'callback_url'), run.callbackUrl),
   ]);
-  return { id, tenantId, reactorId, callbackUrl, receiver, path, body };
+  return { id, tenantId, reactorId, callbackUrl, receiver, path, body, sights };
 }
 
 const insertStatement: Prepared = {
   name: 'insert-delivery',
   text: `
     INSERT INTO webhook_deliveries
-      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, status,
-       next_attempt_at, created_at)
-    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, $8, 'pending', now(), now())`,
+      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
+       status, next_attempt_at, created_at)
+    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, $8, $9, 'pending', now(), now())`,
 };
 
 /** Inserts a delivery that is due at once. */
 export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
   const { id, tenantId, reactorId, callbackUrl, receiver, path, body } = delivery;
-  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, path, body];
+  const sights = JSON.stringify(delivery.sights);
+  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, path, body, sights];
   await sql.query(insertStatement, values);
 }
 
@@ -164,7 +169,10 @@ export async function recordVerdict(
   return rows.length > 0;
 }
 
-/** The row moves to the log. Another claim keeps it. */
+/**
+ * The row moves to the log. Another claim keeps it. A body is not kept where the data of a token in
+ * it is gone.
+ */
 const endStatement: Prepared = {
   name: 'end-delivery',
   text: `
@@ -172,8 +180,9 @@ const endStatement: Prepared = {
       DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2 AND status = 'pending'
       RETURNING *),
     logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
-      callback_url, receiver, path, body, attempt_log, outcome, created_at, ended_at)
-    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, path, body,
+      callback_url, receiver, path, body, sights, attempt_log, outcome, created_at, ended_at)
+    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, path,
+      CASE WHEN NOT sights_are_gone(tenant_id, sights, created_at) THEN body END, sights,
       ${listed}, $5, created_at, now() FROM ended),
     attempted AS (SELECT tenant_id, ${pathColumn} AS path FROM ended
       WHERE jsonb_array_length($3::jsonb) > 0),

@@ -7,6 +7,10 @@ const endedKeptMs = 24 * 60 * 60 * 1_000;
 export const deleteExpiredTokens = (sql: Sql, rowsMax: number): Promise<number> =>
   deleteBy(sql, 'delete_expired_tokens', rowsMax);
 
+/** Stored answers that show tokens which are gone. */
+export const eraseGoneAnswers = (sql: Sql, rowsMax: number): Promise<number> =>
+  deleteBy(sql, 'erase_gone_answers', rowsMax);
+
 /**
  * The tokens, runs and webhooks of deleted tenants. Nothing opens them: their data keys went with
  * the tenant. A call that was under way may have made a new data key; it goes here too.

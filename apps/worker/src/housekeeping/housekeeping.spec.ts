@@ -5,7 +5,7 @@ import { waitFor } from '@glovebox/testing';
 import { createBackground } from '../background';
 import type { WorkerContext } from '../context';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
-import { deleteEndedDeliveries, deleteEndedRuns } from './deletions';
+import { deleteEndedDeliveries, deleteEndedRuns, eraseGoneAnswers } from './deletions';
 import { deleteInParts, deletionPauseMs, startHousekeeping } from './housekeeping';
 
 let worker: SpecWorker;
@@ -20,6 +20,7 @@ const tables = [
   'webhook_deliveries',
   'ended_runs',
   'ended_deliveries',
+  'gone_tokens',
 ];
 
 beforeAll(async () => {
@@ -131,7 +132,8 @@ async function tenant(): Promise<string> {
 }
 
 const rowsOf = async (tenantId: string): Promise<number[]> => {
-  const held = tables.filter((name) => !['token_terms', 'idempotency_keys'].includes(name));
+  const elsewhere = ['token_terms', 'idempotency_keys', 'gone_tokens'];
+  const held = tables.filter((name) => !elsewhere.includes(name));
   const counts = held.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
   const [row] = await worker.admin.query<{ counts: number[] }>(
     `SELECT ARRAY[${counts.join()}]::int[] AS counts`,
@@ -269,6 +271,97 @@ it('results are erased a day after their webhook ended, and its line stays', asy
   await keepHouse(async () => (await withBody()).length === 1, 2);
   expect(await withBody()).toEqual([young]);
   expect(await left('ended_deliveries', 'id')).toEqual([old, young].sort());
+});
+
+describe('answers that show a token', () => {
+  const sightOf = (...ids: string[]): string =>
+    JSON.stringify([{ applicationId: randomUUID(), container: '/', transform: 'reveal', ids }]);
+  const outcomeOf = (sights: string, tenantId = worker.tenantId, name = randomUUID()) =>
+    worker.admin.query(
+      `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+         lease_until, created_at, status, response, sights, ended_at)
+       VALUES ($1, $1, '/', $2, '', $1, now(), now(), 200, 'r', $3, now())`,
+      [tenantId, name, sights],
+    );
+  const webhookOf = async (sights: string, tenantId = worker.tenantId): Promise<void> => {
+    const id = timeOrderedId();
+    await endedDelivery(tenantId, id, '0');
+    await worker.admin.query('UPDATE ended_deliveries SET sights = $2 WHERE id = $1', [id, sights]);
+  };
+  const bodies = async (tenantId = worker.tenantId): Promise<number> => {
+    const [row] = await worker.admin.query<{ count: number }>(
+      `SELECT (SELECT count(*) FROM idempotency_keys WHERE tenant_id = $1 AND response IS NOT NULL)
+         + (SELECT count(*) FROM ended_deliveries WHERE tenant_id = $1 AND body IS NOT NULL) AS count`,
+      [tenantId],
+    );
+    return Number(row?.count);
+  };
+  const never = 'NULL';
+  const makeSecondLookDue = () =>
+    worker.admin.query(`UPDATE gone_tokens SET due_at = now() WHERE is_second`);
+
+  it('are erased once it is deleted or expired, and those of others stay', async () => {
+    const neighbour = randomUUID();
+    for (const id of ['deleted', 'kept']) await token(worker.tenantId, id, never);
+    await token(worker.tenantId, 'expiring', `now() - interval '1 second'`);
+    await token(neighbour, 'deleted', never);
+    for (const ids of [['deleted'], ['kept', 'deleted'], ['expiring'], ['kept'], []]) {
+      await outcomeOf(sightOf(...ids));
+      await webhookOf(sightOf(...ids));
+    }
+    await outcomeOf(sightOf('deleted'), neighbour);
+    await webhookOf(sightOf('deleted'), neighbour);
+    await worker.admin.query(`DELETE FROM tokens WHERE tenant_id = $1 AND id = 'deleted'`, [
+      worker.tenantId,
+    ]);
+    await keepHouse(async () => (await bodies()) === 4, 2);
+    expect([await bodies(), await bodies(neighbour)]).toEqual([4, 2]);
+    expect(await left('ended_deliveries WHERE body IS NULL AND sights IS NULL', 'id')).toEqual([]);
+  });
+
+  it('are erased on a second look where they were stored at the same moment, and the token is then forgotten', async () => {
+    await token(worker.tenantId, 'deleted', never);
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'deleted'`);
+    await keepHouse(
+      async () => (await left('gone_tokens WHERE is_second', 'tenant_id')).length > 0,
+    );
+    await outcomeOf(sightOf('deleted'));
+    await makeSecondLookDue();
+    await keepHouse(async () => (await left('gone_tokens', 'tenant_id')).length === 0);
+    expect(await bodies()).toBe(0);
+  });
+
+  it('stay where the token is a new one under the old name', async () => {
+    await token(worker.tenantId, 'named', never);
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'named'`);
+    await token(worker.tenantId, 'named', never);
+    await outcomeOf(sightOf('named'));
+    await keepHouse(
+      async () => (await left('gone_tokens WHERE is_second', 'tenant_id')).length > 0,
+    );
+    expect(await bodies()).toBe(1);
+  });
+
+  it('are erased in parts, however many show the same token', async () => {
+    await token(worker.tenantId, 'popular', never);
+    await worker.admin.query(
+      `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+         lease_until, created_at, status, response, sights, ended_at)
+       SELECT $1, $1, '/', n::text, '', $1, now(), now(), 200, 'r', $2, now()
+       FROM generate_series(1, 2500) n`,
+      [worker.tenantId, sightOf('popular')],
+    );
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'popular'`);
+    expect(await eraseGoneAnswers(ctx.database, 1_000)).toBe(1_000);
+    expect(await bodies()).toBe(1_500);
+    await keepHouse(async () => (await bodies()) === 0);
+  });
+
+  it('are found by an index on every part of the log', async () => {
+    const indexed = await left(`pg_indexes WHERE indexdef LIKE '%tokens_seen%'`, 'tablename');
+    const parts = await left(`pg_partition_tree('ended_deliveries')`, 'relid::regclass');
+    expect(indexed).toEqual([...parts, 'idempotency_keys'].sort());
+  });
 });
 
 it('logs get partitions ahead, and lose what is older than the settings say', async () => {

@@ -12,6 +12,7 @@ import {
   deleteRemainsOfTenants,
   dropOldRows,
   eraseEndedBodies,
+  eraseGoneAnswers,
   forgetFailingPaths,
   makePartitions,
 } from './deletions';
@@ -25,11 +26,13 @@ interface Work {
   readonly deletePart: DeletePart;
 }
 
-const minuteMs = 60_000;
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
 const works = (config: WorkerConfig): readonly Work[] => [
   { name: 'tenant_remains', everyMs: minuteMs, deletePart: deleteRemainsOfTenants },
   { name: 'tenant_logs', everyMs: 10 * minuteMs, deletePart: deleteLogsOfTenants },
-  { name: 'expired_tokens', everyMs: 10 * minuteMs, deletePart: deleteExpiredTokens },
+  { name: 'expired_tokens', everyMs: 30 * secondMs, deletePart: deleteExpiredTokens },
+  { name: 'gone_answers', everyMs: 5 * secondMs, deletePart: eraseGoneAnswers },
   { name: 'idempotency_keys', everyMs: 10 * minuteMs, deletePart: deleteOldIdempotencyKeys },
   { name: 'ended_runs', everyMs: 10 * minuteMs, deletePart: deleteEndedRuns },
   { name: 'ended_deliveries', everyMs: 10 * minuteMs, deletePart: deleteEndedDeliveries },

@@ -3,6 +3,7 @@ import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import { findReactor, invokeReactor, type Decided, type RunRecord } from '@glovebox/reactors';
 import { describeError, every } from '@glovebox/service-host';
+import { Sights, type Sight } from '@glovebox/vault';
 import type { WorkerContext } from '../context';
 import type { Ending } from '../fair-queue';
 import {
@@ -18,6 +19,7 @@ import {
   releaseRun,
   renewRun,
   type ClaimedRun,
+  type EndOfRun,
   type OpenedRun,
   type ReleaseReason,
 } from './run-rows';
@@ -74,7 +76,7 @@ export async function executeRun(
 }
 
 type Result =
-  | { readonly status: 'ended'; readonly body: string; readonly record: RunRecord }
+  | ({ readonly status: 'ended' } & EndOfRun)
   | { readonly status: 'released'; readonly reason: ReleaseReason };
 
 async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal): Promise<Result> {
@@ -83,6 +85,7 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
   let codeStarted = false;
   let known: RunRecord | undefined;
   const startedAt = Date.now();
+  const sights = new Sights();
   const recorded = (record: RunRecord): RunRecord =>
     known ?? { ...record, startedAt, durationMs: Date.now() - startedAt };
   try {
@@ -97,6 +100,7 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
       timeoutMs,
       traceId,
       signal,
+      sights,
       beforeCode: async () => {
         if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
         codeStarted = true;
@@ -106,18 +110,18 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
       },
     });
     const record = recorded(completed);
-    return { status: 'ended', body: JSON.stringify(response), record };
+    return { status: 'ended', body: JSON.stringify(response), record, sights: sights.list() };
   } catch (error) {
     if (signal.aborted) throw new Fenced();
     if (error instanceof Fenced) throw error;
     if (error instanceof Problem && error.code === 'no_capacity') {
       return { status: 'released', reason: 'later' };
     }
-    if (codeStarted) return failed(toProblem(error), recorded);
+    if (codeStarted) return failed(toProblem(error), recorded, sights.list());
     if (error instanceof Problem && notYet.has(error.code)) {
       return { status: 'released', reason: 'later' };
     }
-    if (error instanceof Problem) return failed(error, recorded);
+    if (error instanceof Problem) return failed(error, recorded, sights.list());
     ctx.logger.warn({ error: describeError(error), runId: run.id }, 'a run could not start');
     return { status: 'released', reason: 'fault' };
   }
@@ -132,9 +136,13 @@ const notYet = new Set<ProblemCode>([
 
 const completed: RunRecord = { ...recordOf('internal_error', 200), outcome: 'completed' };
 
-function failed(problem: Problem, recorded = (record: RunRecord): RunRecord => record): Result {
+function failed(
+  problem: Problem,
+  recorded = (record: RunRecord): RunRecord => record,
+  sights: readonly Sight[] = [],
+): Result {
   const record = recorded(recordOf(problem.code, problem.status));
-  return { status: 'ended', body: JSON.stringify(problem.body()), record };
+  return { status: 'ended', body: JSON.stringify(problem.body()), record, sights };
 }
 
 /**

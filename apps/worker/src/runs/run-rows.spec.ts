@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 /** The end of a run whose webhook has this body. */
-const ended = (body: string) => ({ body, record: recordOf('internal_error') });
+const ended = (body: string) => ({ body, record: recordOf('internal_error'), sights: [] });
 const claim = async (tenantId = runs.tenantId): Promise<ClaimedRun | undefined> =>
   (await claimRuns(worker.ctx.database, tenantId, 1))[0];
 const leaseLeft = async (id: string): Promise<number> => {
@@ -188,6 +188,7 @@ describe('the owner of a run', () => {
     const startedAt = run.createdAt.getTime() + 300;
     await finishRun(worker.ctx.database, worker.ctx.sealer, run, {
       body: '{"raw":5}',
+      sights: [],
       record: {
         outcome: 'completed',
         status: 200,

@@ -9,6 +9,7 @@ import {
   type RunRecord,
 } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
+import type { Sight } from '@glovebox/vault';
 import { insertDelivery, sealDelivery, type NewDelivery } from '../deliveries/delivery-rows';
 
 /** The lease of a worker on a run. The worker renews it three times in that span. */
@@ -147,6 +148,13 @@ export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The answer of a run, with what it shows of tokens. */
+export interface EndOfRun {
+  readonly body: string;
+  readonly record: RunRecord;
+  readonly sights: readonly Sight[];
+}
+
 /**
  * Ends a run: its row moves to the log, and its webhook is due, in one transaction. False: another
  * worker has claimed the run meanwhile, and this end is dropped.
@@ -155,11 +163,11 @@ export async function finishRun(
   database: SqlPool,
   sealer: Sealer,
   run: OpenedRun,
-  { body, record }: { readonly body: string; readonly record: RunRecord },
+  { body, record, sights }: EndOfRun,
 ): Promise<boolean> {
   const [sealedLines, delivery] = await Promise.all([
     sealLines(sealer, entryOf(run, record)),
-    sealDelivery(sealer, run, body),
+    sealDelivery(sealer, run, body, sights),
   ]);
   return endRun(database, run, { record, sealedLines, delivery });
 }

@@ -36,6 +36,7 @@ export interface AskedUse {
 
 export interface SealedToken {
   readonly id: string;
+  readonly container: string;
   /** Null when no grant covers the token. */
   readonly transform: Transform | null;
   /** The sealed bytes that it gives, or null if it gives nothing. */
@@ -123,7 +124,7 @@ SELECT ${parts.answer}`;
 
 const statementAboutUse = (sealed: string): string =>
   readingStatement({
-    found: 't.id',
+    found: 't.id, t.container',
     where: '',
     bytes: `CASE WHEN count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
     THEN sum(octet_length(sealed)) END`,
@@ -131,7 +132,7 @@ const statementAboutUse = (sealed: string): string =>
     weighed: 'bytes',
     recordedIds: `coalesce(ids, '{}')`,
     isRecorded: '',
-    answer: `id, transform, octet_length(sealed) AS bytes, ${sealed}
+    answer: `id, container, transform, octet_length(sealed) AS bytes, ${sealed}
 FROM found, verdict`,
   });
 
@@ -201,7 +202,7 @@ export function readLook(sql: Sql, asked: AskedLook): Promise<LookRow[]> {
   return recorded(sql.query<LookRow>(lookStatement, values));
 }
 
-/** No id of a token contains it. */
+/** No id of a token and no container contains it. */
 const separator = '\n';
 
 /**
@@ -221,6 +222,7 @@ WITH uses AS MATERIALIZED (
   FROM uses u CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(t.id ORDER BY w.rank), '{}') AS found,
       string_agg(t.id, E'\\n' ORDER BY w.rank) AS ids,
+      string_agg(t.container, E'\\n' ORDER BY w.rank) AS homes,
       string_agg(coalesce(g.transform, ''), E'\\n' ORDER BY w.rank) AS given,
       string_agg(coalesce(octet_length(s.sealed)::text, ''), E'\\n' ORDER BY w.rank) AS sizes,
       string_agg(CASE WHEN octet_length(s.sealed) <= u.at_once_max THEN s.sealed END, ''
@@ -240,7 +242,7 @@ WITH uses AS MATERIALIZED (
     destination_host
   FROM verdict WHERE deferred IS NOT TRUE
 )
-SELECT at, deferred, ids, given, sizes, ${released('sealed')}
+SELECT at, deferred, ids, homes, given, sizes, ${released('sealed')}
 FROM verdict`,
 };
 
@@ -248,8 +250,12 @@ FROM verdict`,
 interface SharedRow {
   readonly at: number;
   readonly deferred: boolean | null;
-  /** Ids, transforms and sizes of the tokens found, in order and separated; null where none was. */
+  /**
+   * Ids, containers, transforms and sizes of the tokens found, in order and separated; null where
+   * none was.
+   */
   readonly ids: string | null;
+  readonly homes: string | null;
   readonly given: string | null;
   readonly sizes: string | null;
   /** All values, one after the other. */
@@ -291,8 +297,9 @@ export async function readUsesTogether(
   });
 }
 
-function tokensIn({ ids, given: transforms, sizes, sealed }: SharedRow): SealedToken[] {
-  if (ids === null || transforms === null || sizes === null) return [];
+function tokensIn({ ids, homes, given: transforms, sizes, sealed }: SharedRow): SealedToken[] {
+  if (ids === null || homes === null || transforms === null || sizes === null) return [];
+  const containers = homes.split(separator);
   const each = transforms.split(separator);
   const lengths = sizes.split(separator);
   let end = 0;
@@ -302,6 +309,7 @@ function tokensIn({ ids, given: transforms, sizes, sealed }: SharedRow): SealedT
     end += bytes ?? 0;
     return {
       id,
+      container: containers[n] ?? '',
       transform: (each[n] || null) as SealedToken['transform'],
       bytes,
       sealed: sealed && bytes !== null ? sealed.subarray(start, end) : null,

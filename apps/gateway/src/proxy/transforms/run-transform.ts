@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import { principalOf, type TransformDefinition } from '@glovebox/definitions';
+import type { TransformDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import {
   OpenedValues,
@@ -148,7 +148,6 @@ export async function applicationOf(
   if (!proxy || proxy.applicationId !== applicationId) {
     throw new Problem('application_gone');
   }
-  const application =
-    applicationId === null ? undefined : definitions.find('application', tenantId, applicationId);
-  return (application && principalOf(application)) ?? null;
+  if (applicationId === null) return null;
+  return definitions.principal(tenantId, applicationId) ?? null;
 }

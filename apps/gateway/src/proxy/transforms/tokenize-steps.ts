@@ -11,7 +11,7 @@ export function tokenizeSteps(
   return async (asked) => {
     requirePermission(principal, 'token:create');
     const tokens = asked.map(({ token, data }) => ({ ...token, data }));
-    const { document } = await database
+    const document = await database
       .of(principal.tenantId)
       .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
     // The document holds one token per request for one, in the same order.

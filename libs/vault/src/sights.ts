@@ -1,0 +1,74 @@
+import type { Permission, Principal, Transform } from '@glovebox/access';
+
+/**
+ * What an answer shows of the tokens of one container: who saw them, under which permission, and how
+ * much of them. Without ids, the container alone is remembered.
+ */
+export interface Sight {
+  readonly applicationId: string;
+  readonly permission: Permission;
+  readonly container: string;
+  readonly transform: Transform;
+  readonly ids?: readonly string[];
+}
+
+/** Tokens that one answer remembers by their id, and containers that it remembers beyond them. */
+const rememberedMax = 1_000;
+/** No grant covers this container. An answer with more containers is not shown again. */
+const tooMany = '*';
+
+const ranks: readonly Transform[] = ['redact', 'mask', 'reveal'];
+
+/** Whether the transform of now shows no less than the one of then. */
+export const showsAsMuch = (now: Transform | undefined, then: Transform): boolean =>
+  now !== undefined && ranks.indexOf(now) >= ranks.indexOf(then);
+
+/** Remembers what was seen of tokens on the way to an answer, which shows it again when repeated. */
+export class Sights {
+  readonly #tokens = new Map<string, { readonly id: string; readonly sight: Sight }>();
+  readonly #containers = new Map<string, Sight>();
+
+  see(
+    { applicationId }: Principal,
+    permission: Permission,
+    token: {
+      readonly id: string;
+      readonly container: string;
+      readonly transform: Transform | null;
+    },
+  ): void {
+    const { id, container, transform } = token;
+    const sight: Sight = { applicationId, permission, container, transform: transform ?? 'redact' };
+    const name = [applicationId, permission, id].join(' ');
+    const known = this.#tokens.get(name);
+    if (known && showsAsMuch(known.sight.transform, sight.transform)) return;
+    if (known || this.#tokens.size < rememberedMax) this.#tokens.set(name, { id, sight });
+    else if (this.#containers.size < rememberedMax) this.#containers.set(nameOf(sight), sight);
+    else this.#containers.set(tooMany, { ...sight, container: tooMany });
+  }
+
+  list(): Sight[] {
+    const sights = new Map<string, Sight & { readonly ids: string[] }>();
+    for (const { id, sight } of this.#tokens.values()) {
+      const known = sights.get(nameOf(sight));
+      if (known) known.ids.push(id);
+      else sights.set(nameOf(sight), { ...sight, ids: [id] });
+    }
+    return [...sights.values(), ...this.#containers.values()];
+  }
+}
+
+const nameOf = ({ applicationId, permission, container, transform }: Sight): string =>
+  [applicationId, permission, container, transform].join(' ');
+
+/**
+ * Reads stored sights. Null where there are none, or where the release before stored only the
+ * containers of what was created: then nobody knows what the answer shows.
+ */
+export function parseSights(stored: unknown): readonly Sight[] | null {
+  if (!Array.isArray(stored)) return null;
+  const sights = stored as readonly Partial<Sight>[];
+  return sights.every(({ applicationId }) => applicationId !== undefined)
+    ? (sights as readonly Sight[])
+    : null;
+}
