@@ -27,6 +27,8 @@ import { BoundAuditLog0000000000035 } from '../migrations/0035-bound-audit-log';
 import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-audit-log';
 import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { GiveWebhooksPlaces0000000000038 } from '../migrations/0038-give-webhooks-places';
+import { CountTokens0000000000040 } from '../migrations/0040-count-tokens';
+import { OrderLists0000000000041 } from '../migrations/0041-order-lists';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -59,6 +61,8 @@ const migrations = [
   PartitionAuditLog0000000000036,
   KeepOutcomesOfRuns0000000000037,
   GiveWebhooksPlaces0000000000038,
+  CountTokens0000000000040,
+  OrderLists0000000000041,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */
