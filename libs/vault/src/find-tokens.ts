@@ -1,5 +1,5 @@
 import type { Actor, Permission } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { PageQuery, Pagination, Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './large-openings';
 import { KeyedHashes } from './fingerprints';
@@ -9,16 +9,11 @@ import { findIds } from './statements/find-ids';
 import type { TokenView } from './token';
 
 export interface FoundTokens {
-  readonly total: number;
+  readonly pagination: Pagination;
   readonly tokens: readonly TokenView[];
 }
 
-export interface TokenPage {
-  readonly page: number;
-  readonly size: number;
-}
-
-/** Finds and counts one page of tokens in an index, then shows each as its grant says. */
+/** Finds one page of tokens, then shows each as its grant says. */
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,
@@ -27,17 +22,17 @@ export async function findTokens(
   {
     condition,
     permission,
-    page,
-    size,
-  }: TokenPage & {
+    query,
+  }: {
     readonly condition: Condition;
     readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
+    readonly query: PageQuery;
   },
 ): Promise<FoundTokens> {
   const { tenantId } = actor.principal;
   const grants = showingGrants(actor.principal, permission);
   const hashes = new KeyedHashes(sealer);
-  const { total, ids } = await findIds(sql, { tenantId, hashes, grants, condition, page, size });
+  const found = await findIds(sql, { tenantId, hashes, grants, condition }, query);
   const look = {
     permission,
     operation: permission === 'token:read' ? 'token.list' : 'token.search',
@@ -45,6 +40,7 @@ export async function findTokens(
     entityId: tenantId,
     isList: true,
   } as const;
+  const ids = found.entries.map(({ id }) => id);
   const shown = await showTokens(sql, sealer, actor, look, ids, largeOpenings);
-  return { total, tokens: shown };
+  return { pagination: found.pagination, tokens: shown };
 }

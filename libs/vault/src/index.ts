@@ -1,4 +1,4 @@
-export type { FoundTokens, TokenPage } from './find-tokens';
+export type { FoundTokens } from './find-tokens';
 export { OpeningBudget } from './opening-budget';
 export { requireSights, sightsOf, type Sight } from './replay-sights';
 export type { Use } from './statements/read-and-record';

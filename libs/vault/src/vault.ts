@@ -1,11 +1,11 @@
 import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { PageQuery, Sql } from '@glovebox/database';
 import { inSlices, valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
-import { findTokens, type FoundTokens, type TokenPage } from './find-tokens';
+import { findTokens, type FoundTokens } from './find-tokens';
 import { LargeOpenings } from './large-openings';
 import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
@@ -66,7 +66,7 @@ export class Vault {
     sql: Sql,
     actor: Actor,
     { ids = [], types = [], metadata = {} }: TokenFilter,
-    page: TokenPage,
+    query: PageQuery,
   ): Promise<FoundTokens> {
     const of: Condition[] = [
       ...(ids.length > 0 ? [{ kind: 'equals', column: 'id', values: ids } as const] : []),
@@ -76,13 +76,18 @@ export class Vault {
       ),
     ];
     const condition: Condition = { kind: 'all', of };
-    const wanted = { ...page, condition, permission: 'token:read' } as const;
+    const wanted = { query, condition, permission: 'token:read' } as const;
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
-  async searchTokens(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundTokens> {
-    const condition = parseSearchQuery(query);
-    const wanted = { ...page, condition, permission: 'token:search' } as const;
+  async searchTokens(
+    sql: Sql,
+    actor: Actor,
+    search: string,
+    query: PageQuery,
+  ): Promise<FoundTokens> {
+    const condition = parseSearchQuery(search);
+    const wanted = { query, condition, permission: 'token:search' } as const;
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 

@@ -7,7 +7,7 @@ import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
-import { listRows, toPage, type Page } from '../lists/listing';
+import { listRows, type Page } from '../lists/listing';
 import { modifiedNow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
 import { ApplicationKey } from '../entities/application-key.entity';
@@ -42,9 +42,8 @@ export class ApplicationsService {
     const { tenantId } = principal;
     const more = query.type === undefined ? {} : { type: query.type };
     return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
-      const { rows, total } = await listRows(manager, Application, tenantId, query, more);
-      const data = rows.map((row) => toApplicationResponse(row, 'read'));
-      return toPage(query, total, data);
+      const { rows, pagination } = await listRows(manager, Application, tenantId, query, more);
+      return { pagination, data: rows.map((row) => toApplicationResponse(row, 'read')) };
     });
   }
 

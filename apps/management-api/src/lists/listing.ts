@@ -1,14 +1,18 @@
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, SelectQueryBuilder } from 'typeorm';
+import {
+  countUpTo,
+  findPage,
+  readCursor,
+  type FoundPage,
+  type PageQuery,
+  type Pagination,
+} from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
+import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
 import { nameMax } from '../validation/limits';
 import { isUuid } from '../validation/uuid';
-
-export interface PageQuery {
-  readonly page: number;
-  readonly size: number;
-}
 
 /** The page and the filters that a list is asked for. */
 export interface ListQuery extends PageQuery {
@@ -18,12 +22,7 @@ export interface ListQuery extends PageQuery {
 }
 
 export interface Page<Item> {
-  readonly pagination: {
-    readonly total_items: number;
-    readonly page_number: number;
-    readonly page_size: number;
-    readonly total_pages: number;
-  };
+  readonly pagination: Pagination;
   readonly data: readonly Item[];
 }
 
@@ -38,7 +37,7 @@ export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors, (name) => ['id', 'name', ...more].includes(name));
+  const page = readPage(query, errors, isUuid, (name) => ['id', 'name', ...more].includes(name));
   const ids = query.getAll('id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
@@ -50,16 +49,20 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
   return { ...page, ids: ids.map((id) => id.toLowerCase()), name };
 }
 
-/** Reads the page of a list with these filters. */
+/** Reads the page of a list with these filters, whose entries have such ids. */
 export function readPage(
   query: URLSearchParams,
   errors: Record<string, string[]>,
+  isId: (id: string) => boolean,
   isFilter: (name: string) => boolean,
 ): PageQuery {
-  requireKnown(query, (name) => name === 'page' || name === 'size' || isFilter(name));
+  requireKnown(query, (name) => ['page', 'size', 'after'].includes(name) || isFilter(name));
+  const page = query.get('page') ?? undefined;
+  const [after, ...others] = query.getAll('after');
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
     size: readSize(query, errors),
+    after: readCursor({ page, after: others.length > 0 ? null : after }, isId, errors),
   };
 }
 
@@ -106,30 +109,47 @@ export async function listRows<Entity extends ResourceEntity>(
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
-): Promise<{ rows: InstanceType<Entity>[]; total: number }> {
-  const { count, page } = listStatements(manager, entity, tenantId, query, more);
-  const total = (await count.getRawOne<{ total: number }>())?.total ?? 0;
-  if ((query.page - 1) * query.size >= total) return { rows: [], total };
-  const ids = (await page.getRawMany<{ id: string }>()).map(({ id }) => id);
+): Promise<{ rows: InstanceType<Entity>[]; pagination: Pagination }> {
+  const { entries, pagination } = await findRows(manager, entity, tenantId, query, more);
+  const ids = entries.map(({ id }) => id);
   const found = await manager
     .createQueryBuilder(entity, 'r')
     .where('r.tenantId = :tenantId AND r.id = ANY (:ids)', { tenantId, ids })
     .getMany();
   const byId = new Map(found.map((row) => [row.id, row as InstanceType<Entity>]));
-  return { rows: ids.flatMap((id) => byId.get(id) ?? []), total };
+  return { rows: ids.flatMap((id) => byId.get(id) ?? []), pagination };
 }
 
-/** The statements that count the rows and find the ids of a page. */
-export function listStatements(
+/** Finds a page in the index. */
+function findRows(
+  manager: EntityManager,
+  entity: ResourceEntity,
+  tenantId: string,
+  query: ListQuery,
+  more: Readonly<Record<string, string>>,
+): Promise<FoundPage> {
+  const matching = matchingRows(manager, entity, tenantId, query, more);
+  return findPage(query, {
+    find: (limit, skipped) => behind(matching, query).offset(skipped).limit(limit).getRawMany(),
+    count: () => countUpTo(asSql(manager), ...matching.getQueryAndParameters()),
+  });
+}
+
+/** The statement for the ids of all rows that a list is asked for. */
+export function matchingRows(
   manager: EntityManager,
   entity: ResourceEntity,
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
-) {
-  const matching = manager.createQueryBuilder(entity, 'r').where('r.tenantId = :tenantId', {
-    tenantId,
-  });
+): SelectQueryBuilder<object> {
+  const matching = manager
+    .createQueryBuilder(entity, 'r')
+    .select('r.id', 'id')
+    .addSelect('r.createdAt', 'at')
+    .where('r.tenantId = :tenantId', { tenantId })
+    .orderBy('r.createdAt', 'DESC')
+    .addOrderBy('r.id', 'ASC');
   if (query.ids.length > 0) matching.andWhere('r.id = ANY (:ids)', { ids: query.ids });
   if (query.name !== undefined) {
     matching.andWhere('lower(r.name) LIKE lower(:pattern)', { pattern: likePattern(query.name) });
@@ -137,34 +157,22 @@ export function listStatements(
   for (const [column, value] of Object.entries(more)) {
     matching.andWhere(`r.${column} = :${column}`, { [column]: value });
   }
-  return {
-    count: matching.clone().select('count(*)::int', 'total'),
-    page: matching
-      .select('r.id', 'id')
-      .orderBy('r.createdAt', 'DESC')
-      .addOrderBy('r.id', 'ASC')
-      .offset((query.page - 1) * query.size)
-      .limit(query.size),
-  };
+  return matching;
+}
+
+function behind(
+  matching: SelectQueryBuilder<object>,
+  { after }: PageQuery,
+): SelectQueryBuilder<object> {
+  const rows = matching.clone();
+  if (!after) return rows;
+  return rows.andWhere('r.createdAt <= :at AND (r.createdAt < :at OR r.id > :seen)', {
+    at: after.at,
+    seen: after.id,
+  });
 }
 
 /** `*` is the only wildcard. The wildcards of LIKE are ordinary characters. */
 function likePattern(name: string): string {
   return name.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
-}
-
-export function toPage<Item>(
-  { page, size }: PageQuery,
-  total: number,
-  data: readonly Item[],
-): Page<Item> {
-  return {
-    pagination: {
-      total_items: total,
-      page_number: page,
-      page_size: size,
-      total_pages: Math.ceil(total / size),
-    },
-    data,
-  };
 }

@@ -1,8 +1,10 @@
 import type { Actor } from '@glovebox/access';
+import { countUpTo, findPage, type FoundPage, type PageQuery, type Sql } from '@glovebox/database';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
-import { toPage, type Page } from '../lists/listing';
+import { Conditions } from '../lists/cursor';
+import type { Page } from '../lists/listing';
 import { toLogLine, type LogLine, type LogQuery, type LogRow } from './logs.dto';
 
 const columns = `id, actor_id AS "actorId", operation, entity_type AS "entityType",
@@ -14,54 +16,51 @@ export class LogsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   list({ principal: { tenantId } }: Actor, query: LogQuery): Promise<Page<LogLine>> {
-    const { count, page } = logStatements(tenantId, query);
     return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const sql = asSql(manager);
-      const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
-        count.text,
-        count.values,
+      const { entries, pagination } = await findLines(sql, tenantId, query);
+      const rows = await sql.query<LogRow>(
+        `SELECT ${columns} FROM audit_log
+         JOIN unnest($2::timestamptz[], $3::bigint[]) AS shown (at, id) USING (at, id)
+         WHERE tenant_id = $1 ORDER BY at DESC, id DESC`,
+        [tenantId, entries.map(({ at }) => at), entries.map(({ id }) => id)],
       );
-      const isPast = (query.page - 1) * query.size >= total;
-      const rows = isPast ? [] : await sql.query<LogRow>(page.text, page.values);
-      return toPage(query, total, rows.map(toLogLine));
+      return { pagination, data: rows.map(toLogLine) };
     });
   }
 }
 
-interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
+/** Finds a page of lines in an index. */
+export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<FoundPage> {
+  const { after } = query;
+  return findPage(query, {
+    find: (limit, skipped) => {
+      const { text, values } = linesInOrder(tenantId, query, after);
+      return sql.query(`${text} LIMIT ${limit} OFFSET ${skipped}`, values);
+    },
+    count: () => {
+      const { text, values } = linesInOrder(tenantId, query);
+      return countUpTo(sql, text, values);
+    },
+  });
 }
 
-/**
- * The statements that count and find the lines of a page. Apart from those lines, both read an
- * index alone.
- */
-export function logStatements(
+function linesInOrder(
   tenantId: string,
   query: LogQuery,
-): { count: Statement; page: Statement } {
-  const filters: readonly (readonly [string, unknown])[] = [
-    ['tenant_id =', tenantId],
-    ['entity_id =', query.entityId],
-    ['entity_type =', query.entityType],
-    ['operation =', query.operation],
-    ['at >=', query.startDate],
-    ['at <=', query.endDate],
-  ];
-  const given = filters.filter(([, value]) => value !== undefined);
-  const values = given.map(([, value]) => value);
-  const where = given.map(([test], index) => `${test} $${index + 1}`).join(' AND ');
-  const [limit, offset] = [`$${values.length + 1}`, `$${values.length + 2}`];
+  after?: PageQuery['after'],
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const where = new Conditions()
+    .add('tenant_id =', tenantId)
+    .add('entity_id =', query.entityId)
+    .add('entity_type =', query.entityType)
+    .add('operation =', query.operation)
+    .add('at >=', query.startDate)
+    .add('at <=', query.endDate);
+  const place = after && `(${where.parameter(after.at)}, ${where.parameter(after.id)})`;
   return {
-    count: { text: `SELECT count(*)::int AS total FROM audit_log WHERE ${where}`, values },
-    page: {
-      text: `SELECT ${columns} FROM (
-          SELECT tenant_id, at, id FROM audit_log WHERE ${where}
-          ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}
-        ) shown JOIN audit_log l USING (tenant_id, at, id)
-        ORDER BY at DESC, id DESC`,
-      values: [...values, query.size, (query.page - 1) * query.size],
-    },
+    text: `SELECT id, at FROM audit_log WHERE ${where} ${place ? `AND (at, id) < ${place}` : ''}
+      ORDER BY at DESC, id DESC`,
+    values: where.values,
   };
 }

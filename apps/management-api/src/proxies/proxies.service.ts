@@ -12,7 +12,7 @@ import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listRows, type ListQuery, type Page } from '../lists/listing';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
@@ -56,10 +56,10 @@ export class ProxiesService {
 
   async list({ principal }: Actor, query: ListQuery): Promise<Page<ProxyResponse>> {
     const { tenantId } = principal;
-    const { rows, total } = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
+    const { rows, pagination } = await inTenant(this.ctx.dataSource, tenantId, (manager) =>
       listRows(manager, Proxy, tenantId, query),
     );
-    return toPage(query, total, await Promise.all(rows.map((row) => this.show(row))));
+    return { pagination, data: await Promise.all(rows.map((row) => this.show(row))) };
   }
 
   async show(proxy: Proxy): Promise<ProxyResponse> {

@@ -8,7 +8,7 @@ import { change, type Author, type Changed } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { inTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listRows, type ListQuery, type Page } from '../lists/listing';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, type MergePatch } from '../validation/merge-patch';
@@ -41,9 +41,8 @@ export class ReactorFormulasService {
   list({ principal }: Actor, query: ListQuery): Promise<Page<FormulaResponse>> {
     const { tenantId } = principal;
     return inTenant(this.ctx.dataSource, tenantId, async (manager) => {
-      const { rows, total } = await listRows(manager, ReactorFormula, tenantId, query);
-      const data = rows.map((row) => toFormulaResponse(row, 'read'));
-      return toPage(query, total, data);
+      const { rows, pagination } = await listRows(manager, ReactorFormula, tenantId, query);
+      return { pagination, data: rows.map((row) => toFormulaResponse(row, 'read')) };
     });
   }
 

@@ -16,7 +16,7 @@ import {
 } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
-import { listRows, toPage, type ListQuery, type Page } from '../lists/listing';
+import { listRows, type ListQuery, type Page } from '../lists/listing';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
 import { patched, touches, type MergePatch } from '../validation/merge-patch';
@@ -48,7 +48,7 @@ export class ReactorsService {
 
   async list({ principal }: Actor, query: ListQuery): Promise<Page<ReactorResponse>> {
     const { tenantId } = principal;
-    const { rows, total, formulas } = await inTenant(
+    const { rows, pagination, formulas } = await inTenant(
       this.ctx.dataSource,
       tenantId,
       async (manager) => {
@@ -56,7 +56,7 @@ export class ReactorsService {
         return { ...page, formulas: await formulasOf(manager, tenantId, page.rows) };
       },
     );
-    return toPage(query, total, await this.#show(rows, formulas));
+    return { pagination, data: await this.#show(rows, formulas) };
   }
 
   async show(reactor: Reactor): Promise<ReactorResponse> {

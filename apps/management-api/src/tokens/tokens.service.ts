@@ -6,15 +6,19 @@ import {
   sightsOf,
   tokenMembers,
   type FoundTokens,
-  type TokenPage,
   type TokenView,
 } from '@glovebox/vault';
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
-import { toPage, type Page } from '../lists/listing';
-import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
+import type { Page } from '../lists/listing';
+import {
+  toSearchPage,
+  type CreateToken,
+  type SearchTokens,
+  type TokenListQuery,
+} from './tokens.dto';
 
 /** A token as the API shows it. */
 export type TokenAnswer = OnWire<TokenView>;
@@ -53,18 +57,16 @@ export class TokensService {
     const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
       vault.listTokens(sql, actor, filter, query),
     );
-    return pageOf(query, found);
+    return pageOf(found);
   }
 
-  async search(
-    actor: Actor,
-    { query, page = 1, size = 20 }: SearchTokens,
-  ): Promise<Page<TokenAnswer>> {
+  async search(actor: Actor, input: SearchTokens): Promise<Page<TokenAnswer>> {
     const { searches, vault } = this.ctx;
+    const page = toSearchPage(input);
     const found = await searches.search(actor.principal.tenantId, (sql) =>
-      vault.searchTokens(sql, actor, query, { page, size }),
+      vault.searchTokens(sql, actor, input.query, page),
     );
-    return pageOf({ page, size }, found);
+    return pageOf(found);
   }
 
   async update(actor: Actor, id: string, patch: unknown): Promise<TokenAnswer> {
@@ -106,5 +108,7 @@ export class TokensService {
   }
 }
 
-const pageOf = (page: TokenPage, { total, tokens }: FoundTokens): Page<TokenAnswer> =>
-  toPage(page, total, tokens.map(toWire));
+const pageOf = ({ pagination, tokens }: FoundTokens): Page<TokenAnswer> => ({
+  pagination,
+  data: tokens.map(toWire),
+});
