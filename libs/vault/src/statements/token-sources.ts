@@ -101,12 +101,16 @@ async function alternatives(
   return all.length > sourcesMax || isEverything({ all }) ? everything : { all };
 }
 
+/** Looking up the terms of a token costs as much as reading so many tokens of one term. */
+const lookUpCost = 20;
+
 async function fewest(sql: Sql, wanted: Wanted, choices: readonly Sources[]): Promise<Sources> {
   if (choices.length < 2) return choices[0] ?? everything;
   let best = everything;
   let bestSize = Infinity;
   for (const choice of choices) {
-    const size = choice.items ?? (await sizeOf(sql, wanted, choice));
+    const { items } = choice;
+    const size = items === undefined ? await sizeOf(sql, wanted, choice) : items * lookUpCost;
     if (size < bestSize) [best, bestSize] = [choice, size];
   }
   return best;
