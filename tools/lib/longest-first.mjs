@@ -17,6 +17,7 @@ export const longest = [
   'libs/definitions/src/lease-under-faults.spec.ts',
   'apps/management-api/src/lists/large-lists.spec.ts',
   'apps/runner/src/hostile/bombs.spec.ts',
+  'apps/management-api/src/tokens/many-tokens.spec.ts',
   'apps/runner/src/sandbox/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'apps/runner/src/logs.spec.ts',
