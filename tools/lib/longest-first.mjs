@@ -20,6 +20,7 @@ export const longest = [
   'apps/management-api/src/lists/unread-pages.spec.ts',
   'libs/reactors/src/redacted-everywhere.spec.ts',
   'apps/runner/src/hostile/bombs.spec.ts',
+  'apps/management-api/src/tokens/many-tokens.spec.ts',
   'apps/runner/src/sandbox/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'acceptance/unread-bodies.spec.ts',

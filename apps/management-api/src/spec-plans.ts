@@ -3,6 +3,9 @@ import type { Sql } from '@glovebox/database';
 interface Plan {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
   readonly Plans?: readonly Plan[];
 }
 
@@ -22,11 +25,7 @@ export async function scansOf(
     [table],
   );
   const names = [table, ...parts.map(({ name }) => name)];
-  const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-    `EXPLAIN (FORMAT JSON) ${statement}`,
-    values,
-  );
-  return nodesOf(row?.['QUERY PLAN'][0].Plan ?? { 'Node Type': 'none' })
+  return (await nodesOf(sql, 'FORMAT JSON', statement, values))
     .filter((node) => names.includes(node['Relation Name'] ?? ''))
     .map((node) => node['Node Type']);
 }
@@ -46,6 +45,41 @@ export async function vacuum(sql: Sql, table: string): Promise<boolean> {
   return pages !== undefined && pages.all > 0 && pages.marked === pages.all;
 }
 
-function nodesOf(plan: Plan): Plan[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+/** Runs statements as `sql` does. Each one that only reads leaves the number of rows that it read. */
+export function watched(sql: Sql): Sql & { readonly rowsRead: number[] } {
+  const rowsRead: number[] = [];
+  return {
+    rowsRead,
+    async query(statement, values = []) {
+      const text = typeof statement === 'string' ? statement : statement.text;
+      if (!/^EXPLAIN|INSERT/.test(text)) {
+        const nodes = await nodesOf(sql, 'ANALYZE, FORMAT JSON', text, values);
+        rowsRead.push(nodes.reduce((sum, node) => sum + readBy(node), 0));
+      }
+      return sql.query(statement, values);
+    },
+  };
+}
+
+function readBy(node: Plan): number {
+  if (node['Relation Name'] === undefined) return 0;
+  const { 'Actual Rows': found = 0, 'Rows Removed by Filter': refused = 0 } = node;
+  return (found + refused) * (node['Actual Loops'] ?? 1);
+}
+
+async function nodesOf(
+  sql: Sql,
+  options: string,
+  statement: string,
+  values: readonly unknown[],
+): Promise<Plan[]> {
+  const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `EXPLAIN (${options}) ${statement}`,
+    values,
+  );
+  return row ? within(row['QUERY PLAN'][0].Plan) : [];
+}
+
+function within(plan: Plan): Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(within)];
 }

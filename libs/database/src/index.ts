@@ -11,6 +11,15 @@ export {
   type Statement,
 } from './database';
 export { KeyUses } from './key-uses';
+export {
+  countUpTo,
+  findPage,
+  readCursor,
+  type Count,
+  type FoundPage,
+  type PageQuery,
+  type Pagination,
+} from './pages';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
 export { asUnavailable, refusesConnections } from './unavailable';

@@ -1,5 +1,6 @@
 import { type Principal, requirePermission } from '@glovebox/access';
-import type { Sql, SqlPool } from '@glovebox/database';
+import { readCursor, type PageQuery, type Sql, type SqlPool } from '@glovebox/database';
+import { isTokenId } from '@glovebox/expressions';
 import { invalid, Problem, toProblem } from '@glovebox/problems';
 import { describeError } from '@glovebox/service-host';
 import {
@@ -7,6 +8,7 @@ import {
   tokenFilterOf,
   tokenMembers,
   type Sights,
+  type TokenFilter,
   type Vault,
   type Viewer,
 } from '@glovebox/vault';
@@ -83,13 +85,9 @@ const calls: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
   },
   'svc.tokens.list': async ({ database, vault, actor, first }) => {
     requirePermission(actor.principal, 'token:read');
-    const { filter, page, size } = listQueryOf(membersOf(first));
-    const { total, tokens } = await vault.listTokens(database, actor, filter, { page, size });
-    const total_pages = Math.ceil(total / size);
-    return {
-      pagination: { total_items: total, page_number: page, page_size: size, total_pages },
-      data: tokens.map(toWire),
-    };
+    const { filter, query } = listQueryOf(membersOf(first));
+    const { pagination, tokens } = await vault.listTokens(database, actor, filter, query);
+    return { pagination, data: tokens.map(toWire) };
   },
   'svc.tokens.update': ({ database, vault, actor, first, second }) => {
     requirePermission(actor.principal, 'token:update');
@@ -108,21 +106,25 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Reads `{id, type, metadata, page, size}` like the query of `GET /tokens`; id and type may be
- * lists.
+ * Reads `{id, type, metadata, page, size, after}` like the query of `GET /tokens`; id and type may
+ * be lists.
  */
-function listQueryOf(query: Readonly<Record<string, unknown>>) {
-  const { id, type, metadata, page = 1, size = 20, ...unknown } = query;
+function listQueryOf(given: Readonly<Record<string, unknown>>): {
+  readonly filter: TokenFilter;
+  readonly query: PageQuery;
+} {
+  const { id, type, metadata, page, size = 20, after, ...unknown } = given;
   if (Object.keys(unknown).length > 0) {
-    throw invalid({ '': ['may hold id, type, metadata, page and size'] });
+    throw invalid({ '': ['may hold id, type, metadata, page, size and after'] });
   }
   const errors: Record<string, readonly string[]> = {};
-  const given = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
-  const filter = tokenFilterOf(given, errors);
-  if (!isWhole(page, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
+  const parts = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };
+  const filter = tokenFilterOf(parts, errors);
+  const cursor = readCursor({ after, page }, isTokenId, errors);
+  if (!isWhole(page ?? 1, Number.MAX_SAFE_INTEGER)) errors.page = ['must be a whole number from 1'];
   if (!isWhole(size, 100)) errors.size = ['must be a whole number from 1 to 100'];
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  return { filter, page: Number(page), size: Number(size) };
+  return { filter, query: { page: Number(page ?? 1), size: Number(size), after: cursor } };
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,5 @@
 import type { Permission } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { PageQuery, Pagination, Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './large-openings';
 import { KeyedHashes } from './fingerprints';
@@ -10,22 +10,17 @@ import { TokenParts } from './token-parts';
 import type { TokenView } from './token';
 
 export interface FoundTokens {
-  readonly total: number;
+  readonly pagination: Pagination;
   readonly tokens: readonly TokenView[];
 }
 
 /** A page whose tokens are found and not yet shown. */
 export interface FoundParts {
-  readonly total: number;
+  readonly pagination: Pagination;
   readonly parts: TokenParts;
 }
 
-export interface TokenPage {
-  readonly page: number;
-  readonly size: number;
-}
-
-/** Finds and counts one page of tokens in an index. Showing them is another step. */
+/** Finds one page of tokens. Showing them is another step. */
 export async function findTokens(
   sql: Sql,
   sealer: Sealer,
@@ -34,17 +29,17 @@ export async function findTokens(
   {
     condition,
     permission,
-    page,
-    size,
-  }: TokenPage & {
+    query,
+  }: {
     readonly condition: Condition;
     readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
+    readonly query: PageQuery;
   },
 ): Promise<FoundParts> {
   const { tenantId } = actor.principal;
   const grants = showingGrants(actor.principal, permission);
   const hashes = new KeyedHashes(sealer);
-  const { total, ids } = await findIds(sql, { tenantId, hashes, grants, condition, page, size });
+  const found = await findIds(sql, { tenantId, hashes, grants, condition }, query);
   const look: Look = {
     permission,
     operation: permission === 'token:read' ? 'token.list' : 'token.search',
@@ -52,5 +47,7 @@ export async function findTokens(
     entityId: tenantId,
     isList: true,
   };
-  return { total, parts: new TokenParts(sealer, largeOpenings, actor, look, ids) };
+  const ids = found.entries.map(({ id }) => id);
+  const parts = new TokenParts(sealer, largeOpenings, actor, look, ids);
+  return { pagination: found.pagination, parts };
 }

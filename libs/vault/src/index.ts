@@ -1,4 +1,4 @@
-export type { FoundParts, TokenPage } from './find-tokens';
+export type { FoundParts } from './find-tokens';
 export { OpeningBudget } from './opening-budget';
 export { decideShowing, requireShown, type Showing } from './shown-again';
 export type { Viewer } from './shown-tokens';

@@ -1,11 +1,11 @@
 import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import type { PageQuery, Sql } from '@glovebox/database';
 import { inSlices, valueTemplate } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
-import { findTokens, type FoundParts, type FoundTokens, type TokenPage } from './find-tokens';
+import { findTokens, type FoundParts, type FoundTokens } from './find-tokens';
 import { LargeOpenings } from './large-openings';
 import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
 import { parseSearchQuery, type Condition } from './search-query';
@@ -60,12 +60,12 @@ export class Vault {
   /** Lists a page whose tokens are kept in memory together. */
   async listTokens(
     sql: Sql,
-    actor: Actor,
+    actor: Viewer,
     filter: TokenFilter,
-    page: TokenPage,
+    query: PageQuery,
   ): Promise<FoundTokens> {
-    const { total, parts } = await this.findListed(sql, actor, filter, page);
-    return { total, tokens: await parts.all(sql) };
+    const { pagination, parts } = await this.findListed(sql, actor, filter, query);
+    return { pagination, tokens: await parts.all(sql) };
   }
 
   /** Finds the page of a list. Its tokens are shown by `parts`. */
@@ -73,7 +73,7 @@ export class Vault {
     sql: Sql,
     actor: Viewer,
     { ids = [], types = [], metadata = {} }: TokenFilter,
-    page: TokenPage,
+    query: PageQuery,
   ): Promise<FoundParts> {
     const of: Condition[] = [
       ...(ids.length > 0 ? [{ kind: 'equals', column: 'id', values: ids } as const] : []),
@@ -83,14 +83,19 @@ export class Vault {
       ),
     ];
     const condition: Condition = { kind: 'all', of };
-    const wanted = { ...page, condition, permission: 'token:read' } as const;
+    const wanted = { query, condition, permission: 'token:read' } as const;
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 
   /** Finds the page of a search. Its tokens are shown by `parts`. */
-  async findSearched(sql: Sql, actor: Actor, query: string, page: TokenPage): Promise<FoundParts> {
-    const condition = parseSearchQuery(query);
-    const wanted = { ...page, condition, permission: 'token:search' } as const;
+  async findSearched(
+    sql: Sql,
+    actor: Viewer,
+    search: string,
+    query: PageQuery,
+  ): Promise<FoundParts> {
+    const condition = parseSearchQuery(search);
+    const wanted = { query, condition, permission: 'token:search' } as const;
     return findTokens(sql, this.sealer, this.largeOpenings, actor, wanted);
   }
 

@@ -28,6 +28,8 @@ import { PartitionAuditLog0000000000036 } from '../migrations/0036-partition-aud
 import { KeepOutcomesOfRuns0000000000037 } from '../migrations/0037-keep-outcomes-of-runs';
 import { GiveWebhooksPlaces0000000000038 } from '../migrations/0038-give-webhooks-places';
 import { RememberWhatAnswersShow0000000000039 } from '../migrations/0039-remember-what-answers-show';
+import { CountTokens0000000000040 } from '../migrations/0040-count-tokens';
+import { OrderLists0000000000041 } from '../migrations/0041-order-lists';
 import { TellWebhookPaths0000000000042 } from '../migrations/0042-tell-webhook-paths';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -62,6 +64,8 @@ const migrations = [
   KeepOutcomesOfRuns0000000000037,
   GiveWebhooksPlaces0000000000038,
   RememberWhatAnswersShow0000000000039,
+  CountTokens0000000000040,
+  OrderLists0000000000041,
   TellWebhookPaths0000000000042,
 ];
 

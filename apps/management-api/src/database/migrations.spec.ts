@@ -130,6 +130,41 @@ it('rows of the release before stay where they are found, and lines of the audit
   await writer.end();
 });
 
+it('tokens of the release before are counted, and their terms filled, while it goes on writing', async () => {
+  await revert('CountTokens0000000000040');
+  const writer = await connected(database.dataUrl);
+  const [{ tenant }] = await source.query<[{ tenant: string }]>(
+    'SELECT gen_random_uuid() AS tenant',
+  );
+  const store = async (id: string, container: string): Promise<void> => {
+    await writer.query(
+      `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+       VALUES ($1, $2, 'token', $3, '', now())`,
+      [tenant, id, container],
+    );
+    await writer.query(`INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 't', $2)`, [
+      tenant,
+      id,
+    ]);
+  };
+  for (let n = 0; n < 3; n += 1) await store(`before-${n}`, '/a/');
+  await migrate(source, 'up');
+  await store('after', '/b/');
+  await writer.query(`UPDATE tokens SET container = '/b/' WHERE id = 'before-0'`);
+  const [counts] = await source.query<object[]>(
+    `SELECT (SELECT sum(count)::int FROM token_counts WHERE container = '/a/') AS a,
+       (SELECT sum(count)::int FROM token_counts WHERE container = '/b/') AS b,
+       (SELECT count(*)::int FROM token_terms x JOIN tokens t ON t.id = x.token_id
+        WHERE x.created_at = t.created_at AND x.type = t.type) AS filled`,
+  );
+  expect(counts).toEqual({ a: 2, b: 2, filled: 4 });
+  const invalid = await source.query<unknown[]>('SELECT 1 FROM pg_index WHERE NOT indisvalid');
+  expect(invalid).toEqual([]);
+  await writer.query('DELETE FROM tokens');
+  await writer.end();
+  expect(await source.query('SELECT * FROM token_counts')).toEqual([]);
+});
+
 it('the audit log is written while it is bounded, and a log in use is not waited for', async () => {
   await revert('BoundAuditLog0000000000035');
   const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
@@ -199,6 +234,8 @@ it.each([
   'INSERT INTO definition_log VALUES (1, NULL, NULL, NULL, NULL)',
   'DELETE FROM data_keys',
   'SELECT raise_sealing_version(9)',
+  'UPDATE token_counts SET count = 0',
+  "SELECT add_to_token_count(gen_random_uuid(), '/', 'token', 1)",
   'CREATE TABLE mine ()',
 ])('the data plane may not run %s', async (statement) => {
   await expect(runAs(database.dataUrl, statement)).rejects.toMatchObject({ code: '42501' });

@@ -1,8 +1,8 @@
 import type { SharedDataSource } from '../database/data-source';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
-import { listIds, toPage, type ListQuery } from './listing';
-import { rowsOf, type Page } from './page';
+import { listIds, type ListQuery } from './listing';
+import { Page, rowsOf } from './page';
 import { readPortion } from './portion';
 
 /** Lists resources whose answers are made of their rows alone. `more` are further columns to match. */
@@ -14,7 +14,7 @@ export async function listResources<Entity extends ResourceEntity>(
   show: (row: InstanceType<Entity>) => unknown,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Page> {
-  const { ids, total } = await inTenant(dataSource, tenantId, (manager) =>
+  const { ids, pagination } = await inTenant(dataSource, tenantId, (manager) =>
     listIds(manager, entity, tenantId, query, more),
   );
   const rows = rowsOf(
@@ -25,5 +25,5 @@ export async function listResources<Entity extends ResourceEntity>(
       ),
     show,
   );
-  return toPage(query, total, rows);
+  return new Page(pagination, rows);
 }

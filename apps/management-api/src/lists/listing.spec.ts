@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Pagination } from '@glovebox/database';
 import { controllers } from '../app.module';
 import { openApiDocument } from '../openapi/document';
 import { useTestApi } from '../spec-api';
@@ -21,17 +22,22 @@ const examples: Readonly<Record<string, string>> = {
 /** The lists of one resource are those of a resource that exists. */
 const resources = new Map<string, string>();
 beforeAll(async () => {
-  const formula = await api.made('/reactor-formulas', {
-    name: 'f',
-    code: 'module.exports = () => 1',
-  });
-  const reactor = { name: 'r', configuration: {}, formula: { id: formula.id } };
-  resources.set('/reactors', (await api.made('/reactors', reactor)).id);
-  const proxy = { name: 'p', destination_url: 'https://a.example' };
-  resources.set('/proxies', (await api.made('/proxies', proxy)).id);
+  for (let n = 0; n < 5; n += 1) {
+    const code = 'module.exports = () => 1';
+    const formula = await api.made('/reactor-formulas', { name: 'f', code });
+    const reactor = { name: 'r', configuration: {}, formula: { id: formula.id } };
+    resources.set('/reactors', (await api.made('/reactors', reactor)).id);
+    const proxy = { name: 'p', destination_url: 'https://a.example' };
+    resources.set('/proxies', (await api.made('/proxies', proxy)).id);
+    await api.keyWith('public', ['token:create']);
+  }
+  // Tokens of one moment: their ids alone keep them in order.
+  await api.post('/tokenize', ['a', 'b', 'c', 'd', 'e'], api.tenant.private_key);
 });
 const pathOf = (path: string): string =>
   path.replace(/^(.*)\/\{id\}/, (_, list: string) => `${list}/${resources.get(list)}`);
+
+const cursorOf = (id: string): string => Buffer.from(`1.20.${id}`).toString('base64url');
 
 /** The lists with pages, and their documented filters. */
 const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path, { get }]) => {
@@ -40,6 +46,9 @@ const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path,
   if (!query.some(({ name }) => name === 'size')) return [];
   const filters = query.map(({ name, schema }) => {
     const { enum: choices, items } = schema as { enum?: string[]; items?: { enum?: string[] } };
+    if (name === 'after' && query.some((one) => one.name === 'page')) {
+      return [name, cursorOf(path === '/logs' ? '1' : randomUUID())] as [string, string];
+    }
     return [name, examples[name] ?? (choices ?? items?.enum)?.[0] ?? 'x'] as [string, string];
   });
   return [{ path, filters }];
@@ -64,9 +73,12 @@ it('the documentation names every list', () => {
 
 describe.each(lists)('GET $path', ({ path, filters }) => {
   it('accepts every documented filter', async () => {
-    const query = new URLSearchParams(filters).toString();
-    const answer = await api.get(`${pathOf(path)}?${query}`, keyFor(path));
-    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    // A cursor takes the place of a page.
+    for (const left of ['page', 'after']) {
+      const query = new URLSearchParams(filters.filter(([name]) => name !== left)).toString();
+      const answer = await api.get(`${pathOf(path)}?${query}`, keyFor(path));
+      expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    }
   });
 
   it.each(['metadata[m]', 'metadata', 'Name', 'filter', '__proto__', ''])(
@@ -94,6 +106,57 @@ it.each(lists)('GET $path takes an empty value as no filter', async ({ path, fil
   // The log grows with each call.
   if (path !== '/logs') expect(ids(answer)).toEqual(ids(all));
 });
+describe.each(lists.filter(({ filters }) => filters.some(([name]) => name === 'page')))(
+  'the pages of GET $path',
+  ({ path }) => {
+    interface Listed {
+      readonly pagination: Pagination;
+      readonly data: readonly { readonly id: string }[];
+    }
+    const listed = async (query: string): Promise<Listed> => {
+      const answer = await api.get(`${path}?${query}`, keyFor(path));
+      expect([answer.status, answer.text]).toEqual([200, answer.text]);
+      return answer.body as Listed;
+    };
+
+    it('are the same by cursor as by number, and tell where they are', async () => {
+      let next = 'page=1';
+      for (let page = 1; ; page += 1) {
+        const byNumber = await listed(`size=2&page=${page}`);
+        const byCursor = await listed(`size=2&${next}`);
+        expect(byCursor).toEqual(byNumber);
+        const { total_items: total, total_pages: pages, after } = byCursor.pagination;
+        expect([byCursor.pagination.page_number, pages]).toEqual([page, Math.ceil(total / 2)]);
+        if (after === undefined) {
+          expect([page, total]).toEqual([pages, (page - 1) * 2 + byCursor.data.length]);
+          expect(page).toBeGreaterThan(2);
+          return;
+        }
+        expect(pages).toBeGreaterThan(page);
+        next = `after=${after}`;
+      }
+    });
+
+    it('refuse a cursor that is none, and one together with a page', async () => {
+      const own = cursorOf(path === '/logs' ? '1' : randomUUID());
+      const wrong = [
+        '',
+        'x',
+        `${own}=`,
+        cursorOf('a/b'),
+        cursorOf('1\0'),
+        Buffer.from('x.0.1').toString('base64url'),
+        `${own}&after=${own}`,
+        `${own}&page=1`,
+      ];
+      for (const after of wrong) {
+        const { status, body } = await api.get(`${path}?after=${after}`, keyFor(path));
+        const { errors } = body as { errors: object };
+        expect([after, status, Object.keys(errors)]).toEqual([after, 400, ['after']]);
+      }
+    });
+  },
+);
 
 it('an error names at most 20 unknown filters, and at most 64 characters of each', async () => {
   const query = Array.from({ length: 100 }, (_, n) => `${n}${'x'.repeat(100)}=1`).join('&');

@@ -1,15 +1,18 @@
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, SelectQueryBuilder } from 'typeorm';
+import {
+  countUpTo,
+  findPage,
+  readCursor,
+  type FoundPage,
+  type PageQuery,
+  type Pagination,
+} from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
+import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
 import { nameMax } from '../validation/limits';
 import { isUuid } from '../validation/uuid';
-import { Page, type PageRows } from './page';
-
-export interface PageQuery {
-  readonly page: number;
-  readonly size: number;
-}
 
 /** The page and the filters that a list is asked for. */
 export interface ListQuery extends PageQuery {
@@ -29,7 +32,7 @@ export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors, (name) => ['id', 'name', ...more].includes(name));
+  const page = readPage(query, errors, isUuid, (name) => ['id', 'name', ...more].includes(name));
   const ids = givenValues(query, 'id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
@@ -45,16 +48,20 @@ export function readListQuery(query: URLSearchParams, more: readonly string[] = 
 export const givenValues = (query: URLSearchParams, name: string): string[] =>
   query.getAll(name).filter((value) => value !== '');
 
-/** Reads the page of a list with these filters. */
+/** Reads the page of a list with these filters, whose entries have such ids. */
 export function readPage(
   query: URLSearchParams,
   errors: Record<string, string[]>,
+  isId: (id: string) => boolean,
   isFilter: (name: string) => boolean,
 ): PageQuery {
-  requireKnown(query, (name) => name === 'page' || name === 'size' || isFilter(name));
+  requireKnown(query, (name) => ['page', 'size', 'after'].includes(name) || isFilter(name));
+  const page = query.get('page') ?? undefined;
+  const [after, ...others] = query.getAll('after');
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
     size: readSize(query, errors),
+    after: readCursor({ page, after: others.length > 0 ? null : after }, isId, errors),
   };
 }
 
@@ -101,25 +108,41 @@ export async function listIds(
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
-): Promise<{ ids: string[]; total: number }> {
-  const { count, page } = listStatements(manager, entity, tenantId, query, more);
-  const total = (await count.getRawOne<{ total: number }>())?.total ?? 0;
-  if ((query.page - 1) * query.size >= total) return { ids: [], total };
-  const ids = (await page.getRawMany<{ id: string }>()).map(({ id }) => id);
-  return { ids, total };
+): Promise<{ ids: string[]; pagination: Pagination }> {
+  const { entries, pagination } = await findRows(manager, entity, tenantId, query, more);
+  return { ids: entries.map(({ id }) => id), pagination };
 }
 
-/** The statements that count the rows and find the ids of a page. */
-export function listStatements(
+/** Finds a page in the index. */
+function findRows(
+  manager: EntityManager,
+  entity: ResourceEntity,
+  tenantId: string,
+  query: ListQuery,
+  more: Readonly<Record<string, string>>,
+): Promise<FoundPage> {
+  const matching = matchingRows(manager, entity, tenantId, query, more);
+  return findPage(query, {
+    find: (limit, skipped) => behind(matching, query).offset(skipped).limit(limit).getRawMany(),
+    count: () => countUpTo(asSql(manager), ...matching.getQueryAndParameters()),
+  });
+}
+
+/** The statement for the ids of all rows that a list is asked for. */
+export function matchingRows(
   manager: EntityManager,
   entity: ResourceEntity,
   tenantId: string,
   query: ListQuery,
   more: Readonly<Record<string, string>> = {},
-) {
-  const matching = manager.createQueryBuilder(entity, 'r').where('r.tenantId = :tenantId', {
-    tenantId,
-  });
+): SelectQueryBuilder<object> {
+  const matching = manager
+    .createQueryBuilder(entity, 'r')
+    .select('r.id', 'id')
+    .addSelect('r.createdAt', 'at')
+    .where('r.tenantId = :tenantId', { tenantId })
+    .orderBy('r.createdAt', 'DESC')
+    .addOrderBy('r.id', 'ASC');
   if (query.ids.length > 0) matching.andWhere('r.id = ANY (:ids)', { ids: query.ids });
   if (query.name !== undefined) {
     matching.andWhere('lower(r.name) LIKE lower(:pattern)', { pattern: likePattern(query.name) });
@@ -127,30 +150,22 @@ export function listStatements(
   for (const [column, value] of Object.entries(more)) {
     matching.andWhere(`r.${column} = :${column}`, { [column]: value });
   }
-  return {
-    count: matching.clone().select('count(*)::int', 'total'),
-    page: matching
-      .select('r.id', 'id')
-      .orderBy('r.createdAt', 'DESC')
-      .addOrderBy('r.id', 'ASC')
-      .offset((query.page - 1) * query.size)
-      .limit(query.size),
-  };
+  return matching;
+}
+
+function behind(
+  matching: SelectQueryBuilder<object>,
+  { after }: PageQuery,
+): SelectQueryBuilder<object> {
+  const rows = matching.clone();
+  if (!after) return rows;
+  return rows.andWhere('r.createdAt <= :at AND (r.createdAt < :at OR r.id > :seen)', {
+    at: after.at,
+    seen: after.id,
+  });
 }
 
 /** `*` is the only wildcard. The wildcards of LIKE are ordinary characters. */
 function likePattern(name: string): string {
   return name.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
-}
-
-export function toPage({ page, size }: PageQuery, total: number, rows: PageRows): Page {
-  return new Page(
-    {
-      total_items: total,
-      page_number: page,
-      page_size: size,
-      total_pages: Math.ceil(total / size),
-    },
-    rows,
-  );
 }

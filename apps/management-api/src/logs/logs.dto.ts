@@ -1,7 +1,8 @@
+import type { PageQuery } from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { Filters } from '../lists/filters';
-import { readPage, type PageQuery } from '../lists/listing';
+import { readPage } from '../lists/listing';
 import { isUuid } from '../validation/uuid';
 
 /** Selects lines of the audit log. Both dates are inclusive. */
@@ -43,6 +44,8 @@ export const LogListing = queryReadBy(readLogQuery);
 
 const filters = new Set(['entity_type', 'entity_id', 'operation', 'start_date', 'end_date']);
 
+const isLineId = (id: string): boolean => /^\d{1,18}$/.test(id);
+
 /** The length of the longest id, that of a token. */
 const textMax = 400;
 
@@ -51,7 +54,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
   const given = new Filters(query, errors);
   const entityId = given.text('entity_id', textMax);
   const result = {
-    ...readPage(query, errors, (name) => filters.has(name)),
+    ...readPage(query, errors, isLineId, (name) => filters.has(name)),
     entityType: given.text('entity_type', textMax),
     // The log has UUIDs in lower case, and other ids of tokens as they are.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,

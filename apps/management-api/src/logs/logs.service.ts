@@ -1,9 +1,10 @@
 import type { Actor } from '@glovebox/access';
+import { countUpTo, findPage, type FoundPage, type PageQuery, type Sql } from '@glovebox/database';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { toPage } from '../lists/listing';
-import { rowsOf, type Page } from '../lists/page';
+import { Conditions } from '../lists/cursor';
+import { Page, rowsOf } from '../lists/page';
 import { queryPortion } from '../lists/portion';
 import { toLogLine, type LogQuery, type LogRow } from './logs.dto';
 
@@ -17,17 +18,10 @@ export class LogsService {
 
   async list({ principal: { tenantId } }: Actor, query: LogQuery): Promise<Page> {
     const { dataSource } = this.ctx;
-    const { count, page } = logStatements(tenantId, query);
-    const { total, keys } = await inTenant(dataSource, tenantId, async (manager) => {
-      const sql = asSql(manager);
-      const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
-        count.text,
-        count.values,
-      );
-      const isPast = (query.page - 1) * query.size >= total;
-      return { total, keys: isPast ? [] : await sql.query<LogKey>(page.text, page.values) };
-    });
-    const times = new Map(keys.map(({ id, at }) => [id, at]));
+    const { entries, pagination } = await inTenant(dataSource, tenantId, (manager) =>
+      findLines(asSql(manager), tenantId, query),
+    );
+    const times = new Map(entries.map(({ id, at }) => [id, at]));
     const rows = rowsOf(
       [...times.keys()],
       (portion) =>
@@ -37,49 +31,45 @@ export class LogsService {
         }),
       toLogLine,
     );
-    return toPage(query, total, rows);
+    return new Page(pagination, rows);
   }
 }
 
 /** The log is divided by time: a line is found by its time and id. */
-interface LogKey {
-  readonly id: string;
-  readonly at: Date;
-}
-
 const linesByKey = `SELECT ${columns} FROM audit_log
   JOIN unnest($1::bigint[], $3::timestamptz[]) AS k (id, at) USING (id, at) WHERE tenant_id = $2`;
 
-interface Statement {
-  readonly text: string;
-  readonly values: readonly unknown[];
+/** Finds a page of lines in an index. */
+export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<FoundPage> {
+  const { after } = query;
+  return findPage(query, {
+    find: (limit, skipped) => {
+      const { text, values } = linesInOrder(tenantId, query, after);
+      return sql.query(`${text} LIMIT ${limit} OFFSET ${skipped}`, values);
+    },
+    count: () => {
+      const { text, values } = linesInOrder(tenantId, query);
+      return countUpTo(sql, text, values);
+    },
+  });
 }
 
-/**
- * The statements that count the lines and find the keys of a page. Both read an index alone.
- */
-export function logStatements(
+function linesInOrder(
   tenantId: string,
   query: LogQuery,
-): { count: Statement; page: Statement } {
-  const filters: readonly (readonly [string, unknown])[] = [
-    ['tenant_id =', tenantId],
-    ['entity_id =', query.entityId],
-    ['entity_type =', query.entityType],
-    ['operation =', query.operation],
-    ['at >=', query.startDate],
-    ['at <=', query.endDate],
-  ];
-  const given = filters.filter(([, value]) => value !== undefined);
-  const values = given.map(([, value]) => value);
-  const where = given.map(([test], index) => `${test} $${index + 1}`).join(' AND ');
-  const [limit, offset] = [`$${values.length + 1}`, `$${values.length + 2}`];
+  after?: PageQuery['after'],
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const where = new Conditions()
+    .add('tenant_id =', tenantId)
+    .add('entity_id =', query.entityId)
+    .add('entity_type =', query.entityType)
+    .add('operation =', query.operation)
+    .add('at >=', query.startDate)
+    .add('at <=', query.endDate);
+  const place = after && `(${where.parameter(after.at)}, ${where.parameter(after.id)})`;
   return {
-    count: { text: `SELECT count(*)::int AS total FROM audit_log WHERE ${where}`, values },
-    page: {
-      text: `SELECT id, at FROM audit_log WHERE ${where}
-        ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}`,
-      values: [...values, query.size, (query.page - 1) * query.size],
-    },
+    text: `SELECT id, at FROM audit_log WHERE ${where} ${place ? `AND (at, id) < ${place}` : ''}
+      ORDER BY at DESC, id DESC`,
+    values: where.values,
   };
 }

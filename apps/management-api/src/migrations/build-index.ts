@@ -19,3 +19,47 @@ export async function buildIndex(
   ];
   for (const statement of statements) await queryRunner.query(statement);
 }
+
+/**
+ * Builds an index of a partitioned log while it is read and written. May be repeated after a
+ * failure. A partition that is made meanwhile gets its part by itself.
+ */
+export async function buildLogIndex(
+  queryRunner: QueryRunner,
+  log: string,
+  name: string,
+  columns: string,
+): Promise<void> {
+  await withoutLongWaits(queryRunner, [
+    `DROP INDEX IF EXISTS ${name}`,
+    `CREATE INDEX ${name} ON ONLY ${log} ${columns}`,
+  ]);
+  const partitions = (await queryRunner.query(
+    `SELECT c.relname AS partition FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = $1::regclass AND NOT EXISTS (
+       SELECT FROM pg_index x JOIN pg_inherits part ON part.inhrelid = x.indexrelid
+       WHERE x.indrelid = c.oid AND part.inhparent = $2::regclass)`,
+    [log, name],
+  )) as { partition: string }[];
+  for (const { partition } of partitions) {
+    const part = `${partition}${name.slice(log.length)}`;
+    await buildIndex(queryRunner, part, `${partition} ${columns}`);
+    await withoutLongWaits(queryRunner, [`ALTER INDEX ${name} ATTACH PARTITION ${part}`]);
+  }
+}
+
+/**
+ * Gives up on a lock that does not come soon, because every writer would wait behind it. The
+ * statements are one transaction.
+ */
+export async function withoutLongWaits(
+  queryRunner: QueryRunner,
+  statements: readonly string[],
+): Promise<void> {
+  await queryRunner.query(`SET lock_timeout = '2s'`);
+  try {
+    await queryRunner.query(statements.join(';'));
+  } finally {
+    await queryRunner.query('RESET lock_timeout');
+  }
+}

@@ -292,8 +292,23 @@ export const answers: Schemas = {
     example: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
   },
   Pagination: {
-    ...object({ total_items: whole, page_number: whole, page_size: whole, total_pages: whole }),
-    example: { total_items: 41, page_number: 1, page_size: 20, total_pages: 3 },
+    ...object(
+      { total_items: whole, page_number: whole, page_size: whole, total_pages: whole },
+      {
+        total_items_is_estimate: {
+          ...flag,
+          description: 'There are more than 10,000 entries, and their number is not exact.',
+        },
+        after: { ...text, description: 'Gives the next page. Absent at the end.' },
+      },
+    ),
+    example: {
+      total_items: 41,
+      page_number: 1,
+      page_size: 20,
+      total_pages: 3,
+      after: 'MTc5MzU1MzQ2NzAwMC4yMC42ZjBkNmQzYS01YzBiLTRiM2UtOWQwYy0wYTRjMWUxZjdhMTA',
+    },
   },
   ReactorResponse: {
     ...object({}, { tokens: json, raw: json }),

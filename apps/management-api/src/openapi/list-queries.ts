@@ -10,6 +10,10 @@ export const page = {
     description: 'Entries on a page.',
     schema: { ...whole, minimum: 1, maximum: 100, default: 20 },
   },
+  after: {
+    description: 'The `after` of the page before, in place of `page`.',
+    schema: text,
+  },
 };
 
 /** Query parameters of lists whose entries have a UUID and a name. */

@@ -16,8 +16,8 @@ import {
 } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
 import { inTenant, statementsInTenant } from '../database/in-tenant';
-import { listIds, toPage, type ListQuery } from '../lists/listing';
-import { rowsOf, type Page, type Portion } from '../lists/page';
+import { listIds, type ListQuery } from '../lists/listing';
+import { Page, rowsOf, type Portion } from '../lists/page';
 import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
@@ -52,7 +52,7 @@ export class ReactorsService {
   async list({ principal }: Actor, query: ListQuery): Promise<Page> {
     const { tenantId } = principal;
     const { dataSource } = this.ctx;
-    const { ids, total } = await inTenant(dataSource, tenantId, (manager) =>
+    const { ids, pagination } = await inTenant(dataSource, tenantId, (manager) =>
       listIds(manager, Reactor, tenantId, query),
     );
     const read = (portion: Portion) =>
@@ -62,7 +62,7 @@ export class ReactorsService {
         return rows.map((reactor) => ({ id: reactor.id, reactor, formulas }));
       });
     const rows = rowsOf(ids, read, ({ reactor, formulas }) => this.#show(reactor, formulas));
-    return toPage(query, total, rows);
+    return new Page(pagination, rows);
   }
 
   async show(reactor: Reactor): Promise<ReactorResponse> {

@@ -9,10 +9,12 @@ import {
   Max,
   Min,
 } from 'class-validator';
+import { readCursor, type PageQuery } from '@glovebox/database';
+import { isTokenId } from '@glovebox/expressions';
 import { invalid } from '@glovebox/problems';
 import { tokenFilterOf, type TokenFilter } from '@glovebox/vault';
 import { queryReadBy } from '../http/request';
-import { givenValues, readPage, type PageQuery } from '../lists/listing';
+import { givenValues, readPage } from '../lists/listing';
 import {
   IsAnyJson,
   IsInstant,
@@ -93,6 +95,17 @@ export class SearchTokens {
   @Min(1)
   @Max(100)
   size?: number;
+
+  @IsOptional()
+  @IsString()
+  after?: string;
+}
+
+export function toSearchPage({ page, size = 20, after }: SearchTokens): PageQuery {
+  const errors: Record<string, readonly string[]> = {};
+  const cursor = readCursor({ after, page }, isTokenId, errors);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return { page: page ?? 1, size, after: cursor };
 }
 
 export interface TokenListQuery extends PageQuery {
@@ -108,6 +121,7 @@ function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const page = readPage(
     query,
     errors,
+    isTokenId,
     (name) => name === 'id' || name === 'type' || name.startsWith(metadata),
   );
   const names = [...new Set(query.keys())].filter((name) => name.startsWith(metadata));

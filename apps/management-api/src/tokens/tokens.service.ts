@@ -6,16 +6,19 @@ import {
   Sights,
   tokenMembers,
   type FoundParts,
-  type TokenPage,
   type TokenView,
 } from '@glovebox/vault';
 import { fromWire, toWire, type OnWire } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import { storeAnswer, type Claim } from '@glovebox/idempotency';
-import { toPage } from '../lists/listing';
-import { toJson, type Page } from '../lists/page';
-import type { CreateToken, SearchTokens, TokenListQuery } from './tokens.dto';
+import { Page, toJson } from '../lists/page';
+import {
+  toSearchPage,
+  type CreateToken,
+  type SearchTokens,
+  type TokenListQuery,
+} from './tokens.dto';
 
 /** A token as the API shows it. */
 export type TokenAnswer = OnWire<TokenView>;
@@ -56,15 +59,16 @@ export class TokensService {
     const found = await searches[isSearch ? 'search' : 'list'](actor.principal.tenantId, (sql) =>
       vault.findListed(sql, actor, filter, query),
     );
-    return this.#pageOf(actor, query, found);
+    return this.#pageOf(actor, found);
   }
 
-  async search(actor: Actor, { query, page = 1, size = 20 }: SearchTokens): Promise<Page> {
+  async search(actor: Actor, input: SearchTokens): Promise<Page> {
     const { searches, vault } = this.ctx;
+    const page = toSearchPage(input);
     const found = await searches.search(actor.principal.tenantId, (sql) =>
-      vault.findSearched(sql, actor, query, { page, size }),
+      vault.findSearched(sql, actor, input.query, page),
     );
-    return this.#pageOf(actor, { page, size }, found);
+    return this.#pageOf(actor, found);
   }
 
   async update(actor: Actor, id: string, patch: unknown): Promise<TokenAnswer> {
@@ -96,13 +100,13 @@ export class TokensService {
   }
 
   /** Each statement that reads tokens has a place among the lists, and none between two batches. */
-  #pageOf({ principal }: Actor, page: TokenPage, { total, parts }: FoundParts): Page {
+  #pageOf({ principal }: Actor, { pagination, parts }: FoundParts): Page {
     const sql: Sql = {
       query: (statement, values) =>
         this.ctx.searches.list(principal.tenantId, (one) => one.query(statement, values)),
     };
     const show = (tokens: AsyncIterable<TokenView>): Promise<Buffer[]> => toJson(tokens, toWire);
-    return toPage(page, total, {
+    return new Page(pagination, {
       whenSmall: () => parts.whenSmall(sql, show),
       inBatches: () => parts.inParts(sql, show),
     });

@@ -53,8 +53,11 @@ function collect(body: unknown, token: { type: string } & object, principal = co
 }
 
 const actor = { principal: collector, traceId: 'trace' };
-const stored = async (): Promise<number> =>
-  (await vault.listTokens(database.of(tenantId), actor, {}, { page: 1, size: 1 })).total;
+const stored = async (): Promise<number> => {
+  const sql = database.of(tenantId);
+  const { pagination } = await vault.listTokens(sql, actor, {}, { page: 1, size: 1 });
+  return pagination.total_items;
+};
 
 const card = (last: string) => ({ number: `424242424242${last}`, expiration_year: 2031 });
 
