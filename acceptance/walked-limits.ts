@@ -105,7 +105,7 @@ export const bodies: Readonly<Record<string, BodyWalk>> = {
 };
 
 /** A request as near to a limit as `size` says. */
-export interface Walk {
+interface Walk {
   readonly within: string;
   readonly beyond: string;
   /** The limit is the least that is taken. */
