@@ -159,7 +159,7 @@ export class SandboxStock {
     this.failures[runtime] += 1;
     if (this.failures[runtime] < failuresMax) return;
     this.failing.add(runtime);
-    this.recovering ??= this.recover().finally(() => (this.recovering = undefined));
+    this.recovering ??= this.recover();
   }
 
   /** Tries one start at a time, more and more seldom, until a sandbox of each runtime is ready. */
@@ -173,6 +173,7 @@ export class SandboxStock {
         await stocked.catch(() => undefined);
       }
     }
+    this.recovering = undefined;
     this.refillAll();
   }
 
