@@ -20,6 +20,8 @@ export interface StockLimits {
 
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
+/** With so many failed starts in a row, sandboxes do not start any more. */
+const failuresMax = 2;
 /** The time from a failed start to the next try. It doubles with each one that fails. */
 const startAgainAfterMs = { first: 250, most: 30_000 };
 const startWaitMs = 5_000;
@@ -35,7 +37,11 @@ export class SandboxStock {
   /** Generic processes that wait for their turn to be started. */
   private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
   private readonly alive = new Set<SandboxProcess>();
-  /** Runtimes of which a start has failed. Only `recover` starts one of them. */
+  /** Processes that were ended before they were ready, because there were enough. */
+  private readonly surplus = new WeakSet<SandboxProcess>();
+  /** Starts that failed since one succeeded. */
+  private readonly failures: Record<Runtime, number> = { node16: 0, node20: 0 };
+  /** Runtimes whose sandboxes do not start any more. Only `recover` starts one of them. */
   private readonly failing = new Set<Runtime>();
   private recovering: Promise<void> | undefined;
   private readonly complain: (reason: string) => void;
@@ -113,8 +119,10 @@ export class SandboxStock {
     this.refillWhenGone(runtime, process);
     if (list.length <= this.limits.warmPerRuntime) return;
     const surplus = list.pop();
-    surplus?.kill('one too many');
-    await surplus?.exited;
+    if (surplus === undefined) return;
+    this.surplus.add(surplus);
+    surplus.kill('one too many');
+    await surplus.exited;
   }
 
   /** Kills every process that was ever taken from here or is kept here. */
@@ -135,15 +143,23 @@ export class SandboxStock {
     }
     this.alive.add(process);
     void process.exited.then(() => this.alive.delete(process));
-    process.ready.catch((error: unknown) => this.onFailedStart(runtime, error));
+    process.ready.then(
+      () => (this.failures[runtime] = 0),
+      (error: unknown) => {
+        if (!this.surplus.has(process)) this.onFailedStart(runtime, error);
+      },
+    );
     return process;
   }
 
+  /** On a busy machine one start may fail. Only when the next one fails too, all are stopped. */
   private onFailedStart(runtime: Runtime, error: unknown): void {
     if (this.stopping.aborted) return;
     this.complain(error instanceof Error ? error.message : String(error));
+    this.failures[runtime] += 1;
+    if (this.failures[runtime] < failuresMax) return;
     this.failing.add(runtime);
-    this.recovering ??= this.recover().finally(() => (this.recovering = undefined));
+    this.recovering ??= this.recover();
   }
 
   /** Tries one start at a time, more and more seldom, until a sandbox of each runtime is ready. */
@@ -157,6 +173,7 @@ export class SandboxStock {
         await stocked.catch(() => undefined);
       }
     }
+    this.recovering = undefined;
     this.refillAll();
   }
 
