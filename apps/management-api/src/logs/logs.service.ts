@@ -47,7 +47,8 @@ interface LogKey {
   readonly at: Date;
 }
 
-const linesByKey = `SELECT ${columns} FROM audit_log
+/** Selects the lines with these keys. */
+export const linesByKey = `SELECT ${columns} FROM audit_log
   JOIN unnest($1::bigint[], $3::timestamptz[]) AS k (id, at) USING (id, at) WHERE tenant_id = $2`;
 
 interface Statement {

@@ -6,7 +6,7 @@ import { asSql, inTenant } from '../database/in-tenant';
 import { scansOf, vacuum } from '../spec-plans';
 import { useTestApi } from '../spec-api';
 import { readLogQuery, type LogLine } from './logs.dto';
-import { logStatements } from './logs.service';
+import { linesByKey, logStatements } from './logs.service';
 
 const api = useTestApi();
 
@@ -213,5 +213,17 @@ describe('a tenant with 50,000 lines of 400,000', () => {
       }
     });
     expect((await api.get(`/logs?${search}`)).status).toBe(200);
+  });
+
+  it('has the lines of a page found by their keys in an index', async () => {
+    const { tenant_id: tenantId } = api.tenant;
+    const { page } = logStatements(tenantId, readLogQuery(new URLSearchParams('page=7&size=100')));
+    await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
+      const keys = await asSql(manager).query<{ id: string; at: Date }>(page.text, page.values);
+      const values = [keys.map(({ id }) => id), tenantId, keys.map(({ at }) => at)];
+      const kinds = await scansOf(asSql(manager), 'audit_log', linesByKey, values);
+      expect(kinds.length).toBeGreaterThan(0);
+      for (const kind of kinds) expect(kind).toMatch(/Index|Bitmap/);
+    });
   });
 });
