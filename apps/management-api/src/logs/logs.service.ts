@@ -35,8 +35,8 @@ export class LogsService {
   }
 }
 
-/** The log is divided by time: a line is found by its time and id. */
-const linesByKey = `SELECT ${columns} FROM audit_log
+/** Selects the lines with these times and ids: the log is divided by time. */
+export const linesByKey = `SELECT ${columns} FROM audit_log
   JOIN unnest($1::bigint[], $3::timestamptz[]) AS k (id, at) USING (id, at) WHERE tenant_id = $2`;
 
 /** Finds a page of lines in an index. */

@@ -3,10 +3,10 @@ import { connectDatabase, type Pagination } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
-import { vacuum, watched } from '../spec-plans';
+import { scansOf, vacuum, watched } from '../spec-plans';
 import { useTestApi } from '../spec-api';
 import { readLogQuery, type LogLine } from './logs.dto';
-import { findLines } from './logs.service';
+import { findLines, linesByKey } from './logs.service';
 
 const api = useTestApi();
 
@@ -234,6 +234,19 @@ describe('a tenant with 50,000 lines of 400,000', () => {
       page_number: 1,
       page_size: 20,
       total_pages: 1,
+    });
+  });
+
+  it('has the lines of a page found by their keys in an index', async () => {
+    const { tenant_id: tenantId } = api.tenant;
+    const query = readLogQuery(new URLSearchParams('page=7&size=100'));
+    await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
+      const sql = asSql(manager);
+      const { entries } = await findLines(sql, tenantId, query);
+      const values = [entries.map(({ id }) => id), tenantId, entries.map(({ at }) => at)];
+      const kinds = await scansOf(sql, 'audit_log', linesByKey, values);
+      expect(kinds.length).toBeGreaterThan(0);
+      for (const kind of kinds) expect(kind).toMatch(/Index|Bitmap/);
     });
   });
 });

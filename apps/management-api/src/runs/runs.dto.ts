@@ -38,7 +38,7 @@ export interface RunRow {
   endedAt: Date | null;
 }
 
-export interface RunResponse {
+interface RunResponse {
   id: string;
   kind: string;
   resource_id: string;
