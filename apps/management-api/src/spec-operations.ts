@@ -65,6 +65,7 @@ export const operations: readonly Operation[] = [
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },
   { method: 'get', path: '/runs', permission: 'log:read' },
+  { method: 'get', path: '/runs/:id', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/runs', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/runs/:run_id', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/results/:request_id', permission: 'token:use' },
@@ -165,6 +166,7 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     reactors: ids.reactor,
     proxies: ids.proxy,
     tokens: ids.token,
+    runs: ids.run,
     'webhook-deliveries': ids.run,
   };
   return path

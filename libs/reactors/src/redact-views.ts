@@ -320,14 +320,14 @@ function* printedBuffers(text: string): Generator<View> {
 
 /** The end of a string that Node.js cut: `'abc'... 12 more characters`. */
 const cutByNode = /["'`](?=\.\.\. \d+ more characters?)/g;
-/** Half of an escape may stand before a cut. */
-const escapeLengthMax = 16;
+/** Half of an escape may stand before a cut: none is longer. */
+const escapeCharacters = 16;
 
 /** The places in a text up to which a value may be cut. */
 export function cutsIn(text: string): ReadonlySet<number> {
   const cuts = new Set<number>();
   for (const { index } of text.matchAll(cutByNode)) {
-    for (let before = 0; before < escapeLengthMax; before += 1) cuts.add(index - before);
+    for (let before = 0; before < escapeCharacters; before += 1) cuts.add(index - before);
   }
   return cuts;
 }

@@ -1,6 +1,5 @@
 import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
-import { logBytesMax, logLinesMax } from '@glovebox/sandbox';
 import { typedMembers } from '@glovebox/vault';
 import type { OpenedValues } from './opened-values';
 import { byteText, cutsIn, partLengthMin, viewsOf, type View } from './redact-views';
@@ -31,8 +30,8 @@ export interface KnownToRun {
 export const knownValuesMax = 350_000;
 /** The cost of redacting what one run threw: about 200 ms at worst, in slices. */
 const redactionStepsMax = 4_000_000;
-/** Only the beginning of a longer value is searched for. No text is longer. */
-const valueCharactersMax = logBytesMax + logLinesMax;
+/** Only the beginning of a longer value is searched for. No text is longer, with its line breaks. */
+const valueCharactersMax = 66 * 1024;
 /** Shorter names of members are ordinary words. */
 const nameLengthMin = 7;
 /** The cost of making a byte of a view and looking it up. Comparing values comes on top. */

@@ -256,9 +256,11 @@ describe('a run', () => {
   });
 
   it('is shown as long as it is kept, also when its reactor or proxy is deleted', async () => {
-    const reactor = (await api.get(`/reactors/${reactorId}`)).body as { formula: object };
+    const { body } = await api.get(`/reactors/${reactorId}`);
+    const { formula } = body as { formula: { id: string } };
+    const reactor = { name: 'gone', configuration: {}, formula: { id: formula.id } };
     const gone = {
-      reactors: await api.made('/reactors', { ...reactor, name: 'gone', configuration: {} }),
+      reactors: await api.made('/reactors', reactor),
       proxies: await api.made('/proxies', { name: 'gone', destination_url: 'https://a.example' }),
     };
     for (const [kind, { id: resourceId }] of Object.entries(gone)) {
@@ -272,8 +274,12 @@ describe('a run', () => {
         `/runs/${id.toUpperCase()}`,
         `/${kind}/${resourceId.toUpperCase()}/runs/${id}`,
       ]) {
-        const { status, body } = await get(path);
-        expect([path, status, body.lines]).toMatchObject([path, 200, [{ text: 'its last words' }]]);
+        const run = await get(path);
+        expect([path, run.status, run.body.lines]).toMatchObject([
+          path,
+          200,
+          [{ text: 'its last words' }],
+        ]);
       }
       expect(await idsOf(`/runs?resource_id=${resourceId}`)).toEqual([id]);
     }
