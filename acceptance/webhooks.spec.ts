@@ -158,6 +158,7 @@ it('410 ends a webhook, Retry-After moves its next attempt, a replay sends the s
   expect((await manage('POST', `/webhook-deliveries/${id}/replay`)).body).toEqual({
     matched: 1,
     queued: 1,
+    gone: 0,
   });
   expect(await deliveryWith(id, 2)).toMatchObject({
     status: 'delivered',
