@@ -1,7 +1,7 @@
 import type { Sql } from './database';
 
 /** A list is counted up to here. Above it, the number of its entries is estimated. */
-export const countedMax = 10_000;
+const countedMax = 10_000;
 
 /** The part of a list that is asked for: a page by its number, or what comes after a cursor. */
 export interface PageQuery {
@@ -11,13 +11,13 @@ export interface PageQuery {
 }
 
 /** The place of an entry in a list. */
-export interface Entry {
+interface Entry {
   readonly id: string;
   readonly at: Date;
 }
 
 /** The last entry that was seen, and how many were seen by then. */
-export interface Cursor extends Entry {
+interface Cursor extends Entry {
   readonly seen: number;
 }
 

@@ -109,6 +109,7 @@ it.each<[string, object]>([
 it.each<[string, unknown[]]>([
   ['tokens.list', [{ size: 101 }]],
   ['tokens.list', [{ page: '1' }]],
+  ['tokens.list', [{ after: 1 }]],
   ['tokens.list', [{ 'metadata.a': 'b' }]],
   ['tokens.list', [{ id: [7] }]],
   ['tokens.list', [{ type: '\0' }]],

@@ -21,7 +21,7 @@ type Source = { readonly without: readonly Condition[] } & (
 );
 
 /** Sources that together have every wanted token, and each of them once. */
-export interface Sources {
+interface Sources {
   readonly all: readonly Source[];
   /** The number of their tokens, where it is kept. */
   readonly items?: number;
