@@ -120,7 +120,7 @@ it('an older Redis, and an emptied one, bring no deleted definition back', async
   for (const change of [() => putBack(raw, older), () => raw.flushall()]) {
     await change();
     await reach(version);
-    expect(await raw.hget(keys.entries, `reactor:${id}:${stage.tenantId}`)).toBe('');
+    expect((await raw.hget(keys.entries, `reactor:${id}:${stage.tenantId}`)) ?? '').toBe('');
     await waitFor(() => follower.follower.source === 'redis');
     expect(stage.find(follower, id)).toBeUndefined();
   }

@@ -21,9 +21,10 @@ export interface StockLimits {
 const refillDelayMs = 20;
 const refillRetryMs = 1_000;
 /** With so many failed starts in a row, sandboxes do not start any more. */
-const failuresMax = 2;
+const failedStartsMax = 2;
 /** The time from a failed start to the next try. It doubles with each one that fails. */
-const startAgainAfterMs = { first: 250, most: 30_000 };
+const startAgainFirstMs = 250;
+const startAgainLastMs = 30_000;
 const startWaitMs = 5_000;
 const readyLimitMs = 10_000;
 /** The stock takes its share of the starts like a tenant of this name. */
@@ -157,15 +158,18 @@ export class SandboxStock {
     if (this.stopping.aborted) return;
     this.complain(error instanceof Error ? error.message : String(error));
     this.failures[runtime] += 1;
-    if (this.failures[runtime] < failuresMax) return;
+    if (this.failures[runtime] < failedStartsMax) return;
     this.failing.add(runtime);
     this.recovering ??= this.recover();
   }
 
   /** Tries one start at a time, more and more seldom, until a sandbox of each runtime is ready. */
   private async recover(): Promise<void> {
-    const { first, most } = startAgainAfterMs;
-    for (let waitMs = first; this.failing.size > 0; waitMs = Math.min(2 * waitMs, most)) {
+    for (
+      let waitMs = startAgainFirstMs;
+      this.failing.size > 0;
+      waitMs = Math.min(2 * waitMs, startAgainLastMs)
+    ) {
       await delay(waitMs, undefined, { signal: this.stopping, ref: false }).catch(() => undefined);
       if (this.stopping.aborted) return;
       for (const runtime of this.failing) {
