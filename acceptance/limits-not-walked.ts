@@ -164,6 +164,26 @@ export const crossedElsewhere: readonly {
     title: 'more than 1,000 tokens of several steps',
     limits: ['asked-tokens.stepTokensMax'],
   },
+  {
+    spec: 'apps/management-api/src/lists/unread-pages.spec.ts',
+    title: 'takes at most 2 MiB for each, 8 MiB for their tenant and no connection to Postgres',
+    limits: ['page-shares.requestPageBytesMax', 'page-shares.tenantPageBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/lists/unread-pages.spec.ts',
+    title: 'reads nothing loses its connection, and leaves its share to the next one',
+    limits: ['ANSWER_IDLE_MS'],
+  },
+  {
+    spec: 'apps/management-api/src/tokens/many-tokens.spec.ts',
+    title: 'from 10,001 of them',
+    limits: ['pages.countedMax'],
+  },
+  {
+    spec: 'libs/vault/src/sights.spec.ts',
+    title: 'hold the ids of 1,000 tokens, and of those beyond them the containers',
+    limits: ['sights.rememberedMax'],
+  },
 ];
 
 /** Limits that no request can be made to reach, with the reason. */
@@ -183,6 +203,7 @@ export const unreachable: readonly {
       ...['resolve.lookUpTimeoutMs', 'dial.dialTimeoutMs', 'breaker.pauseMs'],
       ...['proxy-handler.firstByteMs', 'answer-parser.keepUnsaidMs', 'answer-parser.keepMostMs'],
       ...['kept-outcomes.countedAnewMs', 'run-once.afterRunMs', 'run-once.acceptanceMs'],
+      ...['ANSWER_WHOLE_MS', 'page-shares.pageWaitMs'],
       ...['REACTOR_SYNC_TIMEOUT_MS', 'database.connectionWaitMs', 'POSTGRES_AWAY_MAX_MS'],
     ],
   },
@@ -194,7 +215,8 @@ export const unreachable: readonly {
       ...['opening-budget.openedAtOnceMax', 'large-openings.largeOpeningsMax'],
       ...['large-openings.waitingOpeningsMax', 'searches.searchesMax', 'searches.listsMax'],
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
-      ...['destinations.openingsWaitingMax', 'breaker.failuresMax'],
+      ...['destinations.openingsWaitingMax', 'breaker.failuresMax', 'page-shares.pageBytesMax'],
+      'page-shares.waitingPagesMax',
     ],
   },
   {
@@ -204,7 +226,14 @@ export const unreachable: readonly {
       ...['log.logPartEntriesMax', 'log.logPartBytesMax', 'redis-scripts.provenPartsMax'],
       ...['expand-stream.batchBytesMax', 'document-path.namedStepsMax', 'run-log.waitingBytesMax'],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
-      ...['argument-names.namesMax', 'argument-names.partsMax', 'queue-depths.countedRowsMax'],
+      ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
+      ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
+      ...[
+        'redis-scripts.goneMax',
+        'argument-names.namesMax',
+        'argument-names.partsMax',
+        'queue-depths.countedRowsMax',
+      ],
     ],
   },
   {
@@ -240,6 +269,7 @@ export const unreachable: readonly {
       ...['SANDBOX_PROCESSES_PER_KEY', 'SANDBOX_STARTS', 'SANDBOX_QUEUE_WAIT_MS'],
       ...['SANDBOX_QUEUE_LENGTH', 'SANDBOX_RUNS_MAX', 'SANDBOX_AGE_MS', 'SANDBOX_IDLE_TTL_MS'],
       ...['SANDBOX_GROW_AFTER_MS', 'sandbox-stock.startWaitMs', 'sandbox-stock.readyLimitMs'],
+      ...['sandbox-stock.failedStartsMax', 'sandbox-stock.startAgainFirstMs'],
       ...['launcher.namingLimitMs', 'pool-lines.orderBytesMax', 'frames.valueBytesMax'],
       ...['frames.headBytesMax', 'frames.sandboxHeadBytesMax', 'values.valueDepthMax'],
       ...['call-limits.svcCallsMax', 'call-limits.svcBytesMax', 'call-limits.svcMembersMax'],
@@ -277,7 +307,11 @@ export const unreachable: readonly {
       ...['RUN_CONCURRENCY', 'DELIVERY_CONCURRENCY', 'claim-delivery.receiverDeliveriesMax'],
       ...['delivery-rows.attemptMs', 'deliver-webhook.retriesMax'],
       ...['deliver-webhook.unsentTriesMax', 'claim-delivery.unsentPauseMaxMs'],
-      ...['claim-delivery.claimStepsMax', 'deliver-webhook.retryAfterMaxMs'],
+      ...[
+        'claim-delivery.retryPlacesMax',
+        'claim-delivery.claimStepsMax',
+        'deliver-webhook.retryAfterMaxMs',
+      ],
       ...['queue-of-runs.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-rows.faultsMax'],
       ...['deletions.endedKeptMs', 'RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
       ...['delivery-rows.attemptsListedMax', 'housekeeping.deletedRowsMax'],
