@@ -113,7 +113,7 @@ const doors: readonly (readonly [string, number, () => Door])[] = [
   ['the front door, with 5 MiB', 413, () => door(baseUrl, '/applications', asAdmin, 5 * MiB)],
   ['the front door without a key', 401, () => door(baseUrl, '/applications', json)],
   ['the front door, at no path', 404, () => door(baseUrl, '/none', asAdmin)],
-  ['the health of the gateway', 200, () => door(baseUrl, '/health/live', '')],
+  ['the health of the gateway', 405, () => door(baseUrl, '/health/live', '')],
   ['the gateway, with two lengths', 400, () => door(baseUrl, '/proxy', 'Content-Length: 5\r\n')],
   ['the gateway, with a broken head', 400, () => door(baseUrl, '/proxy', 'no colon\r\n')],
   ['the management API', 413, () => door(managementUrl, '/applications', asAdmin)],

@@ -61,7 +61,7 @@ export function readPage(
   return {
     page: readWhole(query, 'page', { fallback: 1, max: Number.MAX_SAFE_INTEGER }, errors),
     size: readSize(query, errors),
-    after: readCursor({ page, after: others.length > 0 ? null : after }, isId, errors),
+    after: readCursor({ page, after: others.length > 0 ? null : after || undefined }, isId, errors),
   };
 }
 
