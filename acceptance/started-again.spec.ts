@@ -21,36 +21,52 @@ async function regenerate(adminKey: string, type: string): Promise<void> {
   expect((await call('POST', url, { key: adminKey })).status).toBe(200);
 }
 
-it('a second start makes only those demo keys anew that stopped working, and saved proxies go on', async () => {
-  const before = product;
-  const proxy = await create(before, '/proxies', {
+it('a second start makes only those demo keys and tenants anew that stopped working, and saved proxies go on', async () => {
+  const first = product;
+  const proxy = await create(first, '/proxies', {
     name: 'saved',
-    destination_url: `${before.demoDestination}/echo`,
+    destination_url: `${first.demoDestination}/echo`,
   });
-  await regenerate(before.adminKey, 'private');
-  await regenerate(before.secondTenant.adminKey, 'management');
+  await regenerate(first.adminKey, 'private');
+  await regenerate(first.secondTenant.adminKey, 'management');
 
-  const after = await before.startAgain();
-  product = after;
+  const second = await first.startAgain();
+  product = second;
 
-  expect(after).toMatchObject({ tenantId: before.tenantId, adminKey: before.adminKey });
-  expect(after.privateKey).not.toBe(before.privateKey);
-  expect(after.secondTenant.tenantId).not.toBe(before.secondTenant.tenantId);
-  expect(after.said).toContain(
-    `The private key of the tenant "Demo" (${before.tenantId}) no longer works: made another one.`,
-  );
-  expect(after.said).toContain(
-    `The management key of the tenant "Second demo" (${before.secondTenant.tenantId}) no longer works: ` +
-      `made another tenant, ${after.secondTenant.tenantId}.`,
-  );
-  const [, file = ''] = /are in (\S+), under "replaced"/.exec(after.said) ?? [];
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
-    replaced: [before.secondTenant],
+  expect(second).toMatchObject({ tenantId: first.tenantId, adminKey: first.adminKey });
+  expect(second.privateKey).not.toBe(first.privateKey);
+  expect(second.secondTenant).toMatchObject({
+    tenantId: first.secondTenant.tenantId,
+    privateKey: first.secondTenant.privateKey,
   });
-  const answer = await call('POST', `${after.baseUrl}/proxy`, {
-    key: after.privateKey,
+  const { adminKey: again } = second.secondTenant;
+  const read = await call('GET', `${second.baseUrl}/tenants/self`, { key: again });
+  expect([read.status, read.body.id]).toEqual([200, first.secondTenant.tenantId]);
+  expect(second.said).toContain(
+    `The private key of the tenant "Demo" (${first.tenantId}) no longer works: made another one.`,
+  );
+  expect(second.said).toContain(
+    `The management key of the tenant "Second demo" (${first.secondTenant.tenantId}) no longer works: made another one.`,
+  );
+  const answer = await call('POST', `${second.baseUrl}/proxy`, {
+    key: second.privateKey,
     headers: { 'SVC-PROXY-KEY': String(proxy.key) },
     body: { a: 1 },
   });
   expect([answer.status, answer.body.body]).toEqual([200, { a: 1 }]);
+
+  const name = encodeURIComponent(String(read.body.name));
+  const url = `${second.baseUrl}/tenants/self?name=${name}`;
+  expect((await call('DELETE', url, { key: again })).status).toBe(204);
+  const third = await second.startAgain();
+  product = third;
+
+  expect(third).toMatchObject({ tenantId: second.tenantId, privateKey: second.privateKey });
+  expect(third.said).toContain(
+    `The tenant "Second demo" (${first.secondTenant.tenantId}) is gone: made another one, ${third.secondTenant.tenantId}.`,
+  );
+  const [, file = ''] = /are in (\S+), under "replaced"/.exec(third.said) ?? [];
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    replaced: [second.secondTenant],
+  });
 });

@@ -5,14 +5,17 @@ import { writePrivate } from './secrets.mjs';
 
 /**
  * Returns two tenants with their keys. Those of earlier starts are kept; only what no longer works
- * is made anew. The file also keeps what was replaced: it may belong to another database.
+ * is made anew. The file also keeps tenants that are not in this database: they may be in another.
  *
  * @param {string} folder
  * @param {string} baseUrl
- * @param {(name: string) => Promise<import('./types.js').CreatedTenant>} create
+ * @param {{
+ *   createTenant: (name: string) => Promise<import('./types.js').CreatedTenant>,
+ *   createManagementKey: (tenantId: string) => Promise<import('./types.js').CreatedManagementKey>,
+ * }} operator
  * @returns {Promise<import('./types.js').DemoTenants>}
  */
-export async function demoTenants(folder, baseUrl, create) {
+export async function demoTenants(folder, baseUrl, { createTenant, createManagementKey }) {
   const file = join(folder, 'demo-tenants.json');
   /** @type {Partial<import('./types.js').DemoTenants> & { replaced?: import('./types.js').TenantKeys[] }} */
   const {
@@ -27,21 +30,36 @@ export async function demoTenants(folder, baseUrl, create) {
    * @returns {Promise<import('./types.js').TenantKeys>}
    */
   const working = async (name, { tenantId, adminKey, privateKey }) => {
-    if (!tenantId || !adminKey || !privateKey) return keysOf(await create(name));
-    if (!(await keyWorks(baseUrl, adminKey))) {
-      const made = keysOf(await create(name));
+    if (!tenantId || !adminKey || !privateKey) return keysOf(await createTenant(name));
+    const isManaged = await keyWorks(baseUrl, adminKey);
+    // Without the tenant there is no key for it.
+    const managing = isManaged
+      ? adminKey
+      : await createManagementKey(tenantId).then(
+          (made) => made.management_key,
+          () => undefined,
+        );
+    if (!managing) {
+      const made = keysOf(await createTenant(name));
       replaced.push({ tenantId, adminKey, privateKey });
       console.log(
-        `  The management key of the tenant "${name}" (${tenantId}) no longer works: made another tenant, ` +
-          `${made.tenantId}. The keys of the former are in ${file}, under "replaced".`,
+        `  The tenant "${name}" (${tenantId}) is gone: made another one, ${made.tenantId}. ` +
+          `The keys of the former are in ${file}, under "replaced".`,
       );
       return made;
     }
-    if (await keyWorks(baseUrl, privateKey)) return { tenantId, adminKey, privateKey };
-    console.log(
-      `  The private key of the tenant "${name}" (${tenantId}) no longer works: made another one.`,
-    );
-    return { tenantId, adminKey, privateKey: await privateKeyOf(baseUrl, name, adminKey) };
+    const say = (/** @type {string} */ kind) =>
+      console.log(
+        `  The ${kind} key of the tenant "${name}" (${tenantId}) no longer works: made another one.`,
+      );
+    if (!isManaged) say('management');
+    if (await keyWorks(baseUrl, privateKey)) return { tenantId, adminKey: managing, privateKey };
+    say('private');
+    return {
+      tenantId,
+      adminKey: managing,
+      privateKey: await privateKeyOf(baseUrl, name, managing),
+    };
   };
 
   const tenants = {

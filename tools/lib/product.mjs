@@ -2,7 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildStaleApps } from '../build.mjs';
 import { choosePorts, describeApps, runnerFolder } from './apps.mjs';
-import { createRoles, createTenant, databaseUrls, migrate } from './database.mjs';
+import {
+  createManagementKey,
+  createRoles,
+  createTenant,
+  databaseUrls,
+  migrate,
+} from './database.mjs';
 import { findBubblewrap } from './bubblewrap.mjs';
 import { keptPort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
@@ -50,10 +56,12 @@ export async function startProduct({ folder, env, running }) {
   });
   const baseUrl = `http://127.0.0.1:${ports.gateway}`;
   await startApps(apps, baseUrl, logs, started);
+  const stores = { databaseUrl: urls.management, redisUrl, keyRing };
   const tenants = await step('demo tenants', () =>
-    demoTenants(folder, baseUrl, (name) =>
-      createTenant(name, { demo: true, databaseUrl: urls.management, redisUrl, keyRing }),
-    ),
+    demoTenants(folder, baseUrl, {
+      createTenant: (name) => createTenant(name, { demo: true, ...stores }),
+      createManagementKey: (tenantId) => createManagementKey(tenantId, stores),
+    }),
   );
   const dev = {
     baseUrl,
