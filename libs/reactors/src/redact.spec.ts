@@ -166,6 +166,16 @@ describe('the name of a member', () => {
     expect(shown(names, { code: `args['Ada Lovelace']` })).toBe('Ada Lovelace, [redacted]');
   });
 
+  it('that the code almost contains costs a step for each character', () => {
+    const near = 'a'.repeat(25_000);
+    const data = Array.from({ length: 100 }, (_, n) => ({ [`${'a'.repeat(n)}b${near}`]: true }));
+    const before = process.cpuUsage();
+    expect(shown('aaaa', { data, code: 'a'.repeat(50_000) })).toBe('[redacted]');
+    const { user, system } = process.cpuUsage(before);
+    // About 200 ms. With a step for each pair of characters it takes 7 s.
+    expect((user + system) / 1_000).toBeLessThan(3_000);
+  });
+
   it('is redacted all the same where it is a value too', () => {
     const more = { code: 'secret_name', configuration: { key: 'secret_name' } };
     expect(shown(names, more)).toBe('[redacted], [redacted]');
