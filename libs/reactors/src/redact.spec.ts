@@ -69,6 +69,7 @@ describe('a value of several lines is redacted as console writes it', () => {
     ['in a group', (to) => (to.group('a'), to.log(key), to.log({ a: key }))],
     ['in a group, with lines of its own indent', (to) => (to.group(), to.group(), to.log(yaml))],
     ['in a table', (to) => to.table([{ key, yaml }])],
+    ['wrapped at other places than its own', (to) => to.log(key.replace(/.{29}/gs, '$&\n  '))],
   ])('%s', (_, write) => {
     const shown = ofValues(written(write));
     expect(shown).toContain('[redacted]');
@@ -126,6 +127,14 @@ it('a short value is redacted as a whole word, and true and false are no secrets
   expect(short('ab abc true null - x-ab')).toBe('[redacted] abc true null - x-[redacted]');
 });
 
+it('a number is redacted as code gets it, however its text was written', () => {
+  const parameters = [{ name: 'card.number', type: 'number', optional: false }] as const;
+  const known = { ...knowing(null), args: { card: { number: '00424242.50' } }, parameters };
+  expect(atOnce(redactorOf(known)(['424242.5, 00424242.50, 424243']))).toEqual([
+    '[redacted], [redacted], 424243',
+  ]);
+});
+
 describe('the name of a member', () => {
   const data = [{ expiration_month: 1, account_number: 2, 'Ada Lovelace': { secret_name: [3] } }];
   const shown = (text: string, more: Partial<KnownToRun> = {}): string =>
@@ -150,8 +159,9 @@ describe('the name of a member', () => {
       { in_document: { type: 'token', data: { from_store: 1 } } },
       0,
     );
-    expect(shown('from_retrieve, from_store, in_document', { opened })).toBe(
-      '[redacted], [redacted], in_document',
+    opened.add('svc.tokenize', [{ id: 'an id', type: 'token', data: { from_older_token: 1 } }]);
+    expect(shown('from_retrieve, from_store, from_older_token, in_document', { opened })).toBe(
+      '[redacted], [redacted], [redacted], in_document',
     );
   });
 

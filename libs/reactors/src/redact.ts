@@ -1,8 +1,10 @@
 import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
 import { typedMembers } from '@glovebox/vault';
+import { numberOf } from '@glovebox/wire';
+import { valueAt } from './cast-arguments';
 import type { OpenedValues } from './opened-values';
-import { byteText, cutsIn, partLengthMin, viewsOf, type View } from './redact-views';
+import { byteText, cutsIn, joinedLines, partLengthMin, viewsOf, type View } from './redact-views';
 
 /**
  * Takes texts of at most 64 KB that stand one below the other: what code throws, or the lines of its
@@ -115,7 +117,7 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   const addName = (name: string): void => {
     if (name.length >= nameLengthMin && !shown.has(name)) names.add(name);
   };
-  let left = yield* addValues(index, [args, configuration], knownValuesMax);
+  let left = yield* addValues(index, [args, castNumbers(known), configuration], knownValuesMax);
   left = yield* addValues(index, [data, opened.values], left, addName);
   left -= names.size;
   if (left < 0) return 'too many';
@@ -128,6 +130,13 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   }
   return index;
 }
+
+/** Numbers that code gets in place of texts such as `0042`. */
+const castNumbers = ({ args, parameters }: KnownToRun): (number | undefined)[] =>
+  parameters.map(({ name, type }) => {
+    const text = type === 'number' ? valueAt(args, name.split('.')) : undefined;
+    return typeof text === 'string' ? numberOf(text) : undefined;
+  });
 
 /** Names of members that tell nothing: everybody knows them, or the author declared them. */
 function shownNames({ configuration, parameters }: KnownToRun): ReadonlySet<string> {
@@ -154,7 +163,7 @@ function* addValues(
     const value = next.value;
     left -= 1;
     if (left % valuesAtOnce === 0) yield;
-    if (typeof value === 'string') addValue(index, value);
+    if (typeof value === 'string') addText(index, value);
     else if (typeof value === 'number') addValue(index, String(value));
     else if (Array.isArray(value)) {
       if (value.length > left) return -1;
@@ -165,6 +174,12 @@ function* addValues(
     }
   }
   return left;
+}
+
+/** A text of several lines may be wrapped at other places than its own. */
+function addText(index: Index, text: string): void {
+  addValue(index, text);
+  if (text.includes('\n')) addValue(index, joinedLines(text));
 }
 
 /** Looks only at the beginning of a value. Most values are in no text. */
