@@ -23,11 +23,11 @@ export async function repeatedAnswer(
   replay: Replay,
   { actor, entityType, entityId, principalOf }: Repetition,
 ): Promise<Buffer> {
-  const { response, sights, endedAt } = replay;
+  const { response, sights } = replay;
   if (mayShowTokens(replay)) {
     const { tenantId, applicationId: actorId } = actor.principal;
     const use = { tenantId, actorId, operation: 'repeat', entityType, traceId: actor.traceId };
-    const answer = { entityId, sights, keptAt: endedAt, isErased: response === null };
+    const answer = { entityId, sights, isErased: response === null };
     await requireShown(sql, { use, principalOf }, answer, endOf(replay));
   }
   if (!response) throw new Error('A stored answer has neither body nor sights');

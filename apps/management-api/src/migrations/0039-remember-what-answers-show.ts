@@ -39,7 +39,7 @@ export class RememberWhatAnswersShow0000000000039 implements MigrationInterface 
       DROP TRIGGER gone ON tokens;
       DROP FUNCTION note_gone_tokens();
       DROP TABLE gone_tokens;
-      DROP FUNCTION sights_are_gone(uuid, jsonb, timestamptz);
+      DROP FUNCTION sights_are_gone(uuid, jsonb);
       DROP FUNCTION tokens_seen(uuid, jsonb);
       DROP FUNCTION token_key(uuid, text);
       ALTER TABLE ended_deliveries DROP COLUMN sights;
@@ -85,16 +85,19 @@ const tokensSeen = `
     FROM jsonb_array_elements(sights) sight, jsonb_array_elements_text(sight -> 'ids') id
   $$`;
 
-// A token that is younger than the answer took the id of one that is gone.
+// A token that was made at another time took the id of one that is gone.
 const sightsAreGone = `
-  CREATE OR REPLACE FUNCTION sights_are_gone(tenant uuid, sights jsonb, kept_at timestamptz)
+  CREATE OR REPLACE FUNCTION sights_are_gone(tenant uuid, sights jsonb)
   RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT EXISTS (
-      SELECT FROM jsonb_array_elements(sights) sight, jsonb_array_elements_text(sight -> 'ids') id
+      SELECT FROM jsonb_array_elements(sights) sight
+      CROSS JOIN ROWS FROM (jsonb_array_elements_text(sight -> 'ids'),
+        jsonb_array_elements_text(sight -> 'madeAt')) seen (id, made_at)
       WHERE NOT EXISTS (
         SELECT FROM tokens t
-        WHERE t.tenant_id = tenant AND t.id = id.value
-          AND (t.expires_at IS NULL OR t.expires_at > now()) AND t.created_at <= kept_at))
+        WHERE t.tenant_id = tenant AND t.id = seen.id
+          AND (t.expires_at IS NULL OR t.expires_at > now())
+          AND extract(epoch FROM t.created_at) * 1000 = seen.made_at::numeric))
   $$`;
 
 // However a token is deleted, by whichever release. Only the owner sees these rows.
@@ -141,7 +144,7 @@ const eraseGoneAnswers = `
     UPDATE idempotency_keys SET response = NULL WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM idempotency_keys
       WHERE response IS NOT NULL AND sights IS NOT NULL AND tokens_seen(tenant_id, sights) && keys
-        AND sights_are_gone(tenant_id, sights, ended_at)
+        AND sights_are_gone(tenant_id, sights)
       LIMIT rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS total = ROW_COUNT;
     LOCK TABLE ended_deliveries IN ACCESS SHARE MODE;
@@ -150,7 +153,7 @@ const eraseGoneAnswers = `
       EXECUTE format('UPDATE %1$s SET body = NULL WHERE ctid = ANY (ARRAY('
         'SELECT ctid FROM %1$s WHERE body IS NOT NULL AND sights IS NOT NULL '
         'AND tokens_seen(tenant_id, sights) && $1 '
-        'AND sights_are_gone(tenant_id, sights, created_at) LIMIT $2 FOR UPDATE SKIP LOCKED))',
+        'AND sights_are_gone(tenant_id, sights) LIMIT $2 FOR UPDATE SKIP LOCKED))',
         partition) USING keys, rows_max - total;
       GET DIAGNOSTICS erased = ROW_COUNT;
       total := total + erased;
