@@ -247,6 +247,7 @@ describe('a run with an idempotency key', () => {
 
   it.each([
     ['an error', { args: { fails: 'BadRequestError' } }, 'NULL', 'failed', 400],
+    ['an answer that created no token', {}, `'[]'`, 'completed', 200],
   ])(
     'of a gateway of the release before, which did not say what it shows, is 410 for %s',
     async (_, body, sights, outcome, status) => {
