@@ -227,6 +227,7 @@ describe('redacting an error of code', () => {
   const cases: [string, readonly unknown[], ThrownError][] = [
     ['1 MiB of body, 200,000 values', [known], custom(known.slice(0, 25_000))],
     ['a body of line breaks', [known], custom('\n'.repeat(1_000_000))],
+    ['values of line breaks', ['\n'.repeat(1_000_000), '\n'.repeat(1_100_000)], custom('said')],
     ['texts and values of one letter', sameLetter(10_000), listed('a'.repeat(1_000))],
     ['texts in every encoding', [known], listed('%41\\u0041+QUFB'.repeat(70))],
     ['a million arguments', [Array.from({ length: 1_000_000 }, (_, n) => n)], listed('1')],

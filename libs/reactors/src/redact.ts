@@ -179,7 +179,8 @@ function* addValues(
 /** A text of several lines may be wrapped at other places than its own. */
 function addText(index: Index, text: string): void {
   addValue(index, text);
-  if (text.includes('\n')) addValue(index, joinedLines(text));
+  const beginning = text.slice(0, 2 * valueCharactersMax);
+  if (beginning.includes('\n')) addValue(index, joinedLines(beginning));
 }
 
 /** Looks only at the beginning of a value. Most values are in no text. */
