@@ -368,6 +368,20 @@ describe('answers that show a token', () => {
     await keepHouse(async () => (await bodies()) === 0);
   });
 
+  it('wait for 5,000 tokens of others at a time, which no answer shows', async () => {
+    const neighbour = randomUUID();
+    await worker.admin.query(
+      `INSERT INTO gone_tokens (tenant_id, key, due_at)
+       SELECT $1, n, now() - interval '1 minute' FROM generate_series(1, 4999) n`,
+      [neighbour],
+    );
+    await token(worker.tenantId, 'deleted', never);
+    await outcomeOf(sightOf('deleted'));
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'deleted'`);
+    expect(await eraseGoneAnswers(ctx.database, 1_000)).toBe(5_000);
+    expect(await bodies()).toBe(0);
+  });
+
   it('are found by an index on every part of the log', async () => {
     const indexed = await left(`pg_indexes WHERE indexdef LIKE '%tokens_seen%'`, 'tablename');
     const parts = await left(`pg_partition_tree('ended_deliveries')`, 'relid::regclass');
