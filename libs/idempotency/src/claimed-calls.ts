@@ -206,7 +206,7 @@ async function write(
   const rows = await sql.query(
     `UPDATE idempotency_keys SET status = $6, sights = $8, run_bytes = $9, outcome = $10,
        run_id = $11, ended_at = now(),
-       response = CASE WHEN NOT sights_are_gone($1, $8, now()::timestamptz(3)) THEN $7::bytea END
+       response = CASE WHEN NOT sights_are_gone($1, $8) THEN $7::bytea END
      WHERE ${ofCall} AND owner = $5 ${condition} RETURNING owner`,
     [
       ...valuesOf(claim),

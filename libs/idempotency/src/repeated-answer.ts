@@ -23,11 +23,13 @@ export async function repeatedAnswer(
   replay: Replay,
   { actor, entityType, entityId, principalOf }: Repetition,
 ): Promise<Buffer> {
-  const { response, sights, endedAt } = replay;
+  const { response, isRun, runId } = replay;
   if (mayShowTokens(replay)) {
+    // The release before kept of a run what it created alone, and not which run it was.
+    const sights = isRun && runId === null ? null : replay.sights;
     const { tenantId, applicationId: actorId } = actor.principal;
     const use = { tenantId, actorId, operation: 'repeat', entityType, traceId: actor.traceId };
-    const answer = { entityId, sights, keptAt: endedAt, isErased: response === null };
+    const answer = { entityId, sights, isErased: response === null };
     await requireShown(sql, { use, principalOf }, answer, endOf(replay));
   }
   if (!response) throw new Error('A stored answer has neither body nor sights');

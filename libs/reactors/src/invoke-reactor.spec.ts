@@ -348,6 +348,17 @@ describe('code that calls req.svc', () => {
   });
 });
 
+it('names of opened data are redacted in errors of what a run returns to be tokenized', async () => {
+  const token = await spec.storeToken({ 'Ada Lovelace': { number: 'x' } });
+  const code = `module.exports = ({ args }) => ({
+    tokenize: { people: [{ [Object.keys(args.data)[0]]: { type: 'card_number', data: 'none' } }] },
+  });`;
+  await expect(run(code, { args: { data: `{{ ${token} }}` } })).rejects.toMatchObject({
+    code: 'validation_failed',
+    errors: { 'people.0.[redacted].data': [expect.any(String)] },
+  });
+});
+
 describe('a value that a run returns to be tokenized', () => {
   const code = `module.exports = () => ({ tokenize: 'x' })`;
   /** Decides differently once the code has started. */

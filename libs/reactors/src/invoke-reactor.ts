@@ -11,7 +11,7 @@ import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import { OpenedValues } from './opened-values';
 import { redactorOf, type KnownToRun } from './redact';
-import { resultOf } from './reactor-response';
+import { faultOfDocument, resultOf } from './reactor-response';
 import type { RunRecord } from './run-record';
 import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
@@ -121,7 +121,9 @@ async function runRecorded(
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return output;
   opened.addDocument(tokenize);
-  const tokens = await storeTokens(context, invocation, tokenize);
+  const tokens = await storeTokens(context, invocation, tokenize).catch(async (error: unknown) => {
+    throw await faultOfDocument(error, redact);
+  });
   return { tokens, ...output };
 }
 

@@ -19,6 +19,11 @@ export class OpenedValues {
   /** Remembers the data of tokens in an answer. Ids and types are no secrets. */
   add(method: string, answer: unknown): void {
     if (method === 'svc.detokenize') return this.#keep(answer);
+    if (method === 'svc.tokenize') {
+      // A token that was there before has data of its own.
+      for (const part of partsOf(answer)) if (isToken(part)) this.#keep(part.data);
+      return;
+    }
     const data = dataOf(answer);
     if (method !== 'svc.tokens.list') return this.#keep(data);
     for (const token of Array.isArray(data) ? (data as unknown[]) : []) this.#keep(dataOf(token));
@@ -33,13 +38,7 @@ export class OpenedValues {
 
   /** Remembers what becomes data when this document is tokenized. */
   addDocument(document: unknown): void {
-    const open = [document];
-    while (open.length > 0) {
-      const next = open.pop();
-      if (typeof next !== 'object' || next === null) this.#keep(next);
-      else if (isTokenRequest(next)) this.#keep(next.data);
-      else for (const member of Object.values(next) as unknown[]) open.push(member);
-    }
+    for (const part of partsOf(document)) this.#keep(isToken(part) ? part.data : part);
   }
 
   #keep(value: unknown): void {
@@ -47,6 +46,19 @@ export class OpenedValues {
     this.#charactersLeft -= charactersOf(value);
     if (this.#charactersLeft < 0) this.#values = undefined;
     this.#values?.push(value);
+  }
+}
+
+const isToken = (value: unknown): value is { readonly data: unknown } =>
+  typeof value === 'object' && value !== null && isTokenRequest(value);
+
+/** The tokens and the plain values anywhere in a document. */
+function* partsOf(document: unknown): Generator {
+  const open = [document];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null || isToken(next)) yield next;
+    else for (const member of Object.values(next) as unknown[]) open.push(member);
   }
 }
 

@@ -1,5 +1,5 @@
 import { inSlices, type Work } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import {
   cutThrownText,
   placeAt,
@@ -70,6 +70,16 @@ const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string
 function* shownOf(text: string, redact: Redact): Work<string> {
   const [shown = ''] = yield* redact([cutThrownText(text)]);
   return cutThrownText(shown.replace(/\n[ \t]+at [^\n]*/g, ''));
+}
+
+/** The error about a document that code made. Its members may have names that the run knew. */
+export async function faultOfDocument(error: unknown, redact: Redact): Promise<unknown> {
+  if (!(error instanceof Problem) || !error.errors) return error;
+  const errors: [string, readonly string[]][] = [];
+  for (const [name, messages] of Object.entries(error.errors)) {
+    errors.push([await inSlices(shownOf(name, redact)), messages]);
+  }
+  return invalid(Object.fromEntries(errors));
 }
 
 function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {

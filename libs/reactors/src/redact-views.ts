@@ -145,6 +145,9 @@ function jointOf(codes: readonly number[], at: number): ReadEscape {
 
 // ---- line breaks and indents ----
 
+/** A text as `withoutBreaks` reads it. */
+export const joinedLines = (text: string): string => text.replace(/\r?\n */g, '');
+
 /** Joins what is wrapped over lines, without the indents of the lines. */
 function withoutBreaks(from: View): View {
   const breakAt = (codes: readonly number[], at: number): ReadEscape => {

@@ -69,6 +69,7 @@ describe('a value of several lines is redacted as console writes it', () => {
     ['in a group', (to) => (to.group('a'), to.log(key), to.log({ a: key }))],
     ['in a group, with lines of its own indent', (to) => (to.group(), to.group(), to.log(yaml))],
     ['in a table', (to) => to.table([{ key, yaml }])],
+    ['wrapped at other places than its own', (to) => to.log(key.replace(/.{29}/gs, '$&\n  '))],
   ])('%s', (_, write) => {
     const shown = ofValues(written(write));
     expect(shown).toContain('[redacted]');
@@ -126,6 +127,14 @@ it('a short value is redacted as a whole word, and true and false are no secrets
   expect(short('ab abc true null - x-ab')).toBe('[redacted] abc true null - x-[redacted]');
 });
 
+it('a number is redacted as code gets it, however its text was written', () => {
+  const parameters = [{ name: 'card.number', type: 'number', optional: false }] as const;
+  const known = { ...knowing(null), args: { card: { number: '00424242.50' } }, parameters };
+  expect(atOnce(redactorOf(known)(['424242.5, 00424242.50, 424243']))).toEqual([
+    '[redacted], [redacted], 424243',
+  ]);
+});
+
 describe('the name of a member', () => {
   const data = [{ expiration_month: 1, account_number: 2, 'Ada Lovelace': { secret_name: [3] } }];
   const shown = (text: string, more: Partial<KnownToRun> = {}): string =>
@@ -150,8 +159,9 @@ describe('the name of a member', () => {
       { in_document: { type: 'token', data: { from_store: 1 } } },
       0,
     );
-    expect(shown('from_retrieve, from_store, in_document', { opened })).toBe(
-      '[redacted], [redacted], in_document',
+    opened.add('svc.tokenize', [{ id: 'an id', type: 'token', data: { from_older_token: 1 } }]);
+    expect(shown('from_retrieve, from_store, from_older_token, in_document', { opened })).toBe(
+      '[redacted], [redacted], [redacted], in_document',
     );
   });
 
@@ -164,6 +174,16 @@ describe('the name of a member', () => {
     expect(shown(names, { configuration: { secret_name: 'x' } })).toBe('[redacted], secret_name');
     expect(shown(names, { code: 'args.data.secret_name' })).toBe('[redacted], secret_name');
     expect(shown(names, { code: `args['Ada Lovelace']` })).toBe('Ada Lovelace, [redacted]');
+  });
+
+  it('that the code almost contains costs a step for each character', () => {
+    const near = 'a'.repeat(25_000);
+    const data = Array.from({ length: 100 }, (_, n) => ({ [`${'a'.repeat(n)}b${near}`]: true }));
+    const before = process.cpuUsage();
+    expect(shown('aaaa', { data, code: 'a'.repeat(50_000) })).toBe('[redacted]');
+    const { user, system } = process.cpuUsage(before);
+    // About 200 ms. With a step for each pair of characters it takes 7 s.
+    expect((user + system) / 1_000).toBeLessThan(3_000);
   });
 
   it('is redacted all the same where it is a value too', () => {
@@ -207,6 +227,7 @@ describe('redacting an error of code', () => {
   const cases: [string, readonly unknown[], ThrownError][] = [
     ['1 MiB of body, 200,000 values', [known], custom(known.slice(0, 25_000))],
     ['a body of line breaks', [known], custom('\n'.repeat(1_000_000))],
+    ['values of line breaks', ['\n'.repeat(1_000_000), '\n'.repeat(1_100_000)], custom('said')],
     ['texts and values of one letter', sameLetter(10_000), listed('a'.repeat(1_000))],
     ['texts in every encoding', [known], listed('%41\\u0041+QUFB'.repeat(70))],
     ['a million arguments', [Array.from({ length: 1_000_000 }, (_, n) => n)], listed('1')],

@@ -1,8 +1,10 @@
 import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
 import { typedMembers } from '@glovebox/vault';
+import { numberOf } from '@glovebox/wire';
+import { valueAt } from './cast-arguments';
 import type { OpenedValues } from './opened-values';
-import { byteText, cutsIn, partLengthMin, viewsOf, type View } from './redact-views';
+import { byteText, cutsIn, joinedLines, partLengthMin, viewsOf, type View } from './redact-views';
 
 /**
  * Takes texts of at most 64 KB that stand one below the other: what code throws, or the lines of its
@@ -37,7 +39,7 @@ const nameLengthMin = 7;
 /** The cost of making a byte of a view and looking it up. Comparing values comes on top. */
 const stepsPerByte = 8;
 /** The characters of code that are searched for a name in one step. */
-const codePerStep = 16;
+const codePerStep = 4;
 /** The work between two points where others may be served. */
 const stepsAtOnce = 50_000;
 /** The longest short word in UTF-8. */
@@ -115,7 +117,7 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   const addName = (name: string): void => {
     if (name.length >= nameLengthMin && !shown.has(name)) names.add(name);
   };
-  let left = yield* addValues(index, [args, configuration], knownValuesMax);
+  let left = yield* addValues(index, [args, castNumbers(known), configuration], knownValuesMax);
   left = yield* addValues(index, [data, opened.values], left, addName);
   left -= names.size;
   if (left < 0) return 'too many';
@@ -128,6 +130,13 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   }
   return index;
 }
+
+/** Numbers that code gets in place of texts such as `0042`. */
+const castNumbers = ({ args, parameters }: KnownToRun): (number | undefined)[] =>
+  parameters.map(({ name, type }) => {
+    const text = type === 'number' ? valueAt(args, name.split('.')) : undefined;
+    return typeof text === 'string' ? numberOf(text) : undefined;
+  });
 
 /** Names of members that tell nothing: everybody knows them, or the author declared them. */
 function shownNames({ configuration, parameters }: KnownToRun): ReadonlySet<string> {
@@ -154,7 +163,7 @@ function* addValues(
     const value = next.value;
     left -= 1;
     if (left % valuesAtOnce === 0) yield;
-    if (typeof value === 'string') addValue(index, value);
+    if (typeof value === 'string') addText(index, value);
     else if (typeof value === 'number') addValue(index, String(value));
     else if (Array.isArray(value)) {
       if (value.length > left) return -1;
@@ -165,6 +174,13 @@ function* addValues(
     }
   }
   return left;
+}
+
+/** A text of several lines may be wrapped at other places than its own. */
+function addText(index: Index, text: string): void {
+  addValue(index, text);
+  const beginning = text.slice(0, 2 * valueCharactersMax);
+  if (beginning.includes('\n')) addValue(index, joinedLines(beginning));
 }
 
 /** Looks only at the beginning of a value. Most values are in no text. */
@@ -211,9 +227,32 @@ function shownByCode(index: Index, place: number): { isShown: boolean; steps: nu
   if (place < index.namesFrom) return { isShown: false, steps: 0 };
   const known = index.inCode.get(place);
   if (known !== undefined) return { isShown: known, steps: 0 };
-  const isShown = index.code.includes(index.values[place] ?? '');
+  const isShown = contains(index.code, index.values[place] ?? '');
   index.inCode.set(place, isShown);
   return { isShown, steps: index.code.length / codePerStep };
+}
+
+/**
+ * Like `includes`, with work for each character and not for each pair of them: whoever chooses both
+ * texts would hold up everybody (Knuth, Morris and Pratt).
+ */
+function contains(text: string, part: string): boolean {
+  if (part.length > text.length) return false;
+  // The length of the longest beginning of the part that ends before each place of it.
+  const shorter = new Int32Array(part.length + 1);
+  const lengthen = (length: number, code: number): number => {
+    let known = length;
+    while (known > 0 && part.charCodeAt(known) !== code) known = shorter[known] ?? 0;
+    return part.charCodeAt(known) === code ? known + 1 : 0;
+  };
+  for (let at = 1; at < part.length; at += 1) {
+    shorter[at + 1] = lengthen(shorter[at] ?? 0, part.charCodeAt(at));
+  }
+  let length = 0;
+  for (let at = 0; at < text.length && length < part.length; at += 1) {
+    length = lengthen(length, text.charCodeAt(at));
+  }
+  return length === part.length;
 }
 
 // ---- one pass over a view ----

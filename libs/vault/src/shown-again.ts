@@ -12,7 +12,6 @@ interface KeptAnswer {
   readonly entityId: string;
   /** As they are stored. */
   readonly sights: unknown;
-  readonly keptAt: Date;
   /** Its body went with the data of a token. */
   readonly isErased: boolean;
 }
@@ -35,12 +34,11 @@ export async function decideShowing(
   { use, principalOf }: Showing,
   answers: readonly KeptAnswer[],
 ): Promise<Verdict[]> {
-  const asked = answers.map(({ entityId, keptAt, isErased, ...answer }, at) => {
+  const asked = answers.map(({ entityId, isErased, ...answer }, at) => {
     const sights = parseSights(answer.sights);
     return {
       at,
       entity_id: entityId,
-      kept_at: keptAt,
       is_gone: isErased || sights === null,
       is_refused: sights?.some((sight) => !isStillShown(sight, principalOf)) ?? false,
       sights: sightsOfTokens(sights ?? [], principalOf),
@@ -90,6 +88,7 @@ interface SightOfTokens {
   readonly transforms: readonly string[];
   readonly transform: string;
   readonly ids: string[];
+  readonly made_at: number[];
 }
 
 /** The tokens with the grants that decide on them, once for each application and permission. */
@@ -98,11 +97,12 @@ function sightsOfTokens(
   principalOf: Showing['principalOf'],
 ): SightOfTokens[] {
   const byGrants = new Map<string, SightOfTokens>();
-  for (const { applicationId, permission, transform, ids = [] } of sights) {
+  for (const { applicationId, permission, transform, ids = [], madeAt = [] } of sights) {
     const name = [applicationId, permission, transform].join(' ');
     const [containers, transforms] = grantValues(grantsOf(principalOf(applicationId), permission));
-    const known = byGrants.get(name) ?? { containers, transforms, transform, ids: [] };
+    const known = byGrants.get(name) ?? { containers, transforms, transform, ids: [], made_at: [] };
     known.ids.push(...ids);
+    known.made_at.push(...madeAt);
     byGrants.set(name, known);
   }
   return [...byGrants.values()];
@@ -114,12 +114,12 @@ const grantsOf = (principal: Principal | undefined, permission: Permission) =>
 const rankOf = (transform: string): string =>
   `array_position(ARRAY['redact', 'mask', 'reveal'], ${transform})`;
 
-/** A token that is younger than the answer took the id of one that is gone. */
+/** A token that was made at another time took the id of one that is gone. */
 const showingStatement: Prepared = {
   name: 'decide-showing',
   text: `
 WITH asked AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($2::json) AS a (at integer, entity_id text, kept_at timestamptz,
+  SELECT * FROM json_to_recordset($2::json) AS a (at integer, entity_id text,
     is_gone boolean, is_refused boolean, sights json)
 ), verdict AS MATERIALIZED (
   SELECT a.at, a.entity_id, coalesce(f.ids, '{}') AS ids,
@@ -130,11 +130,12 @@ WITH asked AS MATERIALIZED (
       bool_or(t.id IS NULL) AS is_gone,
       bool_or((${rankOf('g.transform')} >= ${rankOf('s.transform')}) IS NOT TRUE) AS is_refused
     FROM json_to_recordset(a.sights) AS s (containers text[], transforms text[], transform text,
-      ids text[])
-    CROSS JOIN unnest(s.ids) AS seen (id)
+      ids text[], made_at numeric[])
+    CROSS JOIN unnest(s.ids, s.made_at) AS seen (id, made_at)
     LEFT JOIN LATERAL (
       SELECT t.id, t.container FROM tokens t
-      WHERE t.tenant_id = $1 AND t.id = seen.id AND ${isLive} AND t.created_at <= a.kept_at LIMIT 1
+      WHERE t.tenant_id = $1 AND t.id = seen.id AND ${isLive}
+        AND extract(epoch FROM t.created_at) * 1000 = seen.made_at LIMIT 1
     ) t ON true
     LEFT JOIN ${decidingGrant('s.containers', 's.transforms')} ON true
   ) f

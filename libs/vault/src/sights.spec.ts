@@ -14,7 +14,7 @@ const { applicationId } = principal;
 function seen(tokens: readonly (readonly [string, string, Transform])[]): Sights {
   const sights = new Sights();
   for (const [id, container, transform] of tokens) {
-    sights.see(principal, 'token:use', { id, container, transform });
+    sights.see(principal, 'token:use', { id, container, transform, createdAt: new Date(7) });
   }
   return sights;
 }
@@ -30,8 +30,19 @@ describe('the sights of an answer', () => {
     ]);
     const sight = { applicationId, permission: 'token:use' };
     expect(sights.list()).toEqual([
-      { ...sight, container: '/x/', transform: 'reveal', ids: ['a', 'b'] },
-      { ...sight, container: '/y/', transform: 'redact', ids: ['c'] },
+      { ...sight, container: '/x/', transform: 'reveal', ids: ['a', 'b'], madeAt: [7, 7] },
+      { ...sight, container: '/y/', transform: 'redact', ids: ['c'], madeAt: [7] },
+    ]);
+  });
+
+  it('tell a token from a later one of the same id, however much was seen of each', () => {
+    const sights = new Sights();
+    const token = { id: 'a', container: '/x/' };
+    sights.see(principal, 'token:use', { ...token, transform: 'mask', createdAt: new Date(7) });
+    sights.see(principal, 'token:use', { ...token, transform: 'reveal', createdAt: new Date(8) });
+    expect(sights.list()).toMatchObject([
+      { transform: 'mask', ids: ['a'], madeAt: [7] },
+      { transform: 'reveal', ids: ['a'], madeAt: [8] },
     ]);
   });
 

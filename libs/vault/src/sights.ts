@@ -10,6 +10,24 @@ export interface Sight {
   readonly container: string;
   readonly transform: Transform;
   readonly ids?: readonly string[];
+  /**
+   * When the token of each id was made, in milliseconds since 1970. Another one may take the id
+   * later, even before the answer is kept.
+   */
+  readonly madeAt?: readonly number[];
+}
+
+interface SeenToken {
+  readonly id: string;
+  readonly container: string;
+  readonly transform: Transform | null;
+  readonly createdAt: Date;
+}
+
+interface Seen {
+  readonly id: string;
+  readonly madeAt: number;
+  readonly sight: Sight;
 }
 
 /** Tokens that one answer remembers by their id, and containers that it remembers beyond them. */
@@ -25,34 +43,31 @@ export const showsAsMuch = (now: Transform | undefined, then: Transform): boolea
 
 /** Remembers what was seen of tokens on the way to an answer, which shows it again when repeated. */
 export class Sights {
-  readonly #tokens = new Map<string, { readonly id: string; readonly sight: Sight }>();
+  readonly #tokens = new Map<string, Seen>();
   readonly #containers = new Map<string, Sight>();
 
   see(
     { applicationId }: Principal,
     permission: Permission,
-    token: {
-      readonly id: string;
-      readonly container: string;
-      readonly transform: Transform | null;
-    },
+    { id, container, transform, createdAt }: SeenToken,
   ): void {
-    const { id, container, transform } = token;
+    const madeAt = createdAt.getTime();
     const sight: Sight = { applicationId, permission, container, transform: transform ?? 'redact' };
-    const name = [applicationId, permission, id].join(' ');
+    const name = [applicationId, permission, id, madeAt].join(' ');
     const known = this.#tokens.get(name);
     if (known && showsAsMuch(known.sight.transform, sight.transform)) return;
-    if (known || this.#tokens.size < rememberedMax) this.#tokens.set(name, { id, sight });
+    if (known || this.#tokens.size < rememberedMax) this.#tokens.set(name, { id, madeAt, sight });
     else if (this.#containers.size < rememberedMax) this.#containers.set(nameOf(sight), sight);
     else this.#containers.set(tooMany, { ...sight, container: tooMany });
   }
 
   list(): Sight[] {
-    const sights = new Map<string, Sight & { readonly ids: string[] }>();
-    for (const { id, sight } of this.#tokens.values()) {
-      const known = sights.get(nameOf(sight));
-      if (known) known.ids.push(id);
-      else sights.set(nameOf(sight), { ...sight, ids: [id] });
+    const sights = new Map<string, Sight & { readonly ids: string[]; readonly madeAt: number[] }>();
+    for (const { id, madeAt, sight } of this.#tokens.values()) {
+      const known = sights.get(nameOf(sight)) ?? { ...sight, ids: [], madeAt: [] };
+      sights.set(nameOf(sight), known);
+      known.ids.push(id);
+      known.madeAt.push(madeAt);
     }
     return [...sights.values(), ...this.#containers.values()];
   }

@@ -245,19 +245,40 @@ describe('a run with an idempotency key', () => {
     expect([again.status, await again.text()]).toEqual([200, text]);
   });
 
-  it('of a gateway of the release before, which did not say what it shows, is 410 and says how it ended', async () => {
+  it.each([
+    ['an error', { args: { fails: 'BadRequestError' } }, 'NULL', 'failed', 400],
+    ['an answer that created no token', {}, `'[]'`, 'completed', 200],
+  ])(
+    'of a gateway of the release before, which did not say what it shows, is 410 for %s',
+    async (_, body, sights, outcome, status) => {
+      const once = randomUUID();
+      await react(once, body);
+      await gateway.asAdmin(
+        `UPDATE idempotency_keys SET sights = ${sights}, outcome = NULL, run_id = NULL,
+           ended_at = NULL
+         WHERE path = '/reactors/${reactorId}/react'`,
+      );
+      expect(await react(once, body)).toMatchObject({
+        status: 410,
+        body: { code: 'data_gone', ended: { outcome, http_status: status } },
+        isReplay: false,
+      });
+      expect(await runsSoFar()).toBe(1);
+    },
+  );
+
+  it('is 410 where another token took the id of one that it shows, even while the code ran', async () => {
+    const id = `own-${randomUUID()}`;
+    await gateway.token('old', { id });
     const once = randomUUID();
-    await react(once, { args: { fails: 'BadRequestError' } });
-    await gateway.asAdmin(
-      `UPDATE idempotency_keys SET sights = NULL, outcome = NULL, run_id = NULL, ended_at = NULL
-       WHERE path = '/reactors/${reactorId}/react'`,
-    );
-    expect(await react(once, { args: { fails: 'BadRequestError' } })).toMatchObject({
-      status: 410,
-      body: { code: 'data_gone', ended: { outcome: 'failed', http_status: 400 } },
-      isReplay: false,
-    });
-    expect(await runsSoFar()).toBe(1);
+    const body = { args: { echo: `{{ ${id} }}`, wait: 1_000 } };
+    const first = react(once, body);
+    await waitFor(async () => (await gateway.uses(id)).length > 0);
+    await gateway.asAdmin(`DELETE FROM tokens WHERE id = '${id}'`);
+    await gateway.token('new', { id });
+    expect(await first).toMatchObject({ status: 200, body: { raw: { echo: 'old' } } });
+    expect(await react(once, body)).toMatchObject({ status: 410, body: { code: 'data_gone' } });
+    expect(await rowsOf()).toHaveLength(1);
   });
 
   it('is not run again where its answer was too large to be kept', async () => {

@@ -241,13 +241,18 @@ describe('the replay of a webhook', () => {
     const reactorId = randomUUID();
     const ended = { status: 'failed' } as const;
     const token = () => api.storedToken({ data: 'x', containers: ['/pci/'] }, caller.key);
+    const madeAt = async (id: string): Promise<number> => {
+      const statement = 'SELECT created_at AS at FROM tokens WHERE id = $1';
+      const [row] = await api.admin.query<{ at: Date }>(statement, [id]);
+      return row?.at.getTime() ?? 0;
+    };
     const webhookOf = async (id: string, container = '/pci/'): Promise<string> => {
       const sight = {
         applicationId: caller.id,
         permission: 'token:use',
         transform: 'reveal',
       } as const;
-      const sights = [{ ...sight, container, ids: [id] }];
+      const sights = [{ ...sight, container, ids: [id], madeAt: [await madeAt(id)] }];
       return data.webhook(tenantId, { reactorId, ended, sights });
     };
     const tokens = [await token(), await token(), await token()];

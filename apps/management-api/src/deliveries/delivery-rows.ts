@@ -69,7 +69,6 @@ export async function findDelivery(
 interface ReplayableDelivery {
   readonly id: string;
   readonly sights: unknown;
-  readonly keptAt: Date;
   readonly isErased: boolean;
 }
 
@@ -83,10 +82,10 @@ export function replayableDeliveries(
   ids: readonly string[],
 ): Promise<ReplayableDelivery[]> {
   return sql.query<ReplayableDelivery>(
-    `SELECT id, sights, created_at AS "keptAt", body IS NULL AS "isErased" FROM ended_deliveries
+    `SELECT id, sights, body IS NULL AS "isErased" FROM ended_deliveries
      WHERE tenant_id = $1 AND id = ANY ($2) AND (body IS NOT NULL OR sights IS NOT NULL)
      UNION ALL
-     SELECT id, sights, created_at, false FROM webhook_deliveries
+     SELECT id, sights, false FROM webhook_deliveries
      WHERE tenant_id = $1 AND id = ANY ($2) AND status = 'pending'
      ORDER BY id DESC`,
     [tenantId, ids],

@@ -94,7 +94,6 @@ export interface ResultRow {
   readonly hasWebhook: boolean;
   readonly body: Buffer | null;
   readonly sights: unknown;
-  readonly keptAt: Date;
 }
 
 /** Finds a run that the application started, until a day after its end. */
@@ -118,14 +117,14 @@ export async function findResult(
        WHERE tenant_id = $1 AND id = $2 AND resource_id = $3 AND application_id = $4
          AND mode = 'async' AND ended_at > now() - interval '24 hours'
      ), webhook AS (
-       SELECT true AS found, body, sights, created_at FROM webhook_deliveries
+       SELECT true AS found, body, sights FROM webhook_deliveries
        WHERE tenant_id = $1 AND id = $2
        UNION ALL
-       SELECT true, body, sights, created_at FROM ended_deliveries
+       SELECT true, body, sights FROM ended_deliveries
        WHERE tenant_id = $1 AND id = $2
      )
      SELECT status, outcome, http_status AS "httpStatus", ended_at AS "endedAt",
-       found IS TRUE AS "hasWebhook", body, sights, coalesce(created_at, ended_at) AS "keptAt"
+       found IS TRUE AS "hasWebhook", body, sights
      FROM run LEFT JOIN webhook ON true`,
     [run.tenantId, run.id, run.reactorId, run.applicationId],
   );

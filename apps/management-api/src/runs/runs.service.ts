@@ -83,7 +83,7 @@ export class RunsService {
   }
 
   async #requireShown(actor: Actor, id: string, row: ResultRow): Promise<void> {
-    const { outcome, httpStatus, endedAt: at, hasWebhook, body, keptAt } = row;
+    const { outcome, httpStatus, endedAt: at, hasWebhook, body } = row;
     const { tenantId, applicationId: actorId } = actor.principal;
     const definitions = await this.ctx.definitions.follower.current();
     const line = { operation: 'result.read', entityType: 'run', traceId: actor.traceId };
@@ -96,7 +96,6 @@ export class RunsService {
       {
         entityId: id,
         sights: hasWebhook ? row.sights : [],
-        keptAt,
         isErased: hasWebhook && body === null,
       },
       { outcome, httpStatus, at, runId: id },

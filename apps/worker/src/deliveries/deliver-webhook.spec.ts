@@ -138,10 +138,10 @@ describe('a webhook', () => {
 
   it('whose data is gone is sent all the same, and its body is not kept behind its end', async () => {
     const sights = (token: string): string =>
-      JSON.stringify([{ applicationId: randomUUID(), ids: [token] }]);
+      JSON.stringify([{ applicationId: randomUUID(), ids: [token], madeAt: [1_000] }]);
     await worker.admin.query(
       `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
-       VALUES ($1, 'there', 'token', '/', '', now() - interval '1 second')`,
+       VALUES ($1, 'there', 'token', '/', '', to_timestamp(1))`,
       [worker.tenantId],
     );
     const kept = async (shown: string | null): Promise<boolean | undefined> => {

@@ -182,7 +182,7 @@ const endStatement: Prepared = {
     logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
       callback_url, receiver, path, body, sights, attempt_log, outcome, created_at, ended_at)
     SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, path,
-      CASE WHEN NOT sights_are_gone(tenant_id, sights, created_at) THEN body END, sights,
+      CASE WHEN NOT sights_are_gone(tenant_id, sights) THEN body END, sights,
       ${listed}, $5, created_at, now() FROM ended),
     attempted AS (SELECT tenant_id, ${pathColumn} AS path FROM ended
       WHERE jsonb_array_length($3::jsonb) > 0),

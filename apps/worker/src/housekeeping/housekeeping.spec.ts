@@ -63,7 +63,7 @@ const token = (tenantId: string, id: string, expires: string): Promise<unknown> 
   worker.admin.query(
     `WITH token AS (
        INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
-       VALUES ($1, $2, 'token', '/', '', now(), ${expires}) RETURNING tenant_id, id)
+       VALUES ($1, $2, 'token', '/', '', to_timestamp(0), ${expires}) RETURNING tenant_id, id)
      SELECT 1 FROM token`,
     [tenantId, id],
   );
@@ -275,7 +275,15 @@ it('results are erased a day after their webhook ended, and its line stays', asy
 
 describe('answers that show a token', () => {
   const sightOf = (...ids: string[]): string =>
-    JSON.stringify([{ applicationId: randomUUID(), container: '/', transform: 'reveal', ids }]);
+    JSON.stringify([
+      {
+        applicationId: randomUUID(),
+        container: '/',
+        transform: 'reveal',
+        ids,
+        madeAt: ids.map(() => 0),
+      },
+    ]);
   const outcomeOf = (sights: string, tenantId = worker.tenantId, name = randomUUID()) =>
     worker.admin.query(
       `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
@@ -331,11 +339,14 @@ describe('answers that show a token', () => {
     expect(await bodies()).toBe(0);
   });
 
-  it('stay where the token is a new one under the old name', async () => {
+  it('are erased where the token is a new one under the old name, though they were stored after it', async () => {
     await token(worker.tenantId, 'named', never);
     await ctx.database.query(`DELETE FROM tokens WHERE id = 'named'`);
     await token(worker.tenantId, 'named', never);
     await outcomeOf(sightOf('named'));
+    const anotherMadeAt = `to_timestamp(1) WHERE id = 'named'`;
+    await worker.admin.query(`UPDATE tokens SET created_at = ${anotherMadeAt}`);
+    await outcomeOf(JSON.stringify([{ ids: ['named'], madeAt: [1_000] }]));
     await keepHouse(
       async () => (await left('gone_tokens WHERE is_second', 'tenant_id')).length > 0,
     );
@@ -355,6 +366,20 @@ describe('answers that show a token', () => {
     expect(await eraseGoneAnswers(ctx.database, 1_000)).toBe(1_000);
     expect(await bodies()).toBe(1_500);
     await keepHouse(async () => (await bodies()) === 0);
+  });
+
+  it('wait for 5,000 tokens of others at a time, which no answer shows', async () => {
+    const neighbour = randomUUID();
+    await worker.admin.query(
+      `INSERT INTO gone_tokens (tenant_id, key, due_at)
+       SELECT $1, n, now() - interval '1 minute' FROM generate_series(1, 4999) n`,
+      [neighbour],
+    );
+    await token(worker.tenantId, 'deleted', never);
+    await outcomeOf(sightOf('deleted'));
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'deleted'`);
+    expect(await eraseGoneAnswers(ctx.database, 1_000)).toBe(5_000);
+    expect(await bodies()).toBe(0);
   });
 
   it('are found by an index on every part of the log', async () => {

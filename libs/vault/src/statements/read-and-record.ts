@@ -37,6 +37,7 @@ export interface AskedUse {
 export interface SealedToken {
   readonly id: string;
   readonly container: string;
+  readonly createdAt: Date;
   /** Null when no grant covers the token. */
   readonly transform: Transform | null;
   /** The sealed bytes that it gives, or null if it gives nothing. */
@@ -124,7 +125,7 @@ SELECT ${parts.answer}`;
 
 const statementAboutUse = (sealed: string): string =>
   readingStatement({
-    found: 't.id, t.container',
+    found: 't.id, t.container, t.created_at',
     where: '',
     bytes: `CASE WHEN count(*) = cardinality($2::text[]) AND bool_and(sealed IS NOT NULL)
     THEN sum(octet_length(sealed)) END`,
@@ -132,7 +133,8 @@ const statementAboutUse = (sealed: string): string =>
     weighed: 'bytes',
     recordedIds: `coalesce(ids, '{}')`,
     isRecorded: '',
-    answer: `id, container, transform, octet_length(sealed) AS bytes, ${sealed}
+    answer: `id, container, created_at AS "createdAt", transform, octet_length(sealed) AS bytes,
+  ${sealed}
 FROM found, verdict`,
   });
 
@@ -223,6 +225,8 @@ WITH uses AS MATERIALIZED (
     SELECT coalesce(array_agg(t.id ORDER BY w.rank), '{}') AS found,
       string_agg(t.id, E'\\n' ORDER BY w.rank) AS ids,
       string_agg(t.container, E'\\n' ORDER BY w.rank) AS homes,
+      string_agg((extract(epoch FROM t.created_at) * 1000)::bigint::text, E'\\n'
+        ORDER BY w.rank) AS made,
       string_agg(coalesce(g.transform, ''), E'\\n' ORDER BY w.rank) AS given,
       string_agg(coalesce(octet_length(s.sealed)::text, ''), E'\\n' ORDER BY w.rank) AS sizes,
       string_agg(CASE WHEN octet_length(s.sealed) <= u.at_once_max THEN s.sealed END, ''
@@ -242,7 +246,7 @@ WITH uses AS MATERIALIZED (
     destination_host
   FROM verdict WHERE deferred IS NOT TRUE
 )
-SELECT at, deferred, ids, homes, given, sizes, ${released('sealed')}
+SELECT at, deferred, ids, homes, made, given, sizes, ${released('sealed')}
 FROM verdict`,
 };
 
@@ -251,11 +255,12 @@ interface SharedRow {
   readonly at: number;
   readonly deferred: boolean | null;
   /**
-   * Ids, containers, transforms and sizes of the tokens found, in order and separated; null where
-   * none was.
+   * Ids, containers, times of creation, transforms and sizes of the tokens found, in order and
+   * separated; null where none was.
    */
   readonly ids: string | null;
   readonly homes: string | null;
+  readonly made: string | null;
   readonly given: string | null;
   readonly sizes: string | null;
   /** All values, one after the other. */
@@ -297,10 +302,13 @@ export async function readUsesTogether(
   });
 }
 
-function tokensIn({ ids, homes, given: transforms, sizes, sealed }: SharedRow): SealedToken[] {
-  if (ids === null || homes === null || transforms === null || sizes === null) return [];
+function tokensIn({ ids, homes, made, given, sizes, sealed }: SharedRow): SealedToken[] {
+  if (ids === null || homes === null || made === null || given === null || sizes === null) {
+    return [];
+  }
   const containers = homes.split(separator);
-  const each = transforms.split(separator);
+  const times = made.split(separator);
+  const transforms = given.split(separator);
   const lengths = sizes.split(separator);
   let end = 0;
   return ids.split(separator).map((id, n) => {
@@ -310,7 +318,8 @@ function tokensIn({ ids, homes, given: transforms, sizes, sealed }: SharedRow): 
     return {
       id,
       container: containers[n] ?? '',
-      transform: (each[n] || null) as SealedToken['transform'],
+      createdAt: new Date(Number(times[n])),
+      transform: (transforms[n] || null) as SealedToken['transform'],
       bytes,
       sealed: sealed && bytes !== null ? sealed.subarray(start, end) : null,
     };
