@@ -74,7 +74,7 @@ export async function handleReact(
   const answer =
     key === undefined
       ? { status, text: JSON.stringify(await begin()), isReplay: false }
-      : await runOnce(ctx, decided, { key, body: bytes, status, traceId }, begin);
+      : await runOnce(ctx, decided, { key, body: bytes, status, traceId, room }, begin);
   sendText(res, answer.status, answer.text, {
     [traceHeader]: traceId,
     ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),

@@ -274,6 +274,22 @@ describe('a run with an idempotency key', () => {
   });
 });
 
+describe('a large answer', () => {
+  const body = { args: { echo: 'x'.repeat(200_000) } };
+
+  it('that is repeated waits for a turn of its tenant, and a small one does not', async () => {
+    const [large, small] = [randomUUID(), randomUUID()];
+    await Promise.all([react(large, body), react(small, {})]);
+    const { turns } = gateway.ctx.shares;
+    const endTurn = await turns.take(gateway.tenantId);
+    const again = react(large, body);
+    await waitFor(() => turns.state.waiting === 1);
+    expect(await react(small, {})).toMatchObject({ status: 200, isReplay: true });
+    endTurn();
+    expect(await again).toMatchObject({ status: 200, body: { raw: body.args }, isReplay: true });
+  });
+});
+
 describe('an async run with an idempotency key', () => {
   const runs = () =>
     gateway.ctx.database.query('SELECT id FROM reactor_runs WHERE reactor_id = $1', [reactorId]);
