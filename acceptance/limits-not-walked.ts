@@ -216,7 +216,8 @@ export const unreachable: readonly {
       ...['large-openings.waitingOpeningsMax', 'searches.searchesMax', 'searches.listsMax'],
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
       ...['destinations.openingsWaitingMax', 'breaker.failuresMax', 'page-shares.pageBytesMax'],
-      'page-shares.waitingPagesMax',
+      ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],
+      'run-rows.smallResultBytesMax',
     ],
   },
   {
@@ -227,6 +228,7 @@ export const unreachable: readonly {
       ...['expand-stream.batchBytesMax', 'document-path.namedStepsMax', 'run-log.waitingBytesMax'],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
+      'answers.smallAnswerBytesMax',
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
       ...[
         'redis-scripts.goneMax',

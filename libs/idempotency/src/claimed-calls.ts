@@ -37,8 +37,9 @@ interface Outcome {
 /** The outcome of an earlier call, still sealed. */
 export interface Replay extends CallName {
   readonly status: number;
-  /** Null: the answer was erased with the data that it shows. */
+  /** Null: the answer was erased with the data that it shows, or is large and not read yet. */
   readonly response: Buffer | null;
+  readonly isLarge: boolean;
   readonly isRun: boolean;
   /** As they are stored. Null where the answer shows nothing of tokens, unless it is of a run. */
   readonly sights: unknown;
@@ -53,6 +54,9 @@ interface Row extends Omit<Replay, keyof CallName | 'status'> {
   readonly isHeld: boolean;
   readonly status: number | null;
 }
+
+/** A larger answer is read by itself, when it is its turn. */
+const smallAnswerBytesMax = 64 * 1024;
 
 const keptFor = `interval '24 hours'`;
 const ofCall = `tenant_id = $1 AND application_id = $2 AND path = $3 AND key_hash = $4`;
@@ -107,10 +111,12 @@ WITH known AS (
   RETURNING k.owner
 )
 SELECT c.owner IS NOT NULL AS "isClaimed", k.body_hash AS "bodyHash",
-  k.lease_until >= now() AS "isHeld", k.status, k.response, k.sights, k.outcome,
+  k.lease_until >= now() AS "isHeld", k.status, k.sights, k.outcome, size.is_large AS "isLarge",
+  CASE WHEN NOT size.is_large THEN k.response END AS response,
   k.run_bytes IS NOT NULL AS "isRun",
   k.run_id AS "runId", coalesce(k.ended_at, k.created_at) AS "endedAt"
-FROM claimed c FULL JOIN known k ON true`,
+FROM claimed c FULL JOIN known k ON true CROSS JOIN LATERAL (
+  SELECT coalesce(octet_length(k.response), 0) > ${smallAnswerBytesMax} AS is_large) size`,
 };
 
 /**
@@ -134,6 +140,15 @@ export async function claimCall(
   const { isHeld, status: endedWith, ...replay } = row;
   if (endedWith !== null) return { ...name, ...replay, status: endedWith };
   throw isHeld ? underWay() : new Problem('run_interrupted');
+}
+
+/** Reads a large answer. Null: it was erased meanwhile. */
+export async function readAnswer(sql: Sql, name: CallName): Promise<Buffer | null> {
+  const [row] = await sql.query<Pick<Row, 'response'>>(
+    `SELECT response FROM idempotency_keys WHERE ${ofCall}`,
+    valuesOf(name),
+  );
+  return row?.response ?? null;
 }
 
 /** Bytes that the outcomes of runs of a tenant take, each with those of its row. */

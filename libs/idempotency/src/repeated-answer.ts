@@ -3,7 +3,7 @@ import type { Sql } from '@glovebox/database';
 import type { EndedWork } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { requireShown } from '@glovebox/vault';
-import { placeOf, type Replay } from './claimed-calls';
+import { placeOf, readAnswer, type Replay } from './claimed-calls';
 
 /** The caller that sent the call again, with the applications as they are now. */
 interface Repetition {
@@ -15,7 +15,8 @@ interface Repetition {
 
 /**
  * Opens the stored answer of an earlier call: the JSON that was sent. One that may show data of
- * tokens is decided anew and recorded. Refuses it where that data could not be opened now.
+ * tokens is decided anew and recorded. Refuses it where that data could not be opened now. A large
+ * one costs so much that the caller of this must wait for its turn.
  */
 export async function repeatedAnswer(
   sql: Sql,
@@ -23,7 +24,8 @@ export async function repeatedAnswer(
   replay: Replay,
   { actor, entityType, entityId, principalOf }: Repetition,
 ): Promise<Buffer> {
-  const { response, isRun, runId } = replay;
+  const { isRun, runId } = replay;
+  const response = replay.isLarge ? await readAnswer(sql, replay) : replay.response;
   if (mayShowTokens(replay)) {
     // The release before kept of a run what it created alone, and not which run it was.
     const sights = isRun && runId === null ? null : replay.sights;

@@ -117,7 +117,7 @@ export const pendingSettings = {
 /** Settings of a process that writes answers as their callers read them. */
 export const answerSettings = {
   ANSWER_IDLE_MS: integer(
-    'how long a caller may take nothing of an answer of the management API',
+    'how long a caller may take nothing of an answer that is made here',
     30_000,
     { min: 100, max: 600_000 },
   ),

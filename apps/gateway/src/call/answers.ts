@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
-import { traceHeader } from '@glovebox/wire';
+import { PacedAnswer, traceHeader } from '@glovebox/wire';
 import { endConnection } from '../connection/caller-connection';
 import { destinationStatusHeader } from '../connection/forwarded-headers';
 import { hasBody } from '../connection/intake';
+import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
+import type { Room } from './call-shares';
 
 export function sendJson(
   res: ServerResponse,
@@ -22,12 +24,63 @@ export function sendText(
   text: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
 ): void {
+  writeJsonHead(res, status, text, headers);
+  res.end(text);
+}
+
+function writeJsonHead(
+  res: ServerResponse,
+  status: number,
+  text: string | Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
   res.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     ...headers,
   });
-  res.end(text);
+}
+
+/** A larger answer is sent as its caller reads it. */
+const smallAnswerBytesMax = 64 * 1024;
+
+/**
+ * Sends the JSON of work that is done. A large one counts as memory of the call until it is read.
+ * Where there is no room for it, the connection ends: 429 would say that nothing was done.
+ */
+export async function sendDone(
+  ctx: Pick<GatewayContext, 'config'>,
+  res: ServerResponse,
+  room: Room,
+  { status, text }: { readonly status: number; readonly text: string | Buffer },
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= smallAnswerBytesMax) return sendText(res, status, text, headers);
+  try {
+    room.keep(bytes);
+  } catch {
+    return void res.destroy();
+  }
+  writeJsonHead(res, status, text, headers);
+  await endAsRead(ctx, res, typeof text === 'string' ? Buffer.from(text) : text);
+}
+
+/** Ends an answer in one piece. A caller that reads too slowly loses its connection. */
+export async function endAsRead(
+  { config }: Pick<GatewayContext, 'config'>,
+  res: ServerResponse,
+  body: Buffer,
+): Promise<void> {
+  if (body.length <= smallAnswerBytesMax) return void res.end(body);
+  const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
+  const answer = new PacedAnswer(res, pace);
+  try {
+    await answer.write(body);
+    await answer.end();
+  } catch {
+    res.destroy();
+  }
 }
 
 /** Answers whatever was thrown: as the common error, or under `proxy_error` for a proxy call. */

@@ -156,11 +156,15 @@ export class Room implements Reading {
   /** Takes a body apart. A large body waits for its turn. */
   async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {
     this.keep(bytes * copies);
-    if (bytes < smallBytes) return inSlices(work);
+    return bytes < smallBytes ? inSlices(work) : this.inTurn(() => inSlices(work));
+  }
+
+  /** Does long work when it is its turn. */
+  async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const endTurn = await this.takeTurn();
     try {
       await nextSlice();
-      return await inSlices(work);
+      return await work();
     } finally {
       endTurn();
     }

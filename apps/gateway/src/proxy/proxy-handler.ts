@@ -61,7 +61,7 @@ export async function handleProxy(
   const outgoing = changesRequest(proxy)
     ? await transformRequest(ctx, { ...asked, opened: prepared.opened }, req, prepared)
     : prepared;
-  if ('answer' in outgoing) return sendMade(outgoing.answer, asked);
+  if ('answer' in outgoing) return sendMade(ctx, outgoing.answer, asked);
   if (Buffer.isBuffer(outgoing.body)) {
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
@@ -91,7 +91,8 @@ export async function handleProxy(
   const whole = { ...request, headers: askForWhole(request.headers) };
   const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
   const transforming = { ...asked, opened: prepared.opened };
-  if (answer) sendMade(await transformAnswer(ctx, transforming, answer), asked);
+  if (!answer) return;
+  await sendMade(ctx, await transformAnswer(ctx, transforming, answer), asked);
 }
 
 interface Target {

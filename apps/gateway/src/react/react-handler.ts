@@ -24,7 +24,7 @@ import {
   StrictJson,
   traceHeader,
 } from '@glovebox/wire';
-import { sendText } from '../call/answers';
+import { sendDone } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
 import { Finding } from '../call/decision';
@@ -74,8 +74,8 @@ export async function handleReact(
   const answer =
     key === undefined
       ? { status, text: JSON.stringify(await begin()), isReplay: false }
-      : await runOnce(ctx, decided, { key, body: bytes, status, traceId }, begin);
-  sendText(res, answer.status, answer.text, {
+      : await runOnce(ctx, decided, { key, body: bytes, status, traceId, room }, begin);
+  await sendDone(ctx, res, room, answer, {
     [traceHeader]: traceId,
     ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
   });

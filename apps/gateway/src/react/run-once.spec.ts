@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { startRunner, waitFor } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 
+const answerIdleMs = 600;
 const callbackUrl = 'http://127.0.0.1:9/hook';
 const header = 'SVC-IDEMPOTENCY-KEY';
 
@@ -25,6 +27,7 @@ beforeAll(async () => {
     RUNNER_URLS: runner.url,
     RUNNER_SECRET: runner.secret,
     OUTCOME_BYTES_PER_TENANT: String(1024 * 1024),
+    ANSWER_IDLE_MS: String(answerIdleMs),
   });
   key = await gateway.application(['token:use', 'token:create']);
 });
@@ -292,6 +295,43 @@ describe('a run with an idempotency key', () => {
       isReplay: true,
     });
     expect(await runsSoFar()).toBe(1);
+  });
+});
+
+describe('a large answer', () => {
+  const body = { args: { echo: 'x'.repeat(200_000) } };
+
+  it('that is repeated waits for a turn of its tenant, and a small one does not', async () => {
+    const [large, small] = [randomUUID(), randomUUID()];
+    await Promise.all([react(large, body), react(small, {})]);
+    const { turns } = gateway.ctx.shares;
+    const endTurn = await turns.take(gateway.tenantId);
+    const again = react(large, body);
+    await waitFor(() => turns.state.waiting === 1);
+    expect(await react(small, {})).toMatchObject({ status: 200, isReplay: true });
+    endTurn();
+    expect(await again).toMatchObject({ status: 200, body: { raw: body.args }, isReplay: true });
+  });
+
+  it('that nobody reads is counted, and its connection ends in time', async () => {
+    const once = randomUUID();
+    await react(once, body);
+    const { bufferedBytes, calls } = gateway.ctx.shares;
+    const text = JSON.stringify(body);
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').pause();
+    const closed = new Promise((resolve) => socket.on('error', resolve).once('close', resolve));
+    socket.write(
+      (
+        `POST /reactors/${reactorId}/react HTTP/1.1\r\nHost: a\r\nSVC-API-KEY: ${key}\r\n` +
+        `${header}: ${once}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${text.length}\r\n\r\n${text}`
+      ).repeat(60),
+    );
+    await waitFor(() => bufferedBytes.heldBy(gateway.tenantId) > 4 * text.length);
+    await waitFor(() => calls.state.held === 0, { timeoutMs: 20 * answerIdleMs });
+    expect(bufferedBytes.state.held).toBe(0);
+    socket.resume();
+    await closed;
   });
 });
 

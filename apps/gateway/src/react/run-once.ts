@@ -15,6 +15,7 @@ import { Problem, toProblem } from '@glovebox/problems';
 import type { Decided, Invocation } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import { Sights } from '@glovebox/vault';
+import type { Room } from '../call/call-shares';
 import type { GatewayContext } from '../context';
 
 /** A call that came with an idempotency key. */
@@ -24,6 +25,7 @@ interface KeyedCall {
   /** The status of its success: 200 of a run, 202 of one that is accepted. */
   readonly status: 200 | 202;
   readonly traceId: string;
+  readonly room: Room;
 }
 
 /** The answer of a keyed call, as JSON. */
@@ -62,7 +64,8 @@ export async function runOnce(
   const { tenantId } = decided.reactor;
   const claimed = await claim(ctx, decided, call);
   if (!('owner' in claimed)) {
-    const text = await answerAgain(ctx, decided, claimed, call);
+    const again = () => answerAgain(ctx, decided, claimed, call);
+    const text = await (claimed.isLarge ? call.room.inTurn(again) : again());
     return { status: claimed.status, text, isReplay: true };
   }
   const runId = timeOrderedId();

@@ -38,7 +38,7 @@ export class HttpAdapter extends ExpressAdapter {
     this.setHttpServer(server);
   }
 
-  /** Sends what a handler returned: a page, a document, or text that is JSON already. */
+  /** Sends what a handler returned: a page, a document, or what is JSON already. */
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.status(status);
     if (body === undefined) return response.send();
@@ -46,7 +46,7 @@ export class HttpAdapter extends ExpressAdapter {
     const { config, pageBytes, vault, bodies } = this.ctx;
     const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
     if (body instanceof Page) return sendPage(response, body, tenantId, { pageBytes, vault, pace });
-    const json = typeof body === 'string' ? body : JSON.stringify(body);
+    const json = Buffer.isBuffer(body) ? body : Buffer.from(textOf(body));
     return sendWhole(response, json, tenantId, { bufferedBytes: bodies.bufferedBytes, pace });
   }
 
@@ -69,3 +69,5 @@ export class HttpAdapter extends ExpressAdapter {
     return [...new Set(methods)];
   }
 }
+
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));

@@ -43,11 +43,15 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const claimed = await this.#claim(request, key, response.statusCode);
     if (!('owner' in claimed)) {
-      const answer = await this.#answerAgain(request, claimed);
+      const again = () => this.#answerAgain(request, claimed);
+      const { largeOpenings } = this.ctx.vault;
+      const answer = await (claimed.isLarge
+        ? largeOpenings.hold(claimed.tenantId, again)
+        : again());
       response.setHeader(replayHeader, 'true');
       if (answer.length > 0) response.type('json');
       response.status(claimed.status);
-      return of(answer.toString('utf8'));
+      return of(answer.length > 0 ? answer : undefined);
     }
     request.claim = claimed;
     return from(this.#run(claimed, next));

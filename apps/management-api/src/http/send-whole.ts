@@ -10,20 +10,19 @@ import { smallAnswerBytesMax } from '../shares/page-shares';
  */
 export async function sendWhole(
   response: Response,
-  json: string,
+  json: Buffer,
   tenantId: string,
   { bufferedBytes, pace }: { readonly bufferedBytes: Shares; readonly pace: Pace },
 ): Promise<void> {
   response.type('json');
-  const bytes = Buffer.from(json);
-  if (bytes.length <= smallAnswerBytesMax) return void response.send(bytes);
+  if (json.length <= smallAnswerBytesMax) return void response.send(json);
   const isReading = response.req.method === 'GET' || response.req.method === 'HEAD';
-  if (!isReading && !bufferedBytes.hasRoom(tenantId, bytes.length)) return void response.destroy();
-  const release = bufferedBytes.takeNow(tenantId, bytes.length);
+  if (!isReading && !bufferedBytes.hasRoom(tenantId, json.length)) return void response.destroy();
+  const release = bufferedBytes.takeNow(tenantId, json.length);
   try {
-    response.setHeader('content-length', bytes.length);
+    response.setHeader('content-length', json.length);
     const answer = new PacedAnswer(response, pace);
-    await answer.write(bytes);
+    await answer.write(json);
     await answer.end();
   } finally {
     release();

@@ -92,9 +92,14 @@ export interface ResultRow {
   readonly httpStatus: number;
   readonly endedAt: Date;
   readonly hasWebhook: boolean;
+  /** Null: it was erased, or is large and not read yet. */
   readonly body: Buffer | null;
+  readonly isLarge: boolean;
   readonly sights: unknown;
 }
+
+/** A larger result is read by itself, when it is its turn. */
+const smallResultBytesMax = 64 * 1024;
 
 /** Finds a run that the application started, until a day after its end. */
 export async function findResult(
@@ -124,9 +129,22 @@ export async function findResult(
        WHERE tenant_id = $1 AND id = $2
      )
      SELECT status, outcome, http_status AS "httpStatus", ended_at AS "endedAt",
-       found IS TRUE AS "hasWebhook", body, sights
-     FROM run LEFT JOIN webhook ON true`,
+       found IS TRUE AS "hasWebhook", is_large AS "isLarge",
+       CASE WHEN NOT is_large THEN body END AS body, sights
+     FROM run LEFT JOIN webhook ON true CROSS JOIN LATERAL (
+       SELECT coalesce(octet_length(body), 0) > ${smallResultBytesMax} AS is_large) size`,
     [run.tenantId, run.id, run.reactorId, run.applicationId],
   );
   return row;
+}
+
+/** Reads a large result. Null: it was erased meanwhile. */
+export async function readResult(sql: Sql, tenantId: string, id: string): Promise<Buffer | null> {
+  const [row] = await sql.query<Pick<ResultRow, 'body'>>(
+    `SELECT body FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2
+     UNION ALL
+     SELECT body FROM ended_deliveries WHERE tenant_id = $1 AND id = $2`,
+    [tenantId, id],
+  );
+  return row?.body ?? null;
 }

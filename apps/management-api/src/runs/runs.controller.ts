@@ -60,7 +60,7 @@ export class ReactorRunsController {
     @Caller() actor: Actor,
     @Loaded() { id }: Reactor,
     @Param('request_id') requestId: string,
-  ): Promise<string> {
+  ): Promise<Buffer> {
     return this.runs.result(actor, id, requestId);
   }
 }

@@ -15,6 +15,7 @@ import {
   findResult,
   findRun,
   listStatement,
+  readResult,
   runsById,
   webhookOfRun,
   type ResultRow,
@@ -56,29 +57,38 @@ export class RunsService {
   }
 
   /**
-   * The result of a run that the caller started, as JSON text: a stored answer is never parsed. To
-   * read it is to use its data.
+   * The result of a run that the caller started, as JSON: a stored answer is never parsed. To read it
+   * is to use its data. A large one waits for its turn.
    */
-  async result(actor: Actor, reactorId: string, requestId: string): Promise<string> {
+  async result(actor: Actor, reactorId: string, requestId: string): Promise<Buffer> {
     const { tenantId, applicationId } = actor.principal;
     const id = requireId(requestId);
     const run = { tenantId, applicationId, reactorId, id };
     const row = await findResult(this.#statements(actor), run);
     if (!row) throw new Problem('not_found');
     const { status } = row;
-    if (status === 'pending' || status === 'running') return '{"status":"pending"}';
-    const answer = await this.#answerOf(actor, id, row);
+    if (status === 'pending' || status === 'running') return Buffer.from('{"status":"pending"}');
+    const { largeOpenings } = this.ctx.vault;
+    const answer = await (row.isLarge
+      ? largeOpenings.hold(tenantId, () => this.#largeAnswerOf(actor, id, row))
+      : this.#answerOf(actor, id, row));
     const member = status === 'completed' ? 'result' : 'error';
-    return `{"status":"${status}","${member}":${answer}}`;
+    const head = Buffer.from(`{"status":"${status}","${member}":`);
+    return Buffer.concat([head, answer, Buffer.from('}')]);
   }
 
-  async #answerOf(actor: Actor, id: string, row: ResultRow): Promise<string> {
+  async #largeAnswerOf(actor: Actor, id: string, row: ResultRow): Promise<Buffer> {
+    const body = await readResult(this.#statements(actor), actor.principal.tenantId, id);
+    return this.#answerOf(actor, id, { ...row, body });
+  }
+
+  async #answerOf(actor: Actor, id: string, row: ResultRow): Promise<Buffer> {
     await this.#requireShown(actor, id, row);
     const { outcome, body } = row;
     const place = webhookPlace(actor.principal.tenantId, id, 'body');
-    if (body) return (await this.ctx.sealer.open(place, body)).toString('utf8');
+    if (body) return this.ctx.sealer.open(place, body);
     // A run whose callback URL did not open has no webhook.
-    if (isProblemCode(outcome)) return JSON.stringify(new Problem(outcome).body());
+    if (isProblemCode(outcome)) return Buffer.from(JSON.stringify(new Problem(outcome).body()));
     throw new Problem('not_found');
   }
 

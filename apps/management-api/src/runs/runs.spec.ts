@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { timeOrderedId } from '@glovebox/database';
+import { waitFor } from '@glovebox/testing';
 import { useTestApi } from '../spec-api';
 import { DataPlane } from './spec-data-plane';
 
@@ -368,6 +369,19 @@ describe('the result of an async run', () => {
     await data.webhook(tenantId, { id, body: '{"raw": 1.50, "raw": [ ]}' });
     const { text } = await api.get(path(id), api.tenant.private_key);
     expect(text).toBe('{"status":"completed","result":{"raw": 1.50, "raw": [ ]}}');
+  });
+
+  it('waits for a turn of its tenant where it is large', async () => {
+    const [large, small] = [await end(timeOrderedId()), await end(timeOrderedId())];
+    await data.webhook(tenantId, { id: large, body: JSON.stringify({ raw: 'x'.repeat(200_000) }) });
+    await data.webhook(tenantId, { id: small });
+    const { shares } = api.ctx.vault.largeOpenings;
+    const endTurn = await shares.take(tenantId);
+    const answer = result(large);
+    await waitFor(() => shares.state.waiting === 1);
+    expect((await result(small)).status).toBe(200);
+    endTurn();
+    expect(await answer).toMatchObject({ status: 200, body: { status: 'completed' } });
   });
 
   it('that is pending leaves no line in the audit log, and each other reading leaves one', async () => {

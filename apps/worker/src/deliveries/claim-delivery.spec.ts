@@ -191,3 +191,19 @@ describe('a host of which something fails', () => {
     },
   );
 });
+
+it('a path that works is found behind more paths of its host that fail than a claim walks', async () => {
+  const tenantId = randomUUID();
+  const hashed = `translate(encode(sha256(nth::text::bytea), 'base64'), '+/=', '-_')`;
+  await wait(tenantId, 'a', 3 * claimStepsMax, { path: hashed, due: overdue });
+  await worker.ctx.database.query(
+    `INSERT INTO failing_webhook_paths SELECT tenant_id, path, now() FROM webhook_deliveries`,
+  );
+  expect(await claimAll(tenantId, 1)).toHaveLength(retryPlacesMax);
+  await wait(tenantId, 'a', 1, { path: `'zz'` });
+  let claims = 0;
+  for (let found: unknown = 'full'; found === 'full' && claims < 100; claims += 1) {
+    found = await claimOf(tenantId);
+  }
+  expect(claims).toBeLessThan(100);
+});

@@ -96,18 +96,24 @@ async function claimWithPlace(
   if (oldest) return oldest;
   const { full, isDeep } = await lookAtQueue(sql, tenantId);
   if (!isDeep) return full.length === 0 ? undefined : 'full';
-  for (const from of [randomBytes(16).toString('base64url'), '']) {
+  for (const from of [
+    [randomHash(), randomHash()],
+    ['', ''],
+  ] as const) {
     const path = await pathOfFirstAttempt(sql, tenantId, from);
     if (path) return (await claim(sql, claimOfPath, tenantId, ...path)) ?? 'full';
   }
   const retry = await claim(sql, claimOfOldest, tenantId, true);
   if (retry) return retry;
-  for (const from of [randomBytes(16).toString('base64url'), '']) {
+  for (const from of [randomHash(), '']) {
     const receiver = await dueReceiver(sql, tenantId, full, from);
     if (receiver) return (await claim(sql, claimOfReceiver, tenantId, receiver)) ?? 'full';
   }
   return 'full';
 }
+
+/** A place among receivers or paths. */
+const randomHash = (): string => randomBytes(16).toString('base64url');
 
 /** `full`: receivers without a place for retries. `isDeep`: more is due than a claim looks at. */
 async function lookAtQueue(
@@ -197,12 +203,13 @@ const claimOfReceiver: Prepared = {
 
 /**
  * A receiver behind `from`, and a path of it, that a first attempt is due to and has a place. One
- * step into the index for each path, and for each receiver that is full.
+ * step into the index for each path, and for each receiver that is full. Of the first receiver, the
+ * walk begins behind the path of `from`: it may have more failing paths than a walk has steps.
  */
 async function pathOfFirstAttempt(
   sql: Sql,
   tenantId: string,
-  from: string,
+  from: readonly [receiver: string, path: string],
 ): Promise<readonly [receiver: string, path: string] | undefined> {
   const next = (receiver: string, path: string): string =>
     `SELECT ${receiverColumn} AS receiver, ${pathColumn} AS path, next_attempt_at
@@ -213,8 +220,9 @@ async function pathOfFirstAttempt(
   const [row] = await sql.query<{ receiver: string; path: string }>(
     `WITH RECURSIVE held AS MATERIALIZED (
        SELECT ${fullReceivers} AS "full", ${withoutRetryPlaces} AS without_retry_places),
+     start AS MATERIALIZED (${next('$2', `''`)}),
      paths AS (
-       (${next('$2', `''`)})
+       (${next('(SELECT receiver FROM start)', '$3')})
        UNION ALL
        SELECT next.* FROM paths, LATERAL (${next(
          'paths.receiver',
@@ -225,7 +233,7 @@ async function pathOfFirstAttempt(
      SELECT receiver, path FROM (SELECT * FROM paths LIMIT ${claimStepsMax}) passed, held
      WHERE next_attempt_at <= now() AND receiver <> ALL (held."full")
        AND (receiver <> ALL (without_retry_places) OR NOT ${isFailing('passed.path')}) LIMIT 1`,
-    [tenantId, from],
+    [tenantId, ...from],
   );
   return row && [row.receiver, row.path];
 }

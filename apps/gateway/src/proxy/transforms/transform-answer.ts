@@ -1,4 +1,5 @@
 import { traceHeader } from '@glovebox/wire';
+import { endAsRead } from '../../call/answers';
 import type { InvokedProxy } from '../../call/caller';
 import { destinationStatusHeader, withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
@@ -85,10 +86,11 @@ async function seenBodyOf(
 }
 
 /** Sends an answer that was made here. */
-export function sendMade(
+export async function sendMade(
+  ctx: GatewayContext,
   { status, headers, body }: MadeAnswer,
   { res, call }: Pick<Transforming, 'res' | 'call'>,
-): void {
+): Promise<void> {
   if (res.destroyed) return;
   const hasNoBody = status === 204 || status === 304;
   const lines = [...headers, traceHeader, call.traceId];
@@ -100,5 +102,6 @@ export function sendMade(
     lines.push('content-length', String(body?.length ?? 0));
   }
   res.writeHead(status, lines);
-  res.end(hasNoBody ? undefined : body);
+  if (hasNoBody || !body) res.end();
+  else await endAsRead(ctx, res, body);
 }
