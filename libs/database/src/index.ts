@@ -20,6 +20,7 @@ export {
   type PageQuery,
   type Pagination,
 } from './pages';
+export type { Part } from './places';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
 export { asUnavailable, refusesConnections } from './unavailable';

@@ -41,9 +41,9 @@ export const linesByKey = `SELECT ${columns} FROM audit_log
 
 /** Finds a page of lines in an index. */
 export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<FoundPage> {
-  const { after } = query;
   return findPage(query, {
-    find: (limit, skipped) => {
+    list: { tenantId, asked: linesInOrder(tenantId, query) },
+    find: ({ after, skipped, limit }) => {
       const { text, values } = linesInOrder(tenantId, query, after);
       return sql.query(`${text} LIMIT ${limit} OFFSET ${skipped}`, values);
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, type Pagination } from '@glovebox/database';
+import { connectDatabase, readCursor, type Pagination } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -220,6 +220,29 @@ describe('a tenant with 50,000 lines of 400,000', () => {
       });
     },
   );
+
+  it('reads 50,000 lines before a page at most, and once for all pages behind them', async () => {
+    const { tenant_id: tenantId } = api.foreign;
+    await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
+      const pageOf = async (page: number) => {
+        const sql = watched(asSql(manager));
+        const query = readLogQuery(new URLSearchParams(`page=${page}&size=100`));
+        return { ...(await findLines(sql, tenantId, query)), rowsRead: sql.rowsRead };
+      };
+      const first = await pageOf(3_300);
+      expect(first.entries).toHaveLength(100);
+      const next = await pageOf(3_301);
+      const { after: cursor } = first.pagination;
+      const errors = {};
+      const after = readCursor({ after: cursor }, (id) => /^\d+$/.test(id), errors);
+      const byCursor = await findLines(asSql(manager), tenantId, { page: 1, size: 100, after });
+      expect([next.entries, errors]).toEqual([byCursor.entries, {}]);
+      for (const rows of [...first.rowsRead, ...next.rowsRead]) {
+        expect(rows).toBeLessThanOrEqual(50_000);
+      }
+      expect(next.rowsRead).toHaveLength(2);
+    });
+  });
 
   it('is estimated above 10,000 lines, and each page but the last tells of another', async () => {
     const { pagination } = (await api.get('/logs?page=3')).body as { pagination: Pagination };

@@ -8,9 +8,11 @@ import { orderedTokens, sourcesOf } from './token-sources';
 /** Finds one page of the tokens that the grants cover, newest first. */
 export async function findIds(sql: Sql, wanted: Wanted, query: PageQuery): Promise<FoundPage> {
   const sources = await sourcesOf(sql, wanted);
+  const { tenantId, grants, condition } = wanted;
   return findPage(query, {
-    find: async (limit, skipped) => {
-      const part = { after: query.after, limit: skipped + limit };
+    list: { tenantId, asked: ['tokens', grants, condition] },
+    find: async ({ after, skipped, limit }) => {
+      const part = { after, limit: skipped + limit };
       const { text, values } = await orderedTokens(wanted, sources, part);
       return sql.query(`${text} OFFSET ${skipped}`, values);
     },
