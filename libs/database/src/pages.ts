@@ -61,9 +61,7 @@ export async function findPage(
   const last = found.length > size ? entries.at(-1) : undefined;
   const seen = before + entries.length;
   const isSeen = last === undefined && (entries.length > 0 || before === 0);
-  const { items, isEstimate } = isSeen
-    ? { items: seen, isEstimate: false }
-    : await count();
+  const { items, isEstimate } = isSeen ? { items: seen, isEstimate: false } : await count();
   const total = last ? Math.max(items, seen + 1) : Math.min(items, seen);
   return {
     entries,

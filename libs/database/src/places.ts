@@ -60,7 +60,9 @@ export class Places {
   }
 
   #keptList({ tenantId, asked }: ListName): KeptList {
-    const name = createHash('sha256').update(JSON.stringify([tenantId, asked])).digest('base64');
+    const name = createHash('sha256')
+      .update(JSON.stringify([tenantId, asked]))
+      .digest('base64');
     const now = performance.now();
     for (const [other, { until }] of this.#lists) if (until <= now) this.#lists.delete(other);
     const known = this.#lists.get(name);

@@ -155,10 +155,7 @@ export function matchingRows(
   return matching;
 }
 
-function behind(
-  matching: SelectQueryBuilder<object>,
-  { after }: Part,
-): SelectQueryBuilder<object> {
+function behind(matching: SelectQueryBuilder<object>, { after }: Part): SelectQueryBuilder<object> {
   const rows = matching.clone();
   if (!after) return rows;
   return rows.andWhere('r.createdAt <= :at AND (r.createdAt < :at OR r.id > :seen)', {

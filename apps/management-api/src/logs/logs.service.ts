@@ -1,5 +1,5 @@
 import type { Actor } from '@glovebox/access';
-import { countUpTo, findPage, type FoundPage, type PageQuery, type Sql } from '@glovebox/database';
+import { countUpTo, findPage, type FoundPage, type Part, type Sql } from '@glovebox/database';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
@@ -57,7 +57,7 @@ export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<
 function linesInOrder(
   tenantId: string,
   query: LogQuery,
-  after?: PageQuery['after'],
+  after?: Part['after'],
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const where = new Conditions()
     .add('tenant_id =', tenantId)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, readCursor, type Pagination } from '@glovebox/database';
+import { connectDatabase, type Pagination } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -224,19 +224,16 @@ describe('a tenant with 50,000 lines of 400,000', () => {
   it('reads 50,000 lines before a page at most, and once for all pages behind them', async () => {
     const { tenant_id: tenantId } = api.foreign;
     await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
-      const pageOf = async (page: number) => {
+      const pageOf = async (place: string) => {
         const sql = watched(asSql(manager));
-        const query = readLogQuery(new URLSearchParams(`page=${page}&size=100`));
+        const query = readLogQuery(new URLSearchParams(`${place}&size=100`));
         return { ...(await findLines(sql, tenantId, query)), rowsRead: sql.rowsRead };
       };
-      const first = await pageOf(3_300);
+      const first = await pageOf('page=3300');
       expect(first.entries).toHaveLength(100);
-      const next = await pageOf(3_301);
-      const { after: cursor } = first.pagination;
-      const errors = {};
-      const after = readCursor({ after: cursor }, (id) => /^\d+$/.test(id), errors);
-      const byCursor = await findLines(asSql(manager), tenantId, { page: 1, size: 100, after });
-      expect([next.entries, errors]).toEqual([byCursor.entries, {}]);
+      const next = await pageOf('page=3301');
+      const byCursor = await pageOf(`after=${first.pagination.after}`);
+      expect(next.entries).toEqual(byCursor.entries);
       for (const rows of [...first.rowsRead, ...next.rowsRead]) {
         expect(rows).toBeLessThanOrEqual(50_000);
       }
