@@ -13,6 +13,7 @@ export {
 export { KeyUses } from './key-uses';
 export {
   countUpTo,
+  estimate,
   findPage,
   readCursor,
   type Count,
@@ -23,4 +24,4 @@ export {
 export type { Part } from './places';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
-export { asUnavailable, refusesConnections } from './unavailable';
+export { asUnavailable, refusesConnections, tookTooLong } from './unavailable';

@@ -115,12 +115,19 @@ export async function countUpTo(
   );
   const items = counted?.items ?? 0;
   if (items <= countedMax) return { items, isEstimate: false };
+  const estimated = await estimate(sql, statement, values);
+  return { ...estimated, items: Math.max(items, estimated.items) };
+}
+
+/** Asks Postgres how many rows it expects of a statement. */
+export async function estimate(
+  sql: Sql,
+  statement: string,
+  values: readonly unknown[],
+): Promise<Count> {
   const [plan] = await sql.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
     `EXPLAIN (FORMAT JSON) ${statement}`,
     values,
   );
-  return {
-    items: Math.max(items, plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0),
-    isEstimate: true,
-  };
+  return { items: plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0, isEstimate: true };
 }

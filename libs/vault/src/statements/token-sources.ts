@@ -24,7 +24,7 @@ type Source = {
 );
 
 /** Sources that together have every wanted token, and each of them once. */
-interface Sources {
+export interface Sources {
   readonly all: readonly Source[];
   /** The number of their tokens, where it is kept. */
   readonly items?: number;
@@ -159,6 +159,23 @@ export async function orderedTokens(
   const none = 'SELECT id, created_at AS at FROM tokens WHERE tenant_id = $1 AND false';
   const text = `SELECT id, at FROM (${parts.join(' UNION ALL ') || none}) found ${order}`;
   return { text, values: values.all };
+}
+
+/** Says which tokens the sources have, in the words of a search. */
+export const tokensOf = ({ all }: Sources): string =>
+  `each token of ${[...new Set(all.map(nameOf))].join(' and of ')}`;
+
+function nameOf(source: Source): string {
+  switch (source.kind) {
+    case 'all':
+      return 'the tenant';
+    case 'group':
+      return 'these containers and types';
+    case 'column':
+      return `this ${source.of.column}`;
+    case 'term':
+      return source.of.kind === 'metadata' ? `metadata.${source.of.name}` : 'this data';
+  }
 }
 
 async function sourceSql(
