@@ -11,9 +11,9 @@ function listed(tenantId = randomUUID(), asked: unknown = {}) {
   const gone = new Set<string>();
   const find = (part: Part) => {
     parts.push(part);
-    const list = entries.filter(({ id }) => !gone.has(id));
-    const first = part.after ? list.findIndex(({ id }) => Number(id) > Number(part.after?.id)) : 0;
-    return Promise.resolve(list.slice(first + part.skipped, first + part.skipped + part.limit));
+    const behind = part.after ? entries.slice(Number(part.after.id) + 1) : entries;
+    const list = gone.size > 0 ? behind.filter(({ id }) => !gone.has(id)) : behind;
+    return Promise.resolve(list.slice(part.skipped, part.skipped + part.limit));
   };
   return { list: { tenantId, asked }, parts, gone, find };
 }
