@@ -180,6 +180,21 @@ export const crossedElsewhere: readonly {
     limits: ['pages.countedMax'],
   },
   {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'and reads 50,000 before it at most',
+    limits: ['places.strideEntries'],
+  },
+  {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'keeps the places of a list for a minute, and those of four lists of a tenant',
+    limits: ['places.placesKeptMs', 'places.tenantPlacedListsMax'],
+  },
+  {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'gives up a walk after 10 s',
+    limits: ['places.walkMs'],
+  },
+  {
     spec: 'libs/vault/src/sights.spec.ts',
     title: 'hold the ids of 1,000 tokens, and of those beyond them the containers',
     limits: ['sights.rememberedMax'],
@@ -230,6 +245,7 @@ export const unreachable: readonly {
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
       'answers.smallAnswerBytesMax',
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
+      ...['places.listPlacesMax', 'places.placedListsMax'],
       ...[
         'redis-scripts.goneMax',
         'argument-names.namesMax',

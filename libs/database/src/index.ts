@@ -13,6 +13,7 @@ export {
 export { KeyUses } from './key-uses';
 export {
   countUpTo,
+  estimate,
   findPage,
   readCursor,
   type Count,
@@ -20,6 +21,7 @@ export {
   type PageQuery,
   type Pagination,
 } from './pages';
+export type { Part } from './places';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
-export { asUnavailable, refusesConnections } from './unavailable';
+export { asUnavailable, refusesConnections, tookTooLong } from './unavailable';

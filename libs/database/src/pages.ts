@@ -1,4 +1,5 @@
 import type { Sql } from './database';
+import { Places, type Entry, type Find, type ListName } from './places';
 
 /** A list is counted up to here. Above it, the number of its entries is estimated. */
 const countedMax = 10_000;
@@ -8,12 +9,6 @@ export interface PageQuery {
   readonly page: number;
   readonly size: number;
   readonly after?: Cursor | undefined;
-}
-
-/** The place of an entry in a list. */
-interface Entry {
-  readonly id: string;
-  readonly at: Date;
 }
 
 /** The last entry that was seen, and how many were seen by then. */
@@ -41,33 +36,32 @@ export interface FoundPage {
   readonly pagination: Pagination;
 }
 
-/**
- * Finds the entries of a page. `find` returns up to `limit` entries behind those it has to skip, or
- * behind the cursor. The list is counted only where its end is not in sight.
- */
+const places = new Places();
+
+/** Finds the entries of a page. The list is counted only where its end is not in sight. */
 export async function findPage(
   query: PageQuery,
   {
+    list,
     find,
     count,
   }: {
-    readonly find: (limit: number, skipped: number) => Promise<readonly Entry[]>;
+    readonly list: ListName;
+    readonly find: Find;
     readonly count: () => Promise<Count>;
   },
 ): Promise<FoundPage> {
   const { size, after } = query;
   const before = after ? after.seen : (query.page - 1) * size;
-  // A page far past the end is not looked for.
-  const counted = before < countedMax ? undefined : await count();
-  const isPast = counted !== undefined && !counted.isEstimate && counted.items <= before;
-  const found = isPast ? [] : await find(size + 1, after ? 0 : before);
+  const limit = size + 1;
+  const found = after
+    ? await find({ after, skipped: 0, limit })
+    : await places.find(list, before, limit, find);
   const entries = found.slice(0, size);
   const last = found.length > size ? entries.at(-1) : undefined;
   const seen = before + entries.length;
   const isSeen = last === undefined && (entries.length > 0 || before === 0);
-  const { items, isEstimate } = isSeen
-    ? { items: seen, isEstimate: false }
-    : (counted ?? (await count()));
+  const { items, isEstimate } = isSeen ? { items: seen, isEstimate: false } : await count();
   const total = last ? Math.max(items, seen + 1) : Math.min(items, seen);
   return {
     entries,
@@ -121,12 +115,19 @@ export async function countUpTo(
   );
   const items = counted?.items ?? 0;
   if (items <= countedMax) return { items, isEstimate: false };
+  const estimated = await estimate(sql, statement, values);
+  return { ...estimated, items: Math.max(items, estimated.items) };
+}
+
+/** Asks Postgres how many rows it expects of a statement. */
+export async function estimate(
+  sql: Sql,
+  statement: string,
+  values: readonly unknown[],
+): Promise<Count> {
   const [plan] = await sql.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
     `EXPLAIN (FORMAT JSON) ${statement}`,
     values,
   );
-  return {
-    items: Math.max(items, plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0),
-    isEstimate: true,
-  };
+  return { items: plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0, isEstimate: true };
 }

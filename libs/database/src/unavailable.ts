@@ -23,6 +23,10 @@ export function asUnavailable(error: unknown): unknown {
     : error;
 }
 
+/** True if Postgres ended the statement because it took too long. */
+export const tookTooLong = (error: unknown): boolean =>
+  driverErrorOf(error instanceof Problem ? error.cause : error).code === '57014';
+
 function isAway(error: unknown): boolean {
   if (error instanceof Problem) return false;
   const { code, message } = driverErrorOf(error);

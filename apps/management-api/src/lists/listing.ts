@@ -6,6 +6,7 @@ import {
   type FoundPage,
   type PageQuery,
   type Pagination,
+  type Part,
 } from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
@@ -123,7 +124,8 @@ function findRows(
 ): Promise<FoundPage> {
   const matching = matchingRows(manager, entity, tenantId, query, more);
   return findPage(query, {
-    find: (limit, skipped) => behind(matching, query).offset(skipped).limit(limit).getRawMany(),
+    list: { tenantId, asked: matching.getQueryAndParameters() },
+    find: (part) => behind(matching, part).offset(part.skipped).limit(part.limit).getRawMany(),
     count: () => countUpTo(asSql(manager), ...matching.getQueryAndParameters()),
   });
 }
@@ -153,10 +155,7 @@ export function matchingRows(
   return matching;
 }
 
-function behind(
-  matching: SelectQueryBuilder<object>,
-  { after }: PageQuery,
-): SelectQueryBuilder<object> {
+function behind(matching: SelectQueryBuilder<object>, { after }: Part): SelectQueryBuilder<object> {
   const rows = matching.clone();
   if (!after) return rows;
   return rows.andWhere('r.createdAt <= :at AND (r.createdAt < :at OR r.id > :seen)', {

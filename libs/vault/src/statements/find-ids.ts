@@ -1,27 +1,57 @@
 import type { ContainerGrant } from '@glovebox/access';
-import { countUpTo, findPage, type FoundPage, type PageQuery, type Sql } from '@glovebox/database';
+import {
+  countUpTo,
+  estimate,
+  findPage,
+  tookTooLong,
+  type Count,
+  type FoundPage,
+  type PageQuery,
+  type Sql,
+} from '@glovebox/database';
+import { Problem } from '@glovebox/problems';
 import { decidingGrant, grantValues, isLive } from './live-tokens';
 import type { Wanted } from './token-conditions';
 import { isKept } from './token-counts';
-import { orderedTokens, sourcesOf } from './token-sources';
+import { orderedTokens, sourcesOf, tokensOf, type Sources } from './token-sources';
 
 /** Finds one page of the tokens that the grants cover, newest first. */
 export async function findIds(sql: Sql, wanted: Wanted, query: PageQuery): Promise<FoundPage> {
   const sources = await sourcesOf(sql, wanted);
+  const { tenantId, grants, condition } = wanted;
   return findPage(query, {
-    find: async (limit, skipped) => {
-      const part = { after: query.after, limit: skipped + limit };
+    list: { tenantId, asked: ['tokens', grants, condition] },
+    find: async ({ after, skipped, limit }) => {
+      const part = { after, limit: skipped + limit };
       const { text, values } = await orderedTokens(wanted, sources, part);
-      return sql.query(`${text} OFFSET ${skipped}`, values);
+      const found = sql.query<{ id: string; at: Date }>(`${text} OFFSET ${skipped}`, values);
+      return found.catch((error: unknown) => {
+        throw tookTooLong(error) && !isKept(condition) ? tooBroad(sources, error) : error;
+      });
     },
-    count: async () => {
-      const { items } = sources;
-      if (items !== undefined && isKept(wanted.condition)) return { items, isEstimate: false };
-      const { text, values } = await orderedTokens(wanted, sources);
-      return countUpTo(sql, text, values);
-    },
+    count: () => countTokens(sql, wanted, sources),
   });
 }
+
+/** Tokens that take too long to count are estimated, as those above 10,000 are. */
+async function countTokens(sql: Sql, wanted: Wanted, sources: Sources): Promise<Count> {
+  const { items } = sources;
+  if (items !== undefined && isKept(wanted.condition)) return { items, isEstimate: false };
+  const { text, values } = await orderedTokens(wanted, sources);
+  return countUpTo(sql, text, values).catch((error: unknown) => {
+    if (tookTooLong(error)) return estimate(sql, text, values);
+    throw error;
+  });
+}
+
+const tooBroad = (sources: Sources, cause: unknown): Problem =>
+  new Problem('service_unavailable', {
+    detail:
+      `The search took too long. It looks at ${tokensOf(sources)}, until the page is full. ` +
+      'Add a term that fewer tokens meet.',
+    retryAfterSeconds: 1,
+    cause,
+  });
 
 /**
  * Finds the oldest token of each fingerprint, unless its grant is `redact`. A transaction that

@@ -37,8 +37,20 @@ export function isKept(condition: Condition): boolean {
 }
 
 /**
- * Adds up the kept counts that the grants and the condition cover, and names up to `groupsMax` of
- * their groups. Tokens that have expired are counted until they are removed.
+ * Goes from group to group in the index. Tokens are found without a count: a count that is missing
+ * hides none of them.
+ */
+const allGroups = `
+  (SELECT container, type FROM tokens WHERE tenant_id = $1 ORDER BY container, type LIMIT 1)
+  UNION ALL
+  SELECT next.container, next.type FROM all_groups one, LATERAL (
+    SELECT n.container, n.type FROM tokens n
+    WHERE n.tenant_id = $1 AND (n.container, n.type) > (one.container, one.type)
+    ORDER BY n.container, n.type LIMIT 1) next`;
+
+/**
+ * Names up to `groupsMax` of the groups that the grants and the condition cover, and adds up their
+ * kept counts. Tokens that have expired are counted until they are removed.
  */
 export async function readCounts(
   sql: Sql,
@@ -48,20 +60,22 @@ export async function readCounts(
   const values = new Values(wanted.tenantId);
   const covered = coveredSql(wanted.grants, values);
   const condition = await conditionSql(wanted.condition, { ...wanted, values });
-  const [found] = await sql.query<TokenCounts & { readonly kept: number }>(
-    `WITH kept AS MATERIALIZED (
+  const [found] = await sql.query<TokenCounts & { readonly read: number }>(
+    `WITH RECURSIVE all_groups AS (${allGroups}), groups AS MATERIALIZED (
+       SELECT container, type FROM all_groups LIMIT ${keptCountsMax + 1}
+     ), kept AS MATERIALIZED (
        SELECT container, type, count FROM token_counts
        WHERE tenant_id = $1 LIMIT ${keptCountsMax + 1}
-     ), covered AS (
-       SELECT container, type, sum(count) AS count FROM kept t
-       WHERE ${covered} AND ${condition} GROUP BY container, type
+     ), covered AS MATERIALIZED (
+       SELECT container, type FROM groups t WHERE ${covered} AND ${condition}
      )
-     SELECT (SELECT count(*)::int FROM kept) AS kept,
-       coalesce((SELECT sum(count)::float8 FROM covered), 0) AS items,
-       (SELECT sum(count) FROM covered) = (SELECT sum(count) FROM kept) AS "isWhole",
+     SELECT greatest((SELECT count(*) FROM groups), (SELECT count(*) FROM kept))::int AS read,
+       (SELECT greatest(coalesce(sum(count), 0), 0)::float8 FROM kept t
+        WHERE ${covered} AND ${condition}) AS items,
+       (SELECT count(*) FROM covered) = (SELECT count(*) FROM groups) AS "isWhole",
        (SELECT coalesce(json_agg(g), '[]') FROM (
           SELECT container, type FROM covered LIMIT ${groupsMax}) g) AS groups`,
     values.all,
   );
-  return found && found.kept <= keptCountsMax ? found : undefined;
+  return found && found.read <= keptCountsMax ? found : undefined;
 }

@@ -1,4 +1,4 @@
-import { countUpTo, type PageQuery, type Sql } from '@glovebox/database';
+import { countUpTo, type Part, type Sql } from '@glovebox/database';
 import type { Condition } from '../search-query';
 import {
   conditionSql,
@@ -12,8 +12,11 @@ import {
 } from './token-conditions';
 import { isKept, readCounts, type TokenGroup } from './token-counts';
 
-/** Tokens that an index has in the order of lists, without those that meet `without`. */
-type Source = { readonly without: readonly Condition[] } & (
+/** Tokens that an index has in the order of lists: those that meet `within`, and not `without`. */
+type Source = {
+  readonly within: readonly Condition[];
+  readonly without: readonly Condition[];
+} & (
   | { readonly kind: 'all' }
   | { readonly kind: 'group'; readonly group: TokenGroup }
   | { readonly kind: 'column'; readonly of: Extract<Condition, { kind: 'equals' }> }
@@ -21,7 +24,7 @@ type Source = { readonly without: readonly Condition[] } & (
 );
 
 /** Sources that together have every wanted token, and each of them once. */
-interface Sources {
+export interface Sources {
   readonly all: readonly Source[];
   /** The number of their tokens, where it is kept. */
   readonly items?: number;
@@ -30,7 +33,8 @@ interface Sources {
 /** Postgres would plan a statement of more sources for longer than it reads. */
 const sourcesMax = 32;
 
-const everything: Sources = { all: [{ kind: 'all', without: [] }] };
+const whole = { within: [], without: [] };
+const everything: Sources = { all: [{ kind: 'all', ...whole }] };
 const isEverything = ({ all }: Sources): boolean => all.some(({ kind }) => kind === 'all');
 
 /** Chooses sources that have few tokens besides the wanted ones. */
@@ -44,7 +48,7 @@ async function keptSources(sql: Sql, wanted: Wanted): Promise<Sources> {
   if (!counts) return everything;
   const { items, groups, isWhole } = counts;
   if (isWhole || groups.length > sourcesMax) return { ...everything, items };
-  return { items, all: groups.map((group) => ({ kind: 'group', group, without: [] })) };
+  return { items, all: groups.map((group) => ({ kind: 'group', group, ...whole })) };
 }
 
 /** The sources of that part of a conjunction that the fewest tokens meet. */
@@ -76,10 +80,10 @@ function sourcesOfPart(sql: Sql, wanted: Wanted, part: Condition): Promise<Sourc
     case 'any':
       return alternatives(sql, wanted, part.of);
     case 'equals':
-      return { all: [{ kind: 'column', of: part, without: [] }] };
+      return { all: [{ kind: 'column', of: part, ...whole }] };
     case 'data':
     case 'metadata':
-      return { all: [{ kind: 'term', of: part, without: [] }] };
+      return { all: [{ kind: 'term', of: part, ...whole }] };
     case 'not':
     case 'container':
       return everything;
@@ -96,7 +100,9 @@ async function alternatives(
   for (const [at, part] of parts.entries()) {
     const sources = await sourcesOfPart(sql, wanted, part);
     const before = parts.slice(0, at);
-    all.push(...sources.all.map((one) => ({ ...one, without: [...one.without, ...before] })));
+    for (const { within, without, ...one } of sources.all) {
+      all.push({ ...one, within: [...within, part], without: [...without, ...before] });
+    }
   }
   return all.length > sourcesMax || isEverything({ all }) ? everything : { all };
 }
@@ -133,7 +139,7 @@ const anything: Condition = { kind: 'all', of: [] };
 export async function orderedTokens(
   wanted: Wanted,
   sources: Sources,
-  { after, limit }: Pick<PageQuery, 'after'> & { readonly limit?: number } = {},
+  { after, limit }: Partial<Omit<Part, 'skipped'>> = {},
 ): Promise<{ readonly text: string; readonly values: readonly unknown[] }> {
   const values = new Values(wanted.tenantId);
   const tests: string[] = [];
@@ -155,6 +161,23 @@ export async function orderedTokens(
   return { text, values: values.all };
 }
 
+/** Says which tokens the sources have, in the words of a search. */
+export const tokensOf = ({ all }: Sources): string =>
+  `each token of ${[...new Set(all.map(nameOf))].join(' and of ')}`;
+
+function nameOf(source: Source): string {
+  switch (source.kind) {
+    case 'all':
+      return 'the tenant';
+    case 'group':
+      return 'these containers and types';
+    case 'column':
+      return `this ${source.of.column}`;
+    case 'term':
+      return source.of.kind === 'metadata' ? `metadata.${source.of.name}` : 'this data';
+  }
+}
+
 async function sourceSql(
   source: Source,
   terms: Terms,
@@ -166,6 +189,7 @@ async function sourceSql(
     ...(source.kind === 'column' && { met: source.of }),
   };
   const where = [await wantedSql(rows)];
+  for (const one of source.within) where.push(await conditionSql(one, rows));
   for (const other of source.without) {
     where.push(`NOT coalesce(${await conditionSql(other, rows)}, false)`);
   }
