@@ -26,6 +26,7 @@ export const longest = [
   'acceptance/unread-bodies.spec.ts',
   'apps/runner/src/logs.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',
+  'apps/gateway/src/react/run-once.spec.ts',
 ].map((file) => join(repoRoot, file));
 
 /**

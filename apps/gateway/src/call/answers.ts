@@ -18,7 +18,7 @@ export function sendJson(
 }
 
 /** Sends JSON that is written already. */
-export function sendText(
+function sendText(
   res: ServerResponse,
   status: number,
   text: string | Buffer,
