@@ -75,12 +75,12 @@ export const crossedElsewhere: readonly {
     limits: ['application-keys.service.applicationKeysMax'],
   },
   {
-    spec: 'libs/vault/src/opening-budget.spec.ts',
+    spec: 'libs/vault/src/openings/opening-budget.spec.ts',
     title: 'opens at most 10 MiB of tokens in all',
     limits: ['opening-budget.openedBytesMax'],
   },
   {
-    spec: 'libs/vault/src/opening-budget.spec.ts',
+    spec: 'libs/vault/src/openings/opening-budget.spec.ts',
     title: 'opens tokens of at most 200,000 values in all',
     limits: ['opening-budget.openedValuesMax'],
   },
@@ -195,7 +195,7 @@ export const crossedElsewhere: readonly {
     limits: ['places.walkMs'],
   },
   {
-    spec: 'libs/vault/src/sights.spec.ts',
+    spec: 'libs/vault/src/sights/sights.spec.ts',
     title: 'hold the ids of 1,000 tokens, and of those beyond them the containers',
     limits: ['sights.rememberedMax'],
   },
@@ -316,7 +316,7 @@ export const unreachable: readonly {
     limits: [
       ...['client-connection.clientSilenceMs', 'handshakes.handshakeTimeoutMs'],
       ...['handshakes.handshakesMax', 'runner-secret.secretsMax', 'runner-client.choicesMax'],
-      'runner-connection.heartbeatsMissedMax',
+      'runner-connection.missedBeatsMax',
     ],
   },
   {

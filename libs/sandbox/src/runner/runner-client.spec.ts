@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { waitFor } from '@glovebox/testing';
-import { parseRunnerAddress } from './address';
-import { encodeFrame, FrameDecoder, protocolVersion, type JsonObject } from './frames';
-import type { RunOutcome } from './outcome';
-import type { RunRequest } from './run';
+import { parseRunnerAddress } from './runner-address';
+import { encodeFrame, FrameDecoder, protocolVersion, type JsonObject } from '../frames';
+import type { RunOutcome } from '../outcome';
+import type { RunRequest } from '../run';
 import { createRunnerClient, type RunnerClient } from './runner-client';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-client-'));

@@ -1,7 +1,7 @@
 import { startDnsServer, waitFor, type DnsServer } from '@glovebox/testing';
 import { Shares } from '@glovebox/shares';
-import { egressOf } from './__fixtures__/egress';
-import { startTcpServer, type Listening } from './__fixtures__/servers';
+import { egressOf } from '../__fixtures__/egress';
+import { startTcpServer, type Listening } from '../__fixtures__/servers';
 
 let dns: DnsServer;
 let server: Listening;

@@ -1,13 +1,13 @@
 import type { Permission } from '@glovebox/access';
 import type { PageQuery, Pagination, Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
-import type { LargeOpenings } from './large-openings';
-import { KeyedHashes } from './fingerprints';
+import type { LargeOpenings } from '../openings/large-openings';
+import { KeyedHashes } from '../fingerprints';
 import type { Condition } from './search-query';
-import { showingGrants, type Look, type Viewer } from './shown-tokens';
-import { findIds } from './statements/find-ids';
-import { TokenParts } from './token-parts';
-import type { TokenView } from './token';
+import { showingGrants, type Look, type Viewer } from '../sights/shown-tokens';
+import { findIds } from '../statements/find-ids';
+import { TokenParts } from '../token-parts';
+import type { TokenView } from '../token';
 
 export interface FoundTokens {
   readonly pagination: Pagination;

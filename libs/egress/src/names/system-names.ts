@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { familyOf } from './address-table';
+import { familyOf } from '../address-table';
 
 /** The limit for /etc/hosts and /etc/resolv.conf each. The rest of a file is not read. */
 const systemFileBytesMax = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
-import { limitTime } from './abort';
-import { EgressUnreachable, unreachable } from './refusal';
+import { limitTime } from '../abort';
+import { EgressUnreachable, unreachable } from '../refusal';
 import { withoutDot, type SystemNames } from './system-names';
 
 const lookUpTimeoutMs = 2_000;

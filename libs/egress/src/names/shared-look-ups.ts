@@ -1,5 +1,5 @@
 import type { Shares } from '@glovebox/shares';
-import { untilAborted } from './abort';
+import { untilAborted } from '../abort';
 
 interface LookUp {
   readonly answer: Promise<readonly string[]>;

@@ -1,6 +1,6 @@
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { isJsonObject } from '@glovebox/wire';
-import { isTokenType } from './token-types';
+import { isTokenType } from '../token-types';
 
 /** A filter of a list. A token must match every part that is given. */
 export interface TokenFilter {

@@ -1,7 +1,7 @@
 import { startDnsServer, type DnsServer } from '@glovebox/testing';
 import { Shares } from '@glovebox/shares';
-import { egressOf } from './__fixtures__/egress';
-import type { EgressSettings } from './policy';
+import { egressOf } from '../__fixtures__/egress';
+import type { EgressSettings } from '../policy';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'public.test': ['8.8.8.8', '2a00:1450::1'],

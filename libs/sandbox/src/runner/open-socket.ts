@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
-import type { RunnerAddress } from './address';
-import type { JsonObject } from './frames';
+import type { RunnerAddress } from './runner-address';
+import type { JsonObject } from '../frames';
 import { runnerTls, tlsKeyOf } from './runner-tls';
 
 /** `onOpen` gets what HELLO says to prove this side. Until then the runner may be anybody. */

@@ -1,9 +1,9 @@
-import { untilAborted } from './abort';
-import { familyOf } from './address-table';
-import type { Rules } from './dial';
-import { mayReach } from './policy';
-import { EgressUnreachable } from './refusal';
-import { canonicalHost } from './url';
+import { untilAborted } from '../abort';
+import { familyOf } from '../address-table';
+import type { Rules } from '../dial';
+import { mayReach } from '../policy';
+import { EgressUnreachable } from '../refusal';
+import { canonicalHost } from '../url';
 
 export interface LookUpTarget {
   /** The tenant that asks. */

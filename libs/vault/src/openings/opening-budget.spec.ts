@@ -10,7 +10,7 @@ import {
   type TokenInput,
   type TokenView,
   type Use,
-} from './index';
+} from '../index';
 
 const mebibyte = 1024 * 1024;
 let testDatabase: TestDatabase;

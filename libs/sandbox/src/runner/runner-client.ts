@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { parseRunnerAddress } from './address';
-import { LargeCalls } from './large-calls';
+import { parseRunnerAddress } from './runner-address';
+import { LargeCalls } from '../large-calls';
 import { socketOpener } from './open-socket';
-import type { RunOutcome } from './outcome';
-import { processKey, type Cancellation, type RunHooks, type RunRequest } from './run';
+import type { RunOutcome } from '../outcome';
+import { processKey, type Cancellation, type RunHooks, type RunRequest } from '../run';
 import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
 import { parseRunnerSecret } from './runner-secret';
 

@@ -3,8 +3,8 @@ import { recorded, type Prepared, type Sql } from '@glovebox/database';
 import { Problem, type EndedWork } from '@glovebox/problems';
 import { showingGrants, shownIn } from './shown-tokens';
 import { parseSights, showsAsMuch, type Sight } from './sights';
-import { decidingGrant, grantValues, isLive } from './statements/live-tokens';
-import type { Use } from './statements/read-and-record';
+import { decidingGrant, grantValues, isLive } from '../statements/live-tokens';
+import type { Use } from '../statements/read-and-record';
 
 /** An answer that was kept, without its body. */
 interface KeptAnswer {

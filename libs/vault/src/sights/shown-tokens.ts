@@ -9,19 +9,19 @@ import {
 import type { Sql } from '@glovebox/database';
 import type { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
-import type { LargeOpenings } from './large-openings';
+import type { LargeOpenings } from '../openings/large-openings';
 import {
   openedAtOnceMax,
   openedBytesMax,
   OpeningBudget,
   tooManyBytes,
   type Sealed,
-} from './opening-budget';
-import { outOfBounds } from './refusals';
+} from '../openings/opening-budget';
+import { outOfBounds } from '../refusals';
 import type { Sights } from './sights';
-import { readLook, type LookRow } from './statements/read-and-record';
-import { fromStoredOptions } from './stored-options';
-import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from './token';
+import { readLook, type LookRow } from '../statements/read-and-record';
+import { fromStoredOptions } from '../stored-options';
+import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from '../token';
 
 /** An actor whose answer may be kept. */
 export interface Viewer extends Actor {

@@ -1,4 +1,4 @@
-import type { RunnerAddress } from './address';
+import type { RunnerAddress } from './runner-address';
 
 /** The one in use, and the other one while a secret is exchanged. */
 const secretsMax = 2;

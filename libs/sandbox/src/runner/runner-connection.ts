@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { describeCallError } from './call-error';
-import { callTooLarge, svcCallsMax, svcMembersMax } from './call-limits';
+import { describeCallError } from '../call-error';
+import { callTooLarge, svcCallsMax, svcMembersMax } from '../call-limits';
 import {
   encodeFrame,
   FrameDecoder,
@@ -10,14 +10,14 @@ import {
   type Frame,
   type JsonFrameType,
   type JsonObject,
-} from './frames';
-import { FrameLanes } from './frame-lanes';
-import { positiveOf, textOf } from './members';
-import type { LargeCalls } from './large-calls';
+} from '../frames';
+import { FrameLanes } from '../frame-lanes';
+import { positiveOf, textOf } from '../members';
+import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
-import { parseOutcome, readOutcome, type RunOutcome } from './outcome';
-import { describeRun, parseLogLine, type RunHooks, type RunRequest } from './run';
-import { readValue, UnreadableValue, writeValue } from './values';
+import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
+import { describeRun, parseLogLine, type RunHooks, type RunRequest } from '../run';
+import { readValue, UnreadableValue, writeValue } from '../values';
 
 interface OpenRun {
   readonly tenantId: string;
@@ -41,7 +41,7 @@ interface Link {
 const ownLane = '';
 
 /** A silent runner is given up after a little more than three heartbeats. */
-const heartbeatsMissedMax = 2;
+const missedBeatsMax = 2;
 /** No run or ping gets this id: theirs count from 1. */
 const heartbeatId = Number.MAX_SAFE_INTEGER;
 const keepAliveMs = 10_000;
@@ -170,7 +170,7 @@ export class RunnerConnection {
             // This process was blocked, so it has not heard the runner either.
             if (now - beatAt > 1.5 * this.times.heartbeatMs) missed = 0;
             beatAt = now;
-            if (missed >= heartbeatsMissedMax) return socket.destroy();
+            if (missed >= missedBeatsMax) return socket.destroy();
             missed += 1;
             this.send(ownLane, 'PING', { id: heartbeatId });
           }, this.times.heartbeatMs);
