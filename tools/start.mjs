@@ -7,7 +7,7 @@ import { devFile, readDev } from './lib/dev.mjs';
 import { endPassing, isAlive, respondsOk } from './lib/processes.mjs';
 import { startProduct } from './lib/product.mjs';
 import { explain, requireNode, script, seconds, Trouble } from './lib/progress.mjs';
-import { possibleFolders } from './lib/reachable.mjs';
+import { possibleFolders } from './lib/services/reachable.mjs';
 import { stateFolder } from './lib/repo.mjs';
 import { forget, lock, readRunning, Running, stopAll } from './lib/running.mjs';
 import { printTour } from './lib/tour.mjs';

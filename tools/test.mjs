@@ -1,7 +1,7 @@
 // npm test: every check of the repository on services that live as long as the run.
 import { requireNode, script, seconds, Trouble } from './lib/progress.mjs';
-import { jestProjects } from './lib/jest-run.mjs';
-import { TestRun } from './lib/test-run.mjs';
+import { jestProjects } from './lib/test-run/jest-run.mjs';
+import { TestRun } from './lib/test-run/test-run.mjs';
 
 const help = `
 npm test                      format, lint, types, build, every Jest project, acceptance

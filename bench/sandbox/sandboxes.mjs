@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildStaleApps } from '../../tools/build.mjs';
-import { findBubblewrap } from '../../tools/lib/bubblewrap.mjs';
+import { findBubblewrap } from '../../tools/lib/services/bubblewrap.mjs';
 import { freePort } from '../../tools/lib/ports.mjs';
 import { repoRoot } from '../../tools/lib/repo.mjs';
 import { loadLibraries } from '../lib/libraries.mjs';

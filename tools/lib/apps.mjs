@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { choosePort } from './ports.mjs';
-import { folderElsewhere, reachableFolder } from './reachable.mjs';
+import { folderElsewhere, reachableFolder } from './services/reachable.mjs';
 import { entryPoint, repoRoot } from './repo.mjs';
 
 /**

@@ -1,5 +1,5 @@
 import { entryPoint } from './repo.mjs';
-import { query } from './postgres.mjs';
+import { query } from './services/postgres.mjs';
 import { run } from './processes.mjs';
 import { Trouble } from './progress.mjs';
 

@@ -9,7 +9,7 @@ import {
   databaseUrls,
   migrate,
 } from './database.mjs';
-import { findBubblewrap } from './bubblewrap.mjs';
+import { findBubblewrap } from './services/bubblewrap.mjs';
 import { keptPort } from './ports.mjs';
 import { respondsOk, startService, waitUntilReady } from './processes.mjs';
 import { step, together } from './progress.mjs';
@@ -18,7 +18,7 @@ import { keyRingFileOf, secretsOf, writePrivate } from './secrets.mjs';
 import { devFile } from './dev.mjs';
 import { demoTenants } from './demo-tenants.mjs';
 import { tour } from './tour.mjs';
-import { startServices } from './services.mjs';
+import { startServices } from './services/services.mjs';
 
 export const buildRoots = appNames.map((name) => `apps/${name}`);
 

@@ -8,11 +8,11 @@ import {
 import { limitTime, untilAborted } from './abort';
 import { familyOf } from './address-table';
 import { judge, type EgressPolicy } from './policy';
-import type { LookUps } from './look-ups';
+import type { LookUps } from './names/shared-look-ups';
 import type { OwnServices } from './own-services';
 import { refusePlainText } from './plain-text';
 import { EgressRefused, EgressUnreachable, unreachable } from './refusal';
-import { withoutDot } from './system-names';
+import { withoutDot } from './names/system-names';
 import { canonicalHost } from './url';
 
 /** `ca` replaces Node's roots. `cert` and `key` are our own certificate. */

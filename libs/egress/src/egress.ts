@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Shares } from '@glovebox/shares';
 import { dial, type DialTarget } from './dial';
-import { lookUp, type LookUpTarget } from './look-up';
-import { LookUps } from './look-ups';
+import { lookUp, type LookUpTarget } from './names/look-up';
+import { LookUps } from './names/shared-look-ups';
 import { OwnServices } from './own-services';
 import type { EgressPolicy } from './policy';
 import { post, type Post, type Posted } from './post';
-import { resolveName } from './resolve';
-import { SystemNames } from './system-names';
+import { resolveName } from './names/resolve';
+import { SystemNames } from './names/system-names';
 import { checkUrl } from './url';
 
 /** Makes every connection that leaves the product, with one dialer beneath. */

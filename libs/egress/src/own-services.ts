@@ -8,7 +8,7 @@ import {
   type AddressRange,
 } from './address-table';
 import { unreachable } from './refusal';
-import { namesThisMachine, withoutDot } from './system-names';
+import { namesThisMachine, withoutDot } from './names/system-names';
 
 /** The place of one of our services: known addresses, or a name that is looked up repeatedly. */
 export type OwnService =

@@ -6,7 +6,7 @@ import {
   type AddressRange,
 } from './address-table';
 import { parseOwnService, type OwnService, type OwnServices } from './own-services';
-import { isNameServer } from './system-names';
+import { isNameServer } from './names/system-names';
 
 export interface EgressSettings {
   /**

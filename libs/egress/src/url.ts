@@ -2,7 +2,7 @@ import { canonicalIpv6, familyOf } from './address-table';
 import { judge, namesPort, type EgressPolicy } from './policy';
 import type { OwnServices } from './own-services';
 import { EgressRefused } from './refusal';
-import { namesThisMachine } from './system-names';
+import { namesThisMachine } from './names/system-names';
 
 /**
  * Parses a URL once, and only if there is one way to read it. WHATWG would quietly repair white

@@ -51,10 +51,10 @@ export {
   unavailable,
   type OfferedNames,
 } from './modules';
-export { parseRunnerAddress, type RunnerAddress } from './address';
-export { parseRunnerSecret } from './runner-secret';
-export { runnerTls, tlsKeyOf } from './runner-tls';
-export { createRunnerClient, type RunnerClient } from './runner-client';
+export { parseRunnerAddress, type RunnerAddress } from './runner/runner-address';
+export { parseRunnerSecret } from './runner/runner-secret';
+export { runnerTls, tlsKeyOf } from './runner/runner-tls';
+export { createRunnerClient, type RunnerClient } from './runner/runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';
 export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';

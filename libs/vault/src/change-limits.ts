@@ -1,7 +1,7 @@
 import type { Permission, Principal } from '@glovebox/access';
 import { Problem } from '@glovebox/problems';
 import { wireName } from '@glovebox/wire';
-import { shownIn } from './shown-tokens';
+import { shownIn } from './sights/shown-tokens';
 
 type Members = Readonly<Record<string, unknown>>;
 

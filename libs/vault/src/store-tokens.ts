@@ -4,7 +4,13 @@ import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { KeyedHashes } from './fingerprints';
 import { requireGrant } from './refusals';
-import { showingGrants, shownIn, showTokens, withoutHints, type Viewer } from './shown-tokens';
+import {
+  showingGrants,
+  shownIn,
+  showTokens,
+  withoutHints,
+  type Viewer,
+} from './sights/shown-tokens';
 import { toTokenView, type TokenRow, type TokenView } from './token';
 import { findDuplicateIds } from './statements/find-ids';
 import { insertRows, type SealedRow } from './statements/token-rows';

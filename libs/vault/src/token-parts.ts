@@ -1,8 +1,15 @@
 import type { Sql } from '@glovebox/database';
 import type { Sealer } from '@glovebox/seal';
-import type { LargeOpenings } from './large-openings';
-import { openedAtOnceMax } from './opening-budget';
-import { isDeferred, openRows, readRows, showTokens, type Look, type Viewer } from './shown-tokens';
+import type { LargeOpenings } from './openings/large-openings';
+import { openedAtOnceMax } from './openings/opening-budget';
+import {
+  isDeferred,
+  openRows,
+  readRows,
+  showTokens,
+  type Look,
+  type Viewer,
+} from './sights/shown-tokens';
 import type { LookRow } from './statements/read-and-record';
 import type { TokenView } from './token';
 

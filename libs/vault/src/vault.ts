@@ -5,18 +5,23 @@ import { Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
-import { findTokens, type FoundParts, type FoundTokens } from './find-tokens';
-import { LargeOpenings } from './large-openings';
-import { openedAtOnceMax, openedBytesMax, OpeningBudget, tooManyBytes } from './opening-budget';
-import { parseSearchQuery, type Condition } from './search-query';
-import { showTokens, type Viewer } from './shown-tokens';
-import type { Sights } from './sights';
+import { findTokens, type FoundParts, type FoundTokens } from './search/find-tokens';
+import { LargeOpenings } from './openings/large-openings';
+import {
+  openedAtOnceMax,
+  openedBytesMax,
+  OpeningBudget,
+  tooManyBytes,
+} from './openings/opening-budget';
+import { parseSearchQuery, type Condition } from './search/search-query';
+import { showTokens, type Viewer } from './sights/shown-tokens';
+import type { Sights } from './sights/sights';
 import { nothingToGive, outOfBounds } from './refusals';
 import type { SealedToken, Use } from './statements/read-and-record';
 import type { UseReader } from './statements/token-uses';
 import { storeTokens, type StoredToken } from './store-tokens';
 import { placeOf, type TokenInput, type TokenView } from './token';
-import type { TokenFilter } from './token-filter';
+import type { TokenFilter } from './search/token-filter';
 import { tokenizationOf } from './tokenize';
 import { validateToken } from './valid-token';
 

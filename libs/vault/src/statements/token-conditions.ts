@@ -1,6 +1,6 @@
 import type { ContainerGrant } from '@glovebox/access';
 import type { KeyedHashes } from '../fingerprints';
-import type { Condition } from '../search-query';
+import type { Condition } from '../search/search-query';
 import { decidingGrant, grantValues, isLive } from './live-tokens';
 
 /** The tokens that a caller looks for. */

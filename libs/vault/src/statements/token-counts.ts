@@ -1,5 +1,5 @@
 import type { Sql } from '@glovebox/database';
-import type { Condition } from '../search-query';
+import type { Condition } from '../search/search-query';
 import { conditionSql, coveredSql, Values, type Wanted } from './token-conditions';
 
 /** Tokens of one container and type. */

@@ -1,5 +1,5 @@
 import { countUpTo, type Part, type Sql } from '@glovebox/database';
-import type { Condition } from '../search-query';
+import type { Condition } from '../search/search-query';
 import {
   conditionSql,
   coversAll,

@@ -1,0 +1,339 @@
+/** Limits that another spec crosses, named by the title of its test. */
+export const crossedElsewhere: readonly {
+  readonly spec: string;
+  readonly title: string;
+  readonly limits: readonly string[];
+}[] = [
+  {
+    spec: 'apps/gateway/src/connection/caller-connection.spec.ts',
+    title: 'does not end its headers',
+    limits: ['HEADERS_TIMEOUT_MS'],
+  },
+  {
+    spec: 'apps/gateway/src/connection/caller-connection.spec.ts',
+    title: 'gets 408 when it does not end a body that is read whole',
+    limits: ['REQUEST_TIMEOUT_MS'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/uploads.spec.ts',
+    title: 'gets 408 when it stands still, however long it has moved before',
+    limits: ['BODY_IDLE_MS'],
+  },
+  {
+    spec: 'apps/gateway/src/under-load.spec.ts',
+    title: 'of one key and of one tenant are bounded, while the neighbour calls on',
+    limits: ['CALLS_MAX', 'CALLS_PER_KEY_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/under-load.spec.ts',
+    title: 'of one tenant take half of the memory, the next one is refused',
+    limits: ['BUFFERED_BYTES_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/call/rates/call-rates.spec.ts',
+    title: 'is answered with 429 and Retry-After above its limit, under proxy_error',
+    limits: ['CALL_RATE_PER_MINUTE'],
+  },
+  {
+    spec: 'apps/gateway/src/call/rates/call-rates.spec.ts',
+    title: 'is one for each address and proxy, as the trusted hop tells it',
+    limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
+  },
+  {
+    spec: 'apps/gateway/src/call/rates/backlogs.spec.ts',
+    title: 'a caller may make the calls of a minute at once',
+    limits: ['backlogs.windowMs'],
+  },
+  {
+    spec: 'apps/gateway/src/call/rates/backlogs.spec.ts',
+    title: 'a million callers take the room of a bounded number',
+    limits: ['call-rates.callersRememberedMax'],
+  },
+  {
+    spec: 'apps/management-api/src/http/rate-limit.spec.ts',
+    title: 'a key that has used up its minute gets 429',
+    limits: ['RATE_LIMIT_PER_MINUTE'],
+  },
+  {
+    spec: 'apps/management-api/src/shares/body-room.spec.ts',
+    title: 'take at most half of their memory for one tenant',
+    limits: ['body-room.bufferedBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/changes/definition-sizes.spec.ts',
+    title: 'a tenant cannot exceed its number of definitions',
+    limits: ['DEFINITIONS_PER_TENANT'],
+  },
+  {
+    spec: 'apps/management-api/src/changes/definition-sizes.spec.ts',
+    title: 'the definitions of a tenant cannot exceed their bytes',
+    limits: ['DEFINITION_BYTES_PER_TENANT'],
+  },
+  {
+    spec: 'apps/management-api/src/changes/definition-sizes.spec.ts',
+    title: 'an application cannot have more than 100 keys',
+    limits: ['application-keys.service.applicationKeysMax'],
+  },
+  {
+    spec: 'libs/vault/src/openings/opening-budget.spec.ts',
+    title: 'opens at most 10 MiB of tokens in all',
+    limits: ['opening-budget.openedBytesMax'],
+  },
+  {
+    spec: 'libs/vault/src/openings/opening-budget.spec.ts',
+    title: 'opens tokens of at most 200,000 values in all',
+    limits: ['opening-budget.openedValuesMax'],
+  },
+  {
+    spec: 'libs/expressions/src/expressions.spec.ts',
+    title: '100 tokens pass, 101 do not',
+    limits: ['limits.tokensMax'],
+  },
+  {
+    spec: 'libs/expressions/src/expressions.spec.ts',
+    title: 'an expansion above 10 MiB is refused before it is made',
+    limits: ['limits.expandedBytesMax'],
+  },
+  {
+    spec: 'libs/expressions/src/filters/filters.spec.ts',
+    title: 'cannot make a text out of proportion',
+    limits: ['limits.textLengthMax', 'limits.filteredCharactersMax'],
+  },
+  {
+    spec: 'apps/gateway/src/destinations/destinations.spec.ts',
+    title: 'answers 503 destination_busy at once until a call ends',
+    limits: ['DESTINATION_CALLS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/destinations/destination-shares.spec.ts',
+    title: 'gets 429 above its share of destinations',
+    limits: ['DESTINATIONS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/destinations/destination-shares.spec.ts',
+    title: 'gets 429 above its share of connections',
+    limits: ['DESTINATION_CONNECTIONS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/destinations/destination-shares.spec.ts',
+    title: 'gets 429 above its share of look-ups',
+    limits: ['EGRESS_LOOKUPS_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/react/run-once.spec.ts',
+    title: 'is not run again where its answer was too large to be kept',
+    limits: ['run-once.outcomeBytesMax'],
+  },
+  {
+    spec: 'apps/gateway/src/react/run-once.spec.ts',
+    title: 'is refused before it begins when its tenant keeps as much as it may',
+    limits: ['OUTCOME_BYTES_PER_TENANT'],
+  },
+  {
+    spec: 'libs/reactors/src/invoke-reactor.spec.ts',
+    title: 'returns more than a mebibyte',
+    limits: ['invoke-reactor.resultBytesMax'],
+  },
+  {
+    spec: 'apps/runner/src/frames-that-kill.spec.ts',
+    title: 'a result or an error of too many members is no result',
+    limits: ['call-limits.resultMembersMax'],
+  },
+  {
+    spec: 'apps/gateway/src/store-shares.spec.ts',
+    title: 'async runs are accepted as long as few runs and webhooks of the tenant wait',
+    limits: ['RUNS_PENDING_MAX'],
+  },
+  {
+    spec: 'apps/gateway/src/store-shares.spec.ts',
+    title: 'are refused with 429 to a tenant that has 200 statements waiting already',
+    limits: ['DATABASE_CONNECTIONS', 'database.connectionsWaitingMax'],
+  },
+  {
+    spec: 'libs/vault/src/statements/token-uses.spec.ts',
+    title: 'wait in bounded number and time while Postgres stands still',
+    limits: ['token-uses.usesMax', 'token-uses.useWaitMs'],
+  },
+  {
+    spec: 'acceptance/faults/slow-bodies.faults.ts',
+    title: 'from the caller ends with 408 after 30 s, and nothing is forwarded',
+    limits: ['content.transformedWithinMs'],
+  },
+  {
+    spec: 'apps/gateway/src/proxy/transforms/steps.spec.ts',
+    title: 'more than 1,000 tokens of several steps',
+    limits: ['asked-tokens.stepTokensMax'],
+  },
+  {
+    spec: 'apps/management-api/src/lists/unread-pages.spec.ts',
+    title: 'takes at most 2 MiB for each, 8 MiB for their tenant and no connection to Postgres',
+    limits: ['page-shares.requestPageBytesMax', 'page-shares.tenantPageBytesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/lists/unread-pages.spec.ts',
+    title: 'reads nothing loses its connection, and leaves its share to the next one',
+    limits: ['ANSWER_IDLE_MS'],
+  },
+  {
+    spec: 'apps/management-api/src/tokens/many-tokens.spec.ts',
+    title: 'from 10,001 of them',
+    limits: ['pages.countedMax'],
+  },
+  {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'and reads 50,000 before it at most',
+    limits: ['places.strideEntries'],
+  },
+  {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'keeps the places of a list for a minute, and those of four lists of a tenant',
+    limits: ['places.placesKeptMs', 'places.tenantPlacedListsMax'],
+  },
+  {
+    spec: 'libs/database/src/places.spec.ts',
+    title: 'gives up a walk after 10 s',
+    limits: ['places.walkMs'],
+  },
+  {
+    spec: 'libs/vault/src/sights/sights.spec.ts',
+    title: 'hold the ids of 1,000 tokens, and of those beyond them the containers',
+    limits: ['sights.rememberedMax'],
+  },
+];
+
+/** Limits that no request can be made to reach, with the reason. */
+export const unreachable: readonly {
+  readonly reason: string;
+  readonly limits: readonly string[];
+}[] = [
+  {
+    reason: 'a time: a busy machine cannot tell its neighbours apart',
+    limits: [
+      ...['linger.lingerMs', 'upgrade.tunnelCheckMs', 'discard-rest.discardingMs'],
+      ...['call-shares.turnWaitMs', 'MANAGEMENT_TIMEOUT_MS', 'rate-limit.tellingMs'],
+      ...['body-room.largeBodyWaitMs', 'body-room.bodyIdleMs', 'body-room.bodyWholeMs'],
+      ...['large-openings.largeOpeningWaitMs', 'large-openings.openingRestMaxMs'],
+      ...['searches.searchWaitMs', 'searches.searchStatementMs'],
+      ...['time-slices.freeMs', 'time-slices.sliceMs', 'destinations.openingWaitMs'],
+      ...['resolve.lookUpTimeoutMs', 'dial.dialTimeoutMs', 'breaker.pauseMs'],
+      ...['proxy-handler.firstByteMs', 'answer-parser.keepUnsaidMs', 'answer-parser.keepMostMs'],
+      ...['kept-outcomes.countedAnewMs', 'run-once.afterRunMs', 'run-once.acceptanceMs'],
+      ...['ANSWER_WHOLE_MS', 'page-shares.pageWaitMs'],
+      ...['REACTOR_SYNC_TIMEOUT_MS', 'database.connectionWaitMs', 'POSTGRES_AWAY_MAX_MS'],
+    ],
+  },
+  {
+    reason: 'counts the work of many requests at once, of which the others wait',
+    limits: [
+      ...['call-shares.turnsMax', 'call-shares.waitingTurnsMax', 'body-room.largeBodiesMax'],
+      ...['body-room.waitingBodiesMax', 'body-room.smallBodyBytesMax'],
+      ...['opening-budget.openedAtOnceMax', 'large-openings.largeOpeningsMax'],
+      ...['large-openings.waitingOpeningsMax', 'searches.searchesMax', 'searches.listsMax'],
+      ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
+      ...['destinations.openingsWaitingMax', 'breaker.failuresMax', 'page-shares.pageBytesMax'],
+      ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],
+      'run-rows.smallResultBytesMax',
+    ],
+  },
+  {
+    reason: 'bounds the work of a process, and changes no answer',
+    limits: [
+      ...['span-sender.queueMax', 'rate-limit.toldTogetherMax', 'rate-limit.untoldMax'],
+      ...['log.logPartEntriesMax', 'log.logPartBytesMax', 'redis-scripts.provenPartsMax'],
+      ...['expand-stream.batchBytesMax', 'document-path.namedStepsMax', 'run-log.waitingBytesMax'],
+      ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
+      ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
+      'answers.smallAnswerBytesMax',
+      ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
+      ...['places.listPlacesMax', 'places.placedListsMax'],
+      ...[
+        'redis-scripts.goneMax',
+        'argument-names.namesMax',
+        'argument-names.partsMax',
+        'queue-depths.countedRowsMax',
+      ],
+    ],
+  },
+  {
+    reason: 'lies above what the head of a request has room for: 1,000 ids of 36 characters',
+    limits: ['listing.listIdsMax'],
+  },
+  {
+    reason: 'above 16 MiB, and without a setting',
+    limits: ['discard-rest.discardedBytesMax'],
+  },
+  {
+    reason: 'a certificate cannot be made of a length that one asks for',
+    limits: ['proxies.dto.pemMax', 'proxies.dto.authorityPemMax'],
+  },
+  {
+    reason: 'refuses what the filter would refuse in any case',
+    limits: ['json-path.pathStepsMax', 'value-filters.cardNumberLengthMax'],
+  },
+  {
+    reason: 'met by a destination, a receiver or a name server',
+    limits: [
+      ...['system-names.searchDomainsMax', 'system-names.systemFileBytesMax'],
+      ...['system-names.nameServersMax', 'system-names.ndotsMax', 'system-names.nameLengthMax'],
+      ...['dial.addressesTriedMax', 'answer-fault.answerHeadBytesMax', 'post.answerBytesMax'],
+      ...['answer-fault.chunkExtensionBytesMax', 'answer-fault.chunkSizeDigitsMax'],
+      'exchange.informationalMax',
+    ],
+  },
+  {
+    reason: 'met by the code of a reactor or a transform, or by its sandbox',
+    limits: [
+      ...['SANDBOX_THREADS', 'SANDBOX_MEMORY_MB', 'SANDBOX_POOL_MB', 'SANDBOX_PROCESSES'],
+      ...['SANDBOX_PROCESSES_PER_KEY', 'SANDBOX_STARTS', 'SANDBOX_QUEUE_WAIT_MS'],
+      ...['SANDBOX_QUEUE_LENGTH', 'SANDBOX_RUNS_MAX', 'SANDBOX_AGE_MS', 'SANDBOX_IDLE_TTL_MS'],
+      ...['SANDBOX_GROW_AFTER_MS', 'sandbox-stock.startWaitMs', 'sandbox-stock.readyLimitMs'],
+      ...['sandbox-stock.failedStartsMax', 'sandbox-stock.startAgainFirstMs'],
+      ...['launcher.namingLimitMs', 'pool-lines.orderBytesMax', 'frames.valueBytesMax'],
+      ...['frames.headBytesMax', 'frames.sandboxHeadBytesMax', 'values.valueDepthMax'],
+      ...['call-limits.svcCallsMax', 'call-limits.svcBytesMax', 'call-limits.svcMembersMax'],
+      ...['large-calls.turnMs', 'members.nameLengthMax', 'sandbox-costs.framesPerSecond'],
+      ...['sandbox-costs.framesBurstMax', 'sandbox-costs.frameBytesPerSecond'],
+      ...['sandbox-costs.frameBytesBurstMax', 'frame-lanes.waitingBytesMax'],
+      ...['sandbox-process.unreadBytesMax', 'sandbox-process.lastWordsMs'],
+      ...['egress-connections.connectionsMax', 'egress-connections.connectTimeoutMs'],
+      ...['traffic-of-run.connectionsOfRunMax', 'traffic-of-run.connectionBytesMax'],
+      ...['traffic-of-run.runBytesMax', 'traffic-of-run.recordsOfRunMax'],
+      ...['traffic-of-run.hostLengthMax', 'pool-rest.restLimitMs', 'pool-dispatch.answerLimitMs'],
+      ...['silence.ranSilentlyMs', 'silence.waitedSilentlyMs', 'log-limits.logLinesMax'],
+      ...['log-limits.logBytesMax', 'thrown-error.thrownTextMax', 'thrown-error.thrownEntriesMax'],
+      ...['place-in-code.stackSearchedMax', 'place-in-code.nameSearchedMax'],
+      ...['redact.knownValuesMax', 'redact.redactionStepsMax', 'redact.valueCharactersMax'],
+      ...['opened-values.openedTextMax', 'line-redactions.stepsMax'],
+      ...['line-redactions.waitingBytesMax', 'line-redactions.countedBytesMax'],
+      ...['line-redactions.countedValuesMax', 'run-transform.envelopeBytesMax'],
+      ...['seen-by-code.rawBodyBytesMax', 'sent-by-code.returnedHeadersMax'],
+      ...['sent-by-code.returnedHeaderBytesMax', 'body-places.matchesMax'],
+      'body-places.stepVisitsMax',
+    ],
+  },
+  {
+    reason: 'met by gateways, workers and runners among themselves',
+    limits: [
+      ...['client-connection.clientSilenceMs', 'handshakes.handshakeTimeoutMs'],
+      ...['handshakes.handshakesMax', 'runner-secret.secretsMax', 'runner-client.choicesMax'],
+      'runner-connection.missedBeatsMax',
+    ],
+  },
+  {
+    reason: 'met by workers, after the answer',
+    limits: [
+      ...['RUN_CONCURRENCY', 'DELIVERY_CONCURRENCY', 'claim-delivery.receiverDeliveriesMax'],
+      ...['delivery-rows.attemptMs', 'deliver-webhook.retriesMax'],
+      ...['deliver-webhook.unsentTriesMax', 'claim-delivery.unsentPauseMaxMs'],
+      ...[
+        'claim-delivery.retryPlacesMax',
+        'claim-delivery.claimStepsMax',
+        'deliver-webhook.retryAfterMaxMs',
+      ],
+      ...['queue-of-runs.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-rows.faultsMax'],
+      ...['deletions.endedKeptMs', 'RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
+      ...['delivery-rows.attemptsListedMax', 'housekeeping.deletedRowsMax'],
+      ...['consumer.remindersAtOnceMax', 'run-rows.silentRunsAtOnceMax'],
+    ],
+  },
+];

@@ -1,0 +1,349 @@
+import { call, create, reactorOf, type Product } from '../product';
+import { answersIn, talk } from '../raw-socket';
+import { startReceiver, type Receiver } from '../receiver';
+
+/** The resources that the requests below need. */
+export interface Walked {
+  readonly product: Product;
+  readonly receiver: Receiver;
+  readonly reactorId: string;
+  readonly tokenId: string;
+  readonly proxyKey: string;
+  readonly transformKey: string;
+}
+
+export async function prepare(product: Product): Promise<Walked> {
+  const receiver = await startReceiver();
+  const proxy = { name: 'walked', destination_url: receiver.url };
+  const request_transform = { code: 'module.exports = async ({ args }) => args' };
+  const [reactorId, token, plain, transformed] = await Promise.all([
+    reactorOf(product, 'module.exports = async () => ({ raw: {} })'),
+    create(product, '/tokens', { type: 'token', data: '1234' }, product.privateKey),
+    create(product, '/proxies', proxy),
+    create(product, '/proxies', { ...proxy, request_transform }),
+    putSettings(product),
+  ]);
+  const [proxyKey, transformKey] = [String(plain.key), String(transformed.key)];
+  return { product, receiver, reactorId, tokenId: token.id, proxyKey, transformKey };
+}
+
+/** The settings are those of the second tenant. */
+function putSettings(product: Product, settings: object = {}): Promise<string> {
+  const body = { name: 'Second demo', settings: { enable_ephemeral_proxy: 'true', ...settings } };
+  return ask(product, 'PUT', '/tenants/self', body, product.secondTenant.adminKey);
+}
+
+async function ask(
+  { baseUrl }: Product,
+  method: string,
+  path: string,
+  body: unknown,
+  key: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const answer = await call(method, `${baseUrl}${path}`, { key, body, headers });
+  return outcomeOf(answer.status, answer.text);
+}
+
+/** The status, with the code of an error. */
+export function outcomeOf(status: number, text: string): string {
+  if (status < 400) return String(status);
+  const body = JSON.parse(text) as { code?: string; proxy_error?: { code: string } };
+  return `${status} ${body.proxy_error?.code ?? body.code}`;
+}
+
+/** A body of JSON that blanks make as long as the limit says. */
+export interface BodyWalk {
+  readonly within: string;
+  readonly beyond: string;
+  /** The only framing that has the limit. */
+  readonly framing?: 'chunked';
+  readonly json: string;
+  head(walked: Walked): string;
+}
+
+const tooLarge = '413 payload_too_large';
+
+export const bodies: Readonly<Record<string, BodyWalk>> = {
+  PROXY_BUFFER_MAX: {
+    ...{ within: '200', beyond: '200', json: '"x"' },
+    head: (walked) => `POST /proxy ${walked.product.privateKey}\nSVC-PROXY-KEY: ${walked.proxyKey}`,
+  },
+  'content.transformedBytesMax': {
+    ...{ within: '200', beyond: tooLarge, json: '{}' },
+    head: (walked) =>
+      `POST /proxy ${walked.product.privateKey}\nSVC-PROXY-KEY: ${walked.transformKey}`,
+  },
+  'react-handler.invocationBytesMax': {
+    ...{ within: '200', beyond: tooLarge, json: '{}' },
+    head: ({ reactorId, product }) => `POST /reactors/${reactorId}/react ${product.privateKey}`,
+  },
+  'body.interceptor.bodyBytesMax': {
+    ...{
+      within: '201',
+      beyond: tooLarge,
+      json: '{"name":"x","type":"private","permissions":["token:read"]}',
+    },
+    head: ({ product }) => `POST /applications ${product.adminKey}`,
+  },
+  'front-door.managementBodyBytesMax': {
+    ...{ within: '201', beyond: tooLarge, json: '{}' },
+    head: ({ product }) => `POST /tokenize ${product.privateKey}`,
+  },
+  'front-door.smuggledBodyBytesMax': {
+    ...{ within: '404 not_found', beyond: tooLarge, json: '{}', framing: 'chunked' },
+    head: ({ product }) => `DELETE /proxies/none ${product.adminKey}`,
+  },
+  'tokens.controller.tokenBodyBytesMax': {
+    ...{ within: '201', beyond: tooLarge, json: '{"data":1}' },
+    head: ({ product }) => `POST /tokens ${product.privateKey}`,
+  },
+  'tokenize.controller.documentBytesMax': {
+    ...{ within: '200', beyond: tooLarge, json: '{}' },
+    head: ({ product }) => `POST /detokenize ${product.privateKey}`,
+  },
+};
+
+/** A request as near to a limit as `size` says. */
+interface Walk {
+  readonly within: string;
+  readonly beyond: string;
+  /** The limit is the least that is taken. */
+  readonly isLeast?: true;
+  send(walked: Walked, size: number): Promise<string>;
+}
+
+const invalid = '400 validation_failed';
+const list = <Entry>(length: number, entry: (at: number) => Entry): Entry[] =>
+  Array.from({ length }, (_, at) => entry(at));
+const record = (length: number): Record<string, string> =>
+  Object.fromEntries(list(length, (at) => [`m${at}`, 'x']));
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
+/** The body of a resource that the management key may create. */
+const creates = (path: string, of: (size: number) => object): Walk => ({
+  ...{ within: '201', beyond: invalid },
+  send: ({ product }, size) => ask(product, 'POST', path, of(size), product.adminKey),
+});
+
+const application = (of: (size: number) => object): Walk =>
+  creates('/applications', (size) => ({ name: 'walked', type: 'private', ...of(size) }));
+
+const formula = (of: (size: number) => object): Walk =>
+  creates('/reactor-formulas', (size) => ({
+    ...{ name: 'walked', type: 'private', code: 'module.exports = () => ({})' },
+    ...of(size),
+  }));
+
+const proxy = (of: (size: number) => object): Walk =>
+  creates('/proxies', (size) => ({
+    ...{ name: 'walked', destination_url: 'https://a.example/' },
+    ...of(size),
+  }));
+
+const steps = (of: (size: number) => object[]): Walk =>
+  proxy((size) => ({ request_transforms: of(size) }));
+
+const append = (options: object): object => ({
+  type: 'append',
+  options: { location: 'header', name: 'x', value: 'y', ...options },
+});
+
+const token = (of: (size: number) => object): Walk => ({
+  ...{ within: '201', beyond: invalid },
+  send: ({ product }, size) =>
+    ask(product, 'POST', '/tokens', { data: 'x', ...of(size) }, product.privateKey),
+});
+
+/** JSON that no object of JavaScript would give. */
+const posted = (path: string, within: string, of: (size: number) => string): Walk => ({
+  ...{ within, beyond: '400 invalid_json' },
+  send: async ({ product }, size) => {
+    const headers = { 'SVC-API-KEY': product.privateKey, 'Content-Type': 'application/json' };
+    const init = { method: 'POST', headers, body: of(size) };
+    const answer = await fetch(`${product.baseUrl}${path}`, init);
+    return outcomeOf(answer.status, await answer.text());
+  },
+});
+
+const listed = (of: (size: number) => string, key: 'adminKey' | 'privateKey'): Walk => ({
+  ...{ within: '200', beyond: invalid },
+  send: ({ product }, size) => ask(product, 'GET', of(size), undefined, product[key]),
+});
+
+const searched = (of: (size: number) => string): Walk => ({
+  ...{ within: '200', beyond: invalid },
+  send: ({ product }, size) =>
+    ask(product, 'POST', '/tokens/search', { query: of(size) }, product.privateKey),
+});
+
+const setting = (of: (size: number) => object): Walk => ({
+  ...{ within: '200', beyond: invalid },
+  send: ({ product }, size) => putSettings(product, of(size)),
+});
+
+const expression = (of: (size: number, id: string) => string): Walk => ({
+  ...{ within: '200', beyond: '400 invalid_expression' },
+  send: ({ product, proxyKey, tokenId }, size) =>
+    ask(product, 'POST', '/proxy', { text: of(size, tokenId) }, product.privateKey, {
+      'SVC-PROXY-KEY': proxyKey,
+    }),
+});
+
+const asyncRun = (isLeast?: true): Walk => ({
+  ...{ within: '202', beyond: invalid, ...(isLeast && { isLeast }) },
+  send: ({ product, reactorId, receiver }, timeout_ms) => {
+    const body = { callback_url: receiver.url, timeout_ms };
+    return ask(product, 'POST', `/reactors/${reactorId}/react`, body, product.privateKey);
+  },
+});
+
+/** The head of a request, of which `lines` are a part. */
+const head = (lines: (size: number) => string): Walk => ({
+  ...{ within: '200', beyond: '431 invalid_request' },
+  send: async ({ product }, size) => {
+    const request = `GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines(size)}\r\n`;
+    const [answer] = answersIn(await talk(product.baseUrl, request));
+    return outcomeOf(answer?.status ?? 0, answer?.body ?? '');
+  },
+});
+
+export const walks: Readonly<Record<string, Walk>> = {
+  // Names and values count, and the path.
+  'server.headBytesMax': head(
+    (size) => `A: ${'x'.repeat(size - '/health/liveHostaConnectioncloseA'.length)}\r\n`,
+  ),
+  'intake.headersMax': head((size) => 'A: b\r\n'.repeat(size - 2)),
+  'react-handler.asyncTimeoutMinMs': asyncRun(true),
+  'react-handler.asyncTimeoutMaxMs': asyncRun(),
+  'caller.urlLengthMax': {
+    ...{ within: '200', beyond: '400 invalid_request' },
+    send: ({ product, receiver }, size) =>
+      ask(product, 'GET', '/proxy', undefined, product.secondTenant.privateKey, {
+        'SVC-PROXY-URL': `${receiver.url}/`.padEnd(size, 'x'),
+      }),
+  },
+  'applications.dto.rulesMax': application((size) => ({
+    rules: list(size, (at) => ({
+      ...{ priority: at + 1, container: `/c${at}/`, transform: 'redact' },
+      permissions: ['token:read'],
+    })),
+  })),
+  'applications.dto.containerMax': application((size) => ({
+    rules: [
+      {
+        ...{ priority: 1, container: `/${'x'.repeat(size - 2)}/`, transform: 'redact' },
+        permissions: ['token:read'],
+      },
+    ],
+  })),
+  'limits.listEntriesMax': application((size) => ({ permissions: list(size, () => 'token:read') })),
+  'limits.nameMax': application((size) => ({
+    ...{ name: 'x'.repeat(size), permissions: ['token:read'] },
+  })),
+  'limits.descriptionMax': formula((size) => ({ description: 'x'.repeat(size) })),
+  'limits.mapMembersMax': proxy((size) => ({ configuration: record(size) })),
+  'limits.mapNameMax': proxy((size) => ({ configuration: { ['x'.repeat(size)]: 'y' } })),
+  'limits.mapValueMax': setting((size) => ({ walked: 'x'.repeat(size) })),
+  'configuration.configurationBytesMax': proxy((size) => ({
+    configuration: { x: 'x'.repeat(size - 1) },
+  })),
+  'code-members.codeMax': formula((size) => ({
+    code: 'module.exports = () => ({})'.padEnd(size, ';'),
+  })),
+  'reactor-formulas.dto.parametersMax': formula((size) => ({
+    request_parameters: list(size, (at) => ({ name: `p${at}`, type: 'string' })),
+  })),
+  'reactor-formulas.dto.parameterNameMax': formula((size) => ({
+    request_parameters: [{ name: 'x'.repeat(size), type: 'string' }],
+  })),
+  'reactor-formulas.dto.iconMax': formula((size) => ({ icon: 'x'.repeat(size) })),
+  'proxies.dto.destinationUrlMax': proxy((size) => ({
+    destination_url: 'https://a.example/'.padEnd(size, 'x'),
+  })),
+  'listing.pageSizeMax': listed((size) => `/proxies?size=${size}`, 'adminKey'),
+  'transform-steps.stepsMax': steps((size) => list(size, () => append({}))),
+  'transform-steps.stepPathMax': steps((size) => [
+    { type: 'remove', options: { location: 'body', path: `$.${'x'.repeat(size - 2)}` } },
+  ]),
+  'transform-steps.stepExpressionMax': steps((size) => [
+    { type: 'mask', options: { path: '$.a', expression: '{{ $.a }}'.padEnd(size, 'x') } },
+  ]),
+  'transform-steps.stepNameMax': steps((size) => [append({ name: 'x'.repeat(size) })]),
+  'transform-steps.stepValueMax': steps((size) => [append({ value: 'x'.repeat(size) })]),
+  'transform-steps.stepJsonBytesMax': steps((size) => [
+    append({ location: 'body', path: '$.a', value: 'x'.repeat(size - 2) }),
+  ]),
+  'logs.dto.textMax': listed((size) => `/logs?operation=${'x'.repeat(size)}`, 'adminKey'),
+  'deliveries.dto.hostMax': listed(
+    (size) => `/webhook-deliveries?host=${'x'.repeat(size)}`,
+    'adminKey',
+  ),
+  'deliveries.dto.replayedMax': {
+    ...{ within: '202', beyond: invalid },
+    send: ({ product }, limit) => {
+      const body = { filter: { host: 'nowhere.example' }, limit };
+      return ask(product, 'POST', '/webhook-deliveries/replay', body, product.adminKey);
+    },
+  },
+  'runs.dto.traceIdMax': listed((size) => `/runs?trace_id=${'x'.repeat(size)}`, 'adminKey'),
+  'json-tally.jsonValuesMax': posted(
+    '/tokenize',
+    invalid,
+    (size) => `{"a":[${'1,'.repeat(size - 3)}1]}`,
+  ),
+  'json-tally.jsonMembersMax': posted(
+    '/tokens',
+    invalid,
+    (size) => `{"data":1,"metadata":${JSON.stringify(record(size))}}`,
+  ),
+  'json-tally.jsonDepthMax': posted('/tokenize', '201', (size) => JSON.stringify(nested(size))),
+  'strict-json.jsonNumberCharactersMax': posted(
+    '/tokenize',
+    '201',
+    (size) => `{"a":1.${'0'.repeat(size - 2)}}`,
+  ),
+  'valid-token.tokenBytesMax': token((size) => ({ data: 'x'.repeat(size - 2) })),
+  'valid-token.searchIndexesMax': token((size) => ({
+    search_indexes: list(size, () => '{{ data }}'),
+  })),
+  'valid-token.expressionCharactersMax': token((size) => ({
+    fingerprint_expression: `{{ data ${' '.repeat(size - 10)}}}`,
+  })),
+  'valid-token.metadataMembersMax': token((size) => ({ metadata: record(size) })),
+  'valid-token.metadataNameCharactersMax': token((size) => ({
+    metadata: { ['x'.repeat(size)]: 'y' },
+  })),
+  'valid-token.metadataValueCharactersMax': token((size) => ({
+    metadata: { x: 'y'.repeat(size) },
+  })),
+  'derived-values.maskBytesMax': token((size) => ({
+    ...{ data: 'x'.repeat(size / 2) },
+    mask: `{{ data }}${'y'.repeat(size - 2 - Math.trunc(size / 2))}`,
+  })),
+  'tokenize.tokenizedTokensMax': {
+    ...{ within: '201', beyond: invalid },
+    send: ({ product }, size) => {
+      const body = list(size, () => ({ type: 'token', data: 'x' }));
+      return ask(product, 'POST', '/tokenize', body, product.privateKey);
+    },
+  },
+  'search-query.queryCharactersMax': searched((size) => 'type:token'.padEnd(size, ' ')),
+  'search-query.queryDepthMax': searched(
+    (size) => `${'('.repeat(size)}type:token${')'.repeat(size)}`,
+  ),
+  'search-query.searchTermsMax': searched((size) => list(size, () => 'type:token').join(' OR ')),
+  'token-filter.filterIdsMax': listed((size) => `/tokens?${'id=xxx&'.repeat(size)}`, 'privateKey'),
+  'token-filter.filterTypesMax': listed(
+    (size) => `/tokens?${'type=token&'.repeat(size)}`,
+    'privateKey',
+  ),
+  'token-filter.filterNamesMax': listed(
+    (size) => `/tokens?${list(size, (at) => `metadata.m${at}=x`).join('&')}`,
+    'privateKey',
+  ),
+  'limits.expressionBytesMax': expression((size, id) => `{{${id.padEnd(size - 4)}}}`),
+  'limits.expressionsMax': expression((size, id) => `{{${id}}}`.repeat(size)),
+  'limits.filtersMax': expression((size, id) => `{{ ${id}${' | last4'.repeat(size)} }}`),
+  'limits.paddingMax': expression((size, id) => `{{ ${id} | pad_left: ${size} }}`),
+};

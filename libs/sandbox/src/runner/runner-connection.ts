@@ -1,0 +1,297 @@
+import type { Socket } from 'node:net';
+import { describeCallError } from '../call-error';
+import { callTooLarge, svcCallsMax, svcMembersMax } from '../call-limits';
+import {
+  encodeFrame,
+  FrameDecoder,
+  FrameError,
+  protocolVersion,
+  UnsendableFrame,
+  type Frame,
+  type JsonFrameType,
+  type JsonObject,
+} from '../frames';
+import { FrameLanes } from '../frame-lanes';
+import { positiveOf, textOf } from '../members';
+import type { LargeCalls } from '../large-calls';
+import type { OpenSocket } from './open-socket';
+import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
+import { describeRun, parseLogLine, type RunHooks, type RunRequest } from '../run';
+import { readValue, UnreadableValue, writeValue } from '../values';
+
+interface OpenRun {
+  readonly tenantId: string;
+  readonly code: string;
+  readonly hooks: RunHooks;
+  callsOpen: number;
+  settle(outcome: RunOutcome): void;
+}
+
+interface Answer {
+  readonly ok: boolean;
+  /** Text that is sent as it is. */
+  readonly value: string;
+}
+
+/** The frames of each tenant go in a lane, and those of the connection itself in another. */
+interface Link {
+  readonly socket: Socket;
+  readonly lanes: FrameLanes;
+}
+const ownLane = '';
+
+/** A silent runner is given up after a little more than three heartbeats. */
+const missedBeatsMax = 2;
+/** No run or ping gets this id: theirs count from 1. */
+const heartbeatId = Number.MAX_SAFE_INTEGER;
+const keepAliveMs = 10_000;
+const backOffMs = { first: 50, most: 2_000 };
+const lost: RunOutcome = { kind: 'died', reason: 'runner connection lost' };
+export const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
+
+export interface ConnectionTimes {
+  readonly connectTimeoutMs: number;
+  readonly heartbeatMs: number;
+  /** The time beyond a run's own time-out: the wait for a sandbox, the transfer of its code. */
+  readonly graceMs: number;
+}
+
+/** The connection to one runner. It is made when it is needed, and again after it broke. */
+export class RunnerConnection {
+  private link: Link | undefined;
+  private opening: Promise<boolean> | undefined;
+  private readonly runs = new Map<number, OpenRun>();
+  private readonly pings = new Map<number, (ready: boolean) => void>();
+  private lastId = 0;
+  private failures = 0;
+  private notBefore = 0;
+  private isClosed = false;
+
+  constructor(
+    private readonly openSocket: OpenSocket,
+    private readonly times: ConnectionTimes,
+    private readonly largeCalls: LargeCalls,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.link !== undefined;
+  }
+
+  /**
+   * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
+   */
+  open(): Promise<boolean> {
+    if (this.isOpen) return Promise.resolve(true);
+    if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
+    this.opening ??= this.establish().finally(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
+    const { tenantId, code, timeoutMs } = request;
+    if (hooks.signal?.aborted) return Promise.resolve(cancelled);
+    if (this.link?.lanes.isFull(tenantId) !== false)
+      return Promise.resolve({ kind: 'no_capacity' });
+    return new Promise((resolve) => {
+      this.lastId += 1;
+      const id = this.lastId;
+      const stop = (outcome: RunOutcome): void => {
+        this.send(tenantId, 'CANCEL', { run: id });
+        settle(outcome);
+      };
+      const cancel = (): void => stop(cancelled);
+      const deadline = setTimeout(() => stop(lost), timeoutMs + this.times.graceMs);
+      const settle = (outcome: RunOutcome): void => {
+        clearTimeout(deadline);
+        this.runs.delete(id);
+        hooks.signal?.removeEventListener('abort', cancel);
+        resolve(outcome);
+      };
+      this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
+      hooks.signal?.addEventListener('abort', cancel);
+      try {
+        const { order, input } = describeRun(request);
+        this.send(tenantId, 'INVOKE', { run: id, order }, input);
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error;
+        settle({ kind: 'args_too_large' });
+      }
+    });
+  }
+
+  async ping(): Promise<boolean> {
+    if (!(await this.open())) return false;
+    return new Promise((resolve) => {
+      this.lastId += 1;
+      const id = this.lastId;
+      const settle = (ready: boolean): void => {
+        clearTimeout(timer);
+        this.pings.delete(id);
+        resolve(ready);
+      };
+      const timer = setTimeout(() => settle(false), this.times.connectTimeoutMs);
+      this.pings.set(id, settle);
+      if (!this.send(ownLane, 'PING', { id })) settle(false);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.opening;
+    const { link } = this;
+    link?.socket.destroy();
+    this.drop(link);
+  }
+
+  private establish(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = this.openSocket((proof) => {
+        socket.write(encodeFrame('HELLO', { version: protocolVersion, ...proof }));
+      });
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, keepAliveMs);
+      const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
+      const link: Link = { socket, lanes: new FrameLanes(socket) };
+      let heartbeat: NodeJS.Timeout | undefined;
+      let missed = 0;
+      const decoder = new FrameDecoder((frame) => {
+        if (this.link === link) return this.onFrame(frame);
+        if (frame.type !== 'READY' || frame.head['version'] !== protocolVersion) {
+          throw new FrameError('the runner did not welcome us');
+        }
+        clearTimeout(timer);
+        this.failures = 0;
+        if (this.isClosed) socket.destroy();
+        else {
+          this.link = link;
+          let beatAt = performance.now();
+          heartbeat = setInterval(() => {
+            const now = performance.now();
+            // This process was blocked, so it has not heard the runner either.
+            if (now - beatAt > 1.5 * this.times.heartbeatMs) missed = 0;
+            beatAt = now;
+            if (missed >= missedBeatsMax) return socket.destroy();
+            missed += 1;
+            this.send(ownLane, 'PING', { id: heartbeatId });
+          }, this.times.heartbeatMs);
+          heartbeat.unref();
+        }
+        resolve(!this.isClosed);
+      });
+      socket.on('data', (chunk) => {
+        // Any byte is a sign of life: the answer may be on its way behind a large frame.
+        missed = 0;
+        try {
+          decoder.push(chunk);
+        } catch {
+          socket.destroy();
+        }
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        clearTimeout(timer);
+        clearInterval(heartbeat);
+        if (this.link === link) this.drop(link);
+        else this.postpone();
+        resolve(false);
+      });
+    });
+  }
+
+  private postpone(): void {
+    const delay = Math.min(backOffMs.most, backOffMs.first * 2 ** this.failures);
+    this.failures += 1;
+    this.notBefore = performance.now() + delay;
+  }
+
+  private drop(link: Link | undefined): void {
+    if (this.link === link) this.link = undefined;
+    for (const run of this.runs.values()) run.settle(lost);
+    for (const settle of this.pings.values()) settle(false);
+  }
+
+  private onFrame(frame: Frame): void {
+    if (frame.type === 'DATA') throw new FrameError('a runner does not send DATA');
+    const { type, head, value } = frame;
+    if (type === 'PONG') {
+      this.pings.get(positiveOf(head, 'id'))?.(head['ready'] === true);
+      return;
+    }
+    // A run that was cancelled here may still have frames on their way.
+    const id = positiveOf(head, 'run');
+    const run = this.runs.get(id);
+    if (run === undefined) return;
+    if (type === 'RESULT') run.settle(readOutcome(parseOutcome(head, value)));
+    else if (type === 'LOG') run.hooks.onLog?.(parseLogLine(head, value));
+    else if (type === 'RPC') this.onCall(id, run, head, value);
+    else throw new FrameError(`a runner does not send ${type}`);
+  }
+
+  private onCall(runId: number, run: OpenRun, head: JsonObject, params: Buffer): void {
+    const id = positiveOf(head, 'id');
+    const method = textOf(head, 'method');
+    const isOver = (): boolean => this.runs.get(runId) !== run;
+    void this.answerTo(run, method, params, isOver).then((answer) => {
+      // Nobody waits for the answer of a call whose run is over.
+      if (!isOver()) this.answer(run, id, answer);
+    });
+  }
+
+  private async answerTo(
+    run: OpenRun,
+    method: string,
+    params: Buffer,
+    isOver: () => boolean,
+  ): Promise<Answer> {
+    if (method === 'runner.code') return { ok: true, value: run.code };
+    // A proper runner holds calls back. This protects against one that does not.
+    if (run.callsOpen >= svcCallsMax) {
+      return refused({ message: 'Too many calls at once.', status: 429 });
+    }
+    run.callsOpen += 1;
+    try {
+      const value = await this.largeCalls.inTurn(run.tenantId, params, async () => {
+        // A call that waited may have nobody left to wait for it.
+        if (isOver()) return undefined;
+        return run.hooks.onCall(method, readValue(params, svcMembersMax));
+      });
+      return { ok: true, value: writeValue(value) };
+    } catch (error) {
+      return refused(describeRefusal(error));
+    } finally {
+      run.callsOpen -= 1;
+    }
+  }
+
+  private answer({ tenantId }: OpenRun, id: number, { ok, value }: Answer): void {
+    try {
+      this.send(tenantId, 'RPCRES', { id, ok }, value);
+    } catch {
+      this.send(tenantId, 'RPCRES', { id, ok: false }, refused(uncarried).value);
+    }
+  }
+
+  private send(lane: string, type: JsonFrameType, head: JsonObject, value?: string): boolean {
+    if (this.link === undefined) return false;
+    this.link.lanes.write(lane, encodeFrame(type, head, value));
+    return true;
+  }
+}
+
+const uncarried = { message: 'The answer of the call cannot be carried.', status: 500 };
+const unreadable = { message: 'The arguments of the call cannot be read.', status: 400 };
+
+function describeRefusal(error: unknown): JsonObject {
+  if (error instanceof UnsendableFrame) return uncarried;
+  if (!(error instanceof UnreadableValue)) return describeCallError(error);
+  return error.reason === 'too_many' ? callTooLarge : unreadable;
+}
+
+/** An error may carry data that cannot be written. */
+function refused(error: JsonObject): Answer {
+  try {
+    return { ok: false, value: writeValue(error) };
+  } catch {
+    return { ok: false, value: writeValue(uncarried) };
+  }
+}

@@ -1,0 +1,169 @@
+import {
+  type Actor,
+  type ContainerGrant,
+  grantsFor,
+  type Permission,
+  type Principal,
+  type Transform,
+} from '@glovebox/access';
+import type { Sql } from '@glovebox/database';
+import type { Problem } from '@glovebox/problems';
+import type { Sealer } from '@glovebox/seal';
+import type { LargeOpenings } from '../openings/large-openings';
+import {
+  openedAtOnceMax,
+  openedBytesMax,
+  OpeningBudget,
+  tooManyBytes,
+  type Sealed,
+} from '../openings/opening-budget';
+import { outOfBounds } from '../refusals';
+import type { Sights } from './sights';
+import { readLook, type LookRow } from '../statements/read-and-record';
+import { fromStoredOptions } from '../stored-options';
+import { placeOf, toTokenView, type TokenOptions, type TokenRow, type TokenView } from '../token';
+
+/** An actor whose answer may be kept. */
+export interface Viewer extends Actor {
+  readonly sights?: Sights | undefined;
+}
+
+/** A look at tokens: its permission, and its name in the audit log. */
+export interface Look {
+  readonly permission: Permission;
+  readonly operation: string;
+  readonly entityType: 'token' | 'tenant';
+  readonly entityId: string;
+  readonly isChange?: boolean;
+  readonly isList?: boolean;
+}
+
+/** Public applications write and never read: they get the mask where a grant reveals. */
+export function showingGrants(principal: Principal, permission: Permission): ContainerGrant[] {
+  return grantsFor(principal, permission).map(({ container, transform }) => ({
+    container,
+    transform: principal.type === 'public' && transform === 'reveal' ? 'mask' : transform,
+  }));
+}
+
+/** The transform for tokens of this container, or undefined where no grant covers it. */
+export function shownIn(
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): Transform | undefined {
+  const grants = showingGrants(principal, permission);
+  return grants.find((grant) => container.startsWith(grant.container))?.transform;
+}
+
+/**
+ * Shows tokens as the caller's grants say, and leaves out ids that do not exist. To reveal is to
+ * use: the statement that reads also writes the record. With `largeOpenings`, more than a little
+ * waits for a place there.
+ */
+export async function showTokens(
+  sql: Sql,
+  sealer: Sealer,
+  actor: Viewer,
+  look: Look,
+  tokenIds: readonly string[],
+  largeOpenings?: LargeOpenings,
+): Promise<TokenView[]> {
+  if (tokenIds.length === 0) return [];
+  const { principal, sights } = actor;
+  const show = (rows: readonly LookRow[]): Promise<TokenView[]> => {
+    for (const row of rows) sights?.see(principal, look.permission, row);
+    return openRows(sealer, principal, rows);
+  };
+  if (!largeOpenings) return show(await readRows(sql, actor, look, tokenIds, Infinity));
+  const rows = await readRows(sql, actor, look, tokenIds, openedAtOnceMax);
+  if (!isDeferred(rows)) return show(rows);
+  return largeOpenings.hold(principal.tenantId, async () =>
+    show(await readRows(sql, actor, look, tokenIds, Infinity)),
+  );
+}
+
+/** Reads and records, or throws. More bytes than `atOnceMax` are deferred: not yet released. */
+export async function readRows(
+  sql: Sql,
+  { principal, traceId }: Actor,
+  { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
+  tokenIds: readonly string[],
+  atOnceMax: number,
+): Promise<LookRow[]> {
+  const { tenantId, applicationId: actorId } = principal;
+  const rows = await readLook(sql, {
+    use: { tenantId, actorId, operation, entityType, entityId, traceId },
+    grants: showingGrants(principal, permission),
+    tokenIds,
+    limits: {
+      bytesMax: openedBytesMax,
+      atOnceMax: Math.min(atOnceMax, Number.MAX_SAFE_INTEGER),
+    },
+    isChange,
+    isList,
+  });
+  if (rows.some(({ isAllowed }) => !isAllowed)) throw refusalOf(permission, rows);
+  return rows;
+}
+
+export const isDeferred = (rows: readonly LookRow[]): boolean => rows[0]?.isDeferred === true;
+
+function refusalOf(permission: Permission, rows: readonly LookRow[]): Problem {
+  const isOutOfBounds = rows.some(({ transform }) => transform === null);
+  return isOutOfBounds ? outOfBounds(permission) : tooManyBytes();
+}
+
+export async function openRows(
+  sealer: Sealer,
+  principal: Principal,
+  rows: readonly LookRow[],
+): Promise<TokenView[]> {
+  const opened = await new OpeningBudget().openAll(sealer, rows.flatMap(sealedIn));
+  const next = opened.values();
+  return rows.map((row) => {
+    const options = row.options === null ? {} : fromStoredOptions(next.next().value);
+    const view = withoutHints(principal, row.transform, toTokenView(row, options, 'read'));
+    return row.sealed === null ? view : { ...view, data: next.next().value as unknown };
+  });
+}
+
+/** The options and the data of a row, in this order, without those that are missing. */
+function sealedIn({ tenantId, id, transform, options, sealed }: LookRow): Sealed[] {
+  const column = transform === 'reveal' ? 'data' : 'mask';
+  return [
+    ...(options === null ? [] : [{ place: placeOf(tenantId, id, 'options'), sealed: options }]),
+    ...(sealed === null ? [] : [{ place: placeOf(tenantId, id, column), sealed }]),
+  ];
+}
+
+/**
+ * A fingerprint confirms a guess of the data, and a mask that the customer wrote may hold data.
+ * Callers that may see nothing of the data get neither. Public applications get no fingerprint:
+ * they could try all guesses.
+ */
+export function withoutHints(
+  { type }: Principal,
+  transform: Transform | null | undefined,
+  view: TokenView,
+): TokenView {
+  const isHidden = transform !== 'reveal' && transform !== 'mask';
+  if (!isHidden && type !== 'public') return view;
+  const { fingerprint: _, ...rest } = view;
+  if (!isHidden) return rest;
+  const { mask: _mask, searchIndexes: _indexes, fingerprintExpression: _made, ...bare } = rest;
+  return bare;
+}
+
+export async function openOptions(
+  sealer: Sealer,
+  opening: OpeningBudget,
+  {
+    tenantId,
+    id,
+    options,
+  }: Pick<TokenRow, 'tenantId' | 'id'> & { readonly options: Buffer | null },
+): Promise<TokenOptions> {
+  if (options === null) return {};
+  return fromStoredOptions(await opening.open(sealer, placeOf(tenantId, id, 'options'), options));
+}

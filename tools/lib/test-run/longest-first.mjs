@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { repoRoot } from '../repo.mjs';
+
+/** @type {typeof import('@jest/test-sequencer')} */
+const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-sequencer');
+
+/**
+ * The specs that take longest, the longest first. Begun late, one of them would keep one processor
+ * busy alone at the end. Jest knows durations only where it has run before.
+ */
+export const longest = [
+  'apps/runner/src/hostile/runs.spec.ts',
+  'acceptance/bare-machine.spec.ts',
+  'acceptance/limits/limits.spec.ts',
+  'apps/runner/src/frames-that-kill.spec.ts',
+  'apps/runner/src/neighbours.spec.ts',
+  'libs/definitions/src/lease-under-faults.spec.ts',
+  'apps/management-api/src/lists/large-lists.spec.ts',
+  'apps/management-api/src/lists/unread-pages.spec.ts',
+  'libs/reactors/src/redacted-everywhere.spec.ts',
+  'apps/runner/src/hostile/bombs.spec.ts',
+  'apps/management-api/src/tokens/many-tokens.spec.ts',
+  'apps/runner/src/sandbox/pool.spec.ts',
+  'libs/reactors/src/run-recording.spec.ts',
+  'acceptance/unread-bodies.spec.ts',
+  'apps/runner/src/logs.spec.ts',
+  'apps/worker/src/fair-queues.spec.ts',
+  'apps/gateway/src/react/run-once.spec.ts',
+].map((file) => join(repoRoot, file));
+
+/**
+ * @template {{ path: string }} Test
+ * @param {readonly Test[]} tests
+ */
+export function longestFirst(tests) {
+  const first = longest.flatMap((file) => tests.filter(({ path }) => path === file));
+  return [...first, ...tests.filter((test) => !first.includes(test))];
+}
+
+/** The order in which Jest begins the specs. */
+export default class LongestFirst extends TestSequencer {
+  /**
+   * @override
+   * @param {import('@jest/test-result').Test[]} tests
+   */
+  async sort(tests) {
+    return longestFirst(await super.sort(tests));
+  }
+}
