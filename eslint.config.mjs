@@ -7,6 +7,7 @@ const libraries = {
   wire: ['problems'],
   'service-host': ['problems', 'wire'],
   shares: ['problems', 'service-host'],
+  rates: ['problems'],
   seal: ['problems'],
   database: ['problems', 'shares'],
   access: ['problems'],

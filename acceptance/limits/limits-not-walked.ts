@@ -40,14 +40,14 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
-    spec: 'apps/gateway/src/call/rates/backlogs.spec.ts',
+    spec: 'libs/rates/src/backlogs.spec.ts',
     title: 'a caller may make the calls of a minute at once',
     limits: ['backlogs.windowMs'],
   },
   {
-    spec: 'apps/gateway/src/call/rates/backlogs.spec.ts',
+    spec: 'libs/rates/src/backlogs.spec.ts',
     title: 'a million callers take the room of a bounded number',
-    limits: ['call-rates.callersRememberedMax'],
+    limits: ['rate-limit.callersRememberedMax'],
   },
   {
     spec: 'apps/management-api/src/http/rate-limit.spec.ts',

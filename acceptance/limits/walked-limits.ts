@@ -216,12 +216,19 @@ export const walks: Readonly<Record<string, Walk>> = {
   'intake.headersMax': head((size) => 'A: b\r\n'.repeat(size - 2)),
   'react-handler.asyncTimeoutMinMs': asyncRun(true),
   'react-handler.asyncTimeoutMaxMs': asyncRun(),
-  'caller.urlLengthMax': {
-    ...{ within: '200', beyond: '400 invalid_request' },
-    send: ({ product, receiver }, size) =>
-      ask(product, 'GET', '/proxy', undefined, product.secondTenant.privateKey, {
-        'SVC-PROXY-URL': `${receiver.url}/`.padEnd(size, 'x'),
-      }),
+  'chosen-url.chosenUrlMax': {
+    ...{ within: '201, 202, 200', beyond: `${invalid}, ${invalid}, 400 invalid_request` },
+    send: async ({ product, receiver, reactorId }, size) => {
+      const url = `${receiver.url}/`.padEnd(size, 'x');
+      const { adminKey, privateKey, secondTenant } = product;
+      const proxied = { name: 'walked', destination_url: url };
+      const outcomes = await Promise.all([
+        ask(product, 'POST', '/proxies', proxied, adminKey),
+        ask(product, 'POST', `/reactors/${reactorId}/react`, { callback_url: url }, privateKey),
+        ask(product, 'GET', '/proxy', undefined, secondTenant.privateKey, { 'SVC-PROXY-URL': url }),
+      ]);
+      return outcomes.join(', ');
+    },
   },
   'applications.dto.rulesMax': application((size) => ({
     rules: list(size, (at) => ({
@@ -258,9 +265,6 @@ export const walks: Readonly<Record<string, Walk>> = {
     request_parameters: [{ name: 'x'.repeat(size), type: 'string' }],
   })),
   'reactor-formulas.dto.iconMax': formula((size) => ({ icon: 'x'.repeat(size) })),
-  'proxies.dto.destinationUrlMax': proxy((size) => ({
-    destination_url: 'https://a.example/'.padEnd(size, 'x'),
-  })),
   'listing.pageSizeMax': listed((size) => `/proxies?size=${size}`, 'adminKey'),
   'transform-steps.stepsMax': steps((size) => list(size, () => append({}))),
   'transform-steps.stepPathMax': steps((size) => [

@@ -2,6 +2,7 @@ import { Inject } from '@nestjs/common';
 import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
+import { createRateLimit, type RateLimit } from '@glovebox/rates';
 import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -35,6 +36,8 @@ export interface ManagementContext {
   readonly sealer: Sealer;
   readonly keyHash: KeyHash;
   readonly keyUses: KeyUses;
+  /** Null: switched off. */
+  readonly callRate: RateLimit | null;
   readonly vault: Vault;
   readonly bodies: BodyShares;
   readonly pageBytes: Shares;
@@ -107,6 +110,13 @@ export async function createManagementContext(
 
   observeRelay(registry, stores.definitions.relay);
 
+  const callRate = createRateLimit({
+    name: 'management',
+    perMinute: config.RATE_LIMIT_PER_MINUTE,
+    redis: stores.definitions.redis,
+    onFault: onFault('calls were not counted together'),
+  });
+
   return {
     config,
     logger,
@@ -125,12 +135,14 @@ export async function createManagementContext(
     sealer: stores.sealer,
     keyHash: stores.keyHash,
     keyUses: stores.keyUses,
+    callRate,
     vault,
     bodies,
     pageBytes,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
     async close() {
+      callRate?.close();
       await stores.close();
       await searches.close();
       await dataSource.destroy();

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Shares } from '@glovebox/shares';
+import { faultOfChosenUrl, type ChosenUrlRules } from './chosen-url';
 import { dial, type DialTarget } from './dial';
 import { lookUp, type LookUpTarget } from './names/look-up';
 import { LookUps } from './names/shared-look-ups';
@@ -13,8 +14,11 @@ import { checkUrl } from './url';
 
 /** Makes every connection that leaves the product, with one dialer beneath. */
 export interface Egress {
-  /** Throws EgressRefused. The addresses of a name are checked when it is dialled. */
-  checkUrl(text: string): URL;
+  /**
+   * Says why a caller may not choose this URL, or undefined. The addresses of a name are checked
+   * when it is dialled.
+   */
+  faultOfUrl(url: unknown, rules?: ChosenUrlRules): string | undefined;
   /**
    * Rejects with EgressRefused, EgressUnreachable, a Problem of a share, or the signal's reason.
    */
@@ -50,7 +54,8 @@ export function createEgress(
     lookUps: new LookUps(lookups, (name, signal) => resolveName(name, source, signal)),
   };
   return {
-    checkUrl: (text) => checkUrl(policy, rules.own, text),
+    faultOfUrl: (url, rulesOfUrl = {}) =>
+      faultOfChosenUrl((text) => checkUrl(policy, rules.own, text), url, rulesOfUrl),
     dial: (target) => dial(rules, target),
     connect: (target) => dial(rules, target, 'refused'),
     lookUp: (target) => lookUp(rules, target),

@@ -1,3 +1,4 @@
+export { chosenUrlMax } from './chosen-url';
 export type { TlsMaterial } from './dial';
 export { createEgress, type Egress } from './egress';
 export { hasBeenHere, hopHeader, hopMarkerOf } from './hop-marker';

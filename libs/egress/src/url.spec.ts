@@ -1,11 +1,14 @@
-import { createEgress, EgressRefused } from './index';
+import { EgressRefused } from './index';
+import { OwnServices } from './own-services';
 import { parseEgressPolicy } from './policy';
 import type { EgressSettings } from './policy';
+import { checkUrl } from './url';
 
 function reasonFor(text: string, parts: Partial<EgressSettings> = {}): string {
   const settings = { allow: [], allowHttp: false, ownServices: [], dnsServers: [], ...parts };
   try {
-    createEgress(parseEgressPolicy(settings)).checkUrl(text);
+    const policy = parseEgressPolicy(settings);
+    checkUrl(policy, new OwnServices(policy.ownServices, () => Promise.resolve([])), text);
     return 'fine';
   } catch (error) {
     if (error instanceof EgressRefused) return error.reason;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isApiKey, isProxyKey, requirePermission, type Principal } from '@glovebox/access';
 import type { DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
 import type { KeyUses } from '@glovebox/database';
-import { EgressRefused, type Egress } from '@glovebox/egress';
+import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { KeyHash } from '@glovebox/seal';
 import type { ServiceHeaders } from '@glovebox/wire';
@@ -133,7 +133,8 @@ function ephemeralProxy(
         '`SVC-PROXY-URL` is disabled for this tenant; set `enable_ephemeral_proxy` to `true`.',
     });
   }
-  requireDestination(ctx, url);
+  const fault = ctx.egress.faultOfUrl(url, { isAscii: true });
+  if (fault !== undefined) refuse(`SVC-PROXY-URL ${fault}.`);
   const proxy: InvokedProxy = {
     id: null,
     tenantId,
@@ -151,25 +152,6 @@ function ephemeralProxy(
     timeoutMs: null,
   };
   return { proxy, caller };
-}
-
-const urlLengthMax = 2_000;
-
-/**
- * Makes the checks that a stored destination passes when it is written. The addresses that a name
- * resolves to are checked when it is dialled.
- */
-function requireDestination(ctx: ProxyLookup, url: string): void {
-  // Node reads headers as Latin-1: anything but ASCII would not be what the caller meant.
-  if (url.length > urlLengthMax || !/^[\x21-\x7e]+$/.test(url)) {
-    refuse(`SVC-PROXY-URL must be ASCII without blanks, at most ${urlLengthMax} characters.`);
-  }
-  try {
-    ctx.egress.checkUrl(url);
-  } catch (error) {
-    if (error instanceof EgressRefused) refuse(`SVC-PROXY-URL ${error.message}.`);
-    throw error;
-  }
 }
 
 function refuse(detail: string): never {

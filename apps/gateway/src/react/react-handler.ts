@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { requirePermission } from '@glovebox/access';
 import type { Sql } from '@glovebox/database';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
-import { EgressRefused } from '@glovebox/egress';
 import { Budget } from '@glovebox/expressions';
 import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
@@ -179,7 +178,7 @@ async function readInvocation(
   const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
   const errors: Record<string, string[]> = {};
   if (!isArguments(args)) errors.args = ['must be an object'];
-  const callbackFault = callbackUrl === undefined ? undefined : faultOfUrl(ctx, callbackUrl);
+  const callbackFault = callbackUrl === undefined ? undefined : ctx.egress.faultOfUrl(callbackUrl);
   if (callbackFault !== undefined) errors.callback_url = [callbackFault];
   if (timeoutMs !== undefined) {
     if (callbackUrl === undefined) errors.timeout_ms = ['is only allowed with callback_url'];
@@ -218,22 +217,3 @@ const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <=
 /** A text may be an expression that yields an object. */
 const isArguments = (value: unknown): value is Arguments =>
   isJsonObject(value) || typeof value === 'string';
-
-const callbackUrlCharacters = 2_000;
-
-/**
- * Names are resolved when the webhook goes out. A URL that is forbidden as it stands is refused
- * now.
- */
-function faultOfUrl(ctx: GatewayContext, url: unknown): string | undefined {
-  if (typeof url !== 'string') return 'must be a string';
-  if (url.length > callbackUrlCharacters)
-    return `must be at most ${callbackUrlCharacters} characters`;
-  try {
-    ctx.egress.checkUrl(url);
-    return undefined;
-  } catch (error) {
-    if (error instanceof EgressRefused) return error.message;
-    throw error;
-  }
-}

@@ -3,7 +3,6 @@ import { Context, type ManagementContext } from '../context';
 import { checkKey } from './check-key';
 import { checkMediaType } from './check-media-type';
 import { checkPermission } from './check-permission';
-import { checkRate } from './check-rate';
 import { checkResource, resourceOf } from './check-resource';
 import { requestOf } from './request';
 
@@ -19,11 +18,7 @@ export class ChecksGuard implements CanActivate {
     const request = requestOf(context);
     const handler = context.getHandler();
     request.principal = await checkKey(this.ctx, request);
-    const limit = this.ctx.config.RATE_LIMIT_PER_MINUTE;
-    if (limit > 0) {
-      await checkRate(this.ctx, request, limit);
-      request.principal = await checkKey(this.ctx, request);
-    }
+    if (request.keyHash !== undefined) this.ctx.callRate?.count(request.keyHash);
     checkPermission(request.principal, handler);
     checkMediaType(request);
     const entity = resourceOf(handler);

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { chosenUrlMax } from '@glovebox/egress';
 import { problemCatalogue } from '@glovebox/problems';
 import { answers } from './answers';
 import { gatewayPaths, invocationSchema } from './gateway-operations';
@@ -247,7 +248,7 @@ const parameters: Schemas = {
   proxyUrl: header(
     'SVC-PROXY-URL',
     'A destination in place of a proxy, for tenants that have set `enable_ephemeral_proxy`.',
-    { ...text, format: 'uri', maxLength: 2_000 },
+    { ...text, format: 'uri', maxLength: chosenUrlMax },
   ),
   proxyKeyInQuery: {
     name: 'svc-proxy-key',

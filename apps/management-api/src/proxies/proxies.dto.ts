@@ -13,6 +13,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { TlsDefinition, TransformStep } from '@glovebox/definitions';
+import { chosenUrlMax } from '@glovebox/egress';
 import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
@@ -40,7 +41,6 @@ export class TransformInput {
 /** Characters of a certificate with its intermediate ones, and of its key. */
 const pemMax = 50_000;
 const authorityPemMax = 200_000;
-const destinationUrlMax = 2_000;
 
 const Pem = (): PropertyDecorator =>
   applyDecorators(IsString(), TextLength(1, pemMax), WithoutNul());
@@ -64,7 +64,7 @@ export class ProxyInput extends ActingInput {
   name!: string;
 
   @IsString()
-  @TextLength(1, destinationUrlMax)
+  @TextLength(1, chosenUrlMax)
   @WithoutNul()
   // Calls append their path.
   @Matches(/^[^#]*$/, { message: 'must not contain a fragment' })

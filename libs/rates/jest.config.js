@@ -1,0 +1,1 @@
+module.exports = { displayName: 'rates', preset: '../../jest.preset.js' };

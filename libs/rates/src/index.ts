@@ -1,0 +1,1 @@
+export { createRateLimit, type RateLimit } from './rate-limit';
