@@ -244,14 +244,16 @@ export const walks: Readonly<Record<string, Walk>> = {
       },
     ],
   })),
-  'limits.listEntriesMax': application((size) => ({ permissions: list(size, () => 'token:read') })),
-  'limits.nameMax': application((size) => ({
+  'resource-limits.listEntriesMax': application((size) => ({
+    permissions: list(size, () => 'token:read'),
+  })),
+  'resource-limits.nameMax': application((size) => ({
     ...{ name: 'x'.repeat(size), permissions: ['token:read'] },
   })),
-  'limits.descriptionMax': formula((size) => ({ description: 'x'.repeat(size) })),
-  'limits.mapMembersMax': proxy((size) => ({ configuration: record(size) })),
-  'limits.mapNameMax': proxy((size) => ({ configuration: { ['x'.repeat(size)]: 'y' } })),
-  'limits.mapValueMax': setting((size) => ({ walked: 'x'.repeat(size) })),
+  'resource-limits.descriptionMax': formula((size) => ({ description: 'x'.repeat(size) })),
+  'resource-limits.mapMembersMax': proxy((size) => ({ configuration: record(size) })),
+  'resource-limits.mapNameMax': proxy((size) => ({ configuration: { ['x'.repeat(size)]: 'y' } })),
+  'resource-limits.mapValueMax': setting((size) => ({ walked: 'x'.repeat(size) })),
   'configuration.configurationBytesMax': proxy((size) => ({
     configuration: { x: 'x'.repeat(size - 1) },
   })),

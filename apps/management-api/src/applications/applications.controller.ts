@@ -5,7 +5,7 @@ import { AnyCaller, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { Application } from '../entities/application.entity';
 import {
   ApplicationListing,

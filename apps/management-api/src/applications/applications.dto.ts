@@ -26,7 +26,7 @@ import { queryReadBy } from '../http/request';
 import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
-import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
+import { descriptionMax, listEntriesMax, nameMax } from '../validation/resource-limits';
 import type { Application } from '../entities/application.entity';
 
 /** Rules of an application. Every call looks at each of them. */

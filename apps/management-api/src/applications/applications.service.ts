@@ -9,7 +9,7 @@ import { readRow } from '../database/read-row';
 import { listResources } from '../lists/list-resources';
 import type { Page } from '../lists/page';
 import { modifiedNow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/patched-dto';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 import {

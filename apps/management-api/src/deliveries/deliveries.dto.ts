@@ -13,7 +13,7 @@ import {
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { readCursor, type CursorQuery } from '../lists/cursor';
-import { Filters } from '../lists/filters';
+import { Filters } from '../lists/query-filters';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;

@@ -1,5 +1,5 @@
 import { lowestIdAt } from '@glovebox/database';
-import type { Filters } from './filters';
+import type { Filters } from './query-filters';
 import { readSize, requireKnown } from './listing';
 import { Page, type PageRows } from './page';
 

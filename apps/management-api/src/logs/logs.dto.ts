@@ -1,7 +1,7 @@
 import type { PageQuery } from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
-import { Filters } from '../lists/filters';
+import { Filters } from '../lists/query-filters';
 import { readPage } from '../lists/listing';
 import { isUuid } from '../validation/uuid';
 

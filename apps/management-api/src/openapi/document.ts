@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { chosenUrlMax } from '@glovebox/egress';
 import { problemCatalogue } from '@glovebox/problems';
-import { answers } from './answers';
+import { answers } from './answer-schemas';
 import { gatewayPaths, invocationSchema } from './gateway-operations';
 import type { OperationText } from './operation-text';
 import { operations } from './operations';

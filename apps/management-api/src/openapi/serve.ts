@@ -2,7 +2,7 @@ import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Response } from 'express';
 import type { OpenApiDocument } from './document';
-import { pageOf, pagePolicy } from './page';
+import { pageOf, pagePolicy } from './documentation-page';
 
 /** Serves page and document beside the controllers, so that neither asks for a key. */
 export function serveDocs(app: NestExpressApplication, document: OpenApiDocument): void {

@@ -7,7 +7,7 @@ import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { ProxyInput, type ProxyResponse } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
 import { Proxy } from '../entities/proxy.entity';

@@ -16,7 +16,7 @@ import type { Page } from '../lists/page';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/patched-dto';
 import {
   ProxyInput,
   toProxyInput,

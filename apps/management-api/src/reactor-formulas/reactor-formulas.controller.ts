@@ -6,7 +6,7 @@ import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { FormulaInput, toFormulaResponse, type FormulaResponse } from './reactor-formulas.dto';
 import { ReactorFormulasService } from './reactor-formulas.service';

@@ -12,7 +12,7 @@ import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/patched-dto';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { ReactorFormula } from '../entities/reactor-formula.entity';

@@ -6,7 +6,7 @@ import { Caller, ChangedBy, Loaded } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
 import { ReactorsService } from './reactors.service';

@@ -21,7 +21,7 @@ import { Page, rowsOf, type Portion } from '../lists/page';
 import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patched, type MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import {
   CreateReactor,

@@ -1,7 +1,7 @@
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { readCursor, type CursorQuery } from '../lists/cursor';
-import { Filters } from '../lists/filters';
+import { Filters } from '../lists/query-filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
 
 export const runStatuses = ['pending', 'running', 'completed', 'failed'] as const;
