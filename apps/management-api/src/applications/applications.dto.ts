@@ -116,7 +116,7 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
 }
 
 /** True with `?force=true`. */
-export const Forced = queryReadBy((query) => {
+export const ForceFlag = queryReadBy((query) => {
   const [text = 'false', ...others] = query.getAll('force');
   if (others.length > 0 || !['true', 'false'].includes(text)) {
     throw invalid({ force: ['must be true or false'] });

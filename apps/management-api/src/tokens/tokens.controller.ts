@@ -15,7 +15,7 @@ import type { Response } from 'express';
 import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Claimed } from '../http/request';
+import { Caller, ClaimOfCall } from '../http/request';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
 import { TokenGuard } from './token.guard';
@@ -37,7 +37,7 @@ export class TokensController {
   async create(
     @Caller() actor: Actor,
     @Body() input: CreateToken,
-    @Claimed() claim: Claim | undefined,
+    @ClaimOfCall() claim: Claim | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TokenAnswer> {
     const { answer, isNew } = await this.tokens.create(actor, input, claim);
