@@ -5,11 +5,18 @@ import { documentedLimits } from '@glovebox/testing';
 import { crossedElsewhere, unreachable } from './limits-not-walked';
 import { runningProduct } from '../product';
 import { answersIn } from '../raw-socket';
-import { bodies, outcomeOf, prepare, walks, type BodyWalk, type Walked } from './walked-limits';
+import {
+  bodies,
+  outcomeOf,
+  prepare,
+  walks,
+  type BodyWalk,
+  type WalkSetting,
+} from './walked-limits';
 
 const limits = documentedLimits().filter(({ section }) => section !== 'Inside');
 const product = runningProduct();
-let walked: Walked;
+let walked: WalkSetting;
 
 beforeAll(async () => {
   walked = await prepare(product);

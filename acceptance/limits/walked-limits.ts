@@ -3,7 +3,7 @@ import { answersIn, talk } from '../raw-socket';
 import { startReceiver, type Receiver } from '../receiver';
 
 /** The resources that the requests below need. */
-export interface Walked {
+export interface WalkSetting {
   readonly product: Product;
   readonly receiver: Receiver;
   readonly reactorId: string;
@@ -12,7 +12,7 @@ export interface Walked {
   readonly transformKey: string;
 }
 
-export async function prepare(product: Product): Promise<Walked> {
+export async function prepare(product: Product): Promise<WalkSetting> {
   const receiver = await startReceiver();
   const proxy = { name: 'walked', destination_url: receiver.url };
   const request_transform = { code: 'module.exports = async ({ args }) => args' };
@@ -59,7 +59,7 @@ export interface BodyWalk {
   /** The only framing that has the limit. */
   readonly framing?: 'chunked';
   readonly json: string;
-  head(walked: Walked): string;
+  head(walked: WalkSetting): string;
 }
 
 const tooLarge = '413 payload_too_large';
@@ -110,7 +110,7 @@ interface Walk {
   readonly beyond: string;
   /** The limit is the least that is taken. */
   readonly isLeast?: true;
-  send(walked: Walked, size: number): Promise<string>;
+  send(walked: WalkSetting, size: number): Promise<string>;
 }
 
 const invalid = '400 validation_failed';
@@ -244,14 +244,16 @@ export const walks: Readonly<Record<string, Walk>> = {
       },
     ],
   })),
-  'limits.listEntriesMax': application((size) => ({ permissions: list(size, () => 'token:read') })),
-  'limits.nameMax': application((size) => ({
+  'resource-limits.listEntriesMax': application((size) => ({
+    permissions: list(size, () => 'token:read'),
+  })),
+  'resource-limits.nameMax': application((size) => ({
     ...{ name: 'x'.repeat(size), permissions: ['token:read'] },
   })),
-  'limits.descriptionMax': formula((size) => ({ description: 'x'.repeat(size) })),
-  'limits.mapMembersMax': proxy((size) => ({ configuration: record(size) })),
-  'limits.mapNameMax': proxy((size) => ({ configuration: { ['x'.repeat(size)]: 'y' } })),
-  'limits.mapValueMax': setting((size) => ({ walked: 'x'.repeat(size) })),
+  'resource-limits.descriptionMax': formula((size) => ({ description: 'x'.repeat(size) })),
+  'resource-limits.mapMembersMax': proxy((size) => ({ configuration: record(size) })),
+  'resource-limits.mapNameMax': proxy((size) => ({ configuration: { ['x'.repeat(size)]: 'y' } })),
+  'resource-limits.mapValueMax': setting((size) => ({ walked: 'x'.repeat(size) })),
   'configuration.configurationBytesMax': proxy((size) => ({
     configuration: { x: 'x'.repeat(size - 1) },
   })),

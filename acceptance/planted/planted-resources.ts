@@ -4,7 +4,7 @@ import type { PlantedSecrets } from './planted-secrets';
 import { call, create, type Product } from '../product';
 
 /** Resources with secrets in every member that may hold one. */
-export interface Planted {
+export interface PlantedResources {
   /** The key of an application with all permissions on tokens. */
   readonly key: string;
   readonly proxyId: string;
@@ -20,7 +20,7 @@ export async function plantEverything(
   product: Product,
   secrets: PlantedSecrets,
   destinationUrl: string,
-): Promise<Planted> {
+): Promise<PlantedResources> {
   const key = await plantApplications(product, secrets);
   const proxies = await plantProxies(product, secrets, destinationUrl);
   const reactorId = await plantReactor(product, secrets);

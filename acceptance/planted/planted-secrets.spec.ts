@@ -12,7 +12,7 @@ import {
 } from './planted-places';
 import { PlantedSearch, type Find } from './planted-search';
 import { PlantedSecrets } from './planted-secrets';
-import { plantEverything, type Planted } from './planted-resources';
+import { plantEverything, type PlantedResources } from './planted-resources';
 import { refuseEverything, useEverything } from './planted-uses';
 import { call, devFile, runningProduct, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
@@ -24,7 +24,7 @@ const secrets = new PlantedSecrets();
 const processes: Place[] = [];
 let receiver: Receiver;
 let monitor: RedisMonitor;
-let planted: Planted;
+let planted: PlantedResources;
 let asked: Place;
 let search: PlantedSearch;
 let refusals: readonly Place[];

@@ -1,5 +1,5 @@
 import type { Place } from './planted-places';
-import { patch, type Planted } from './planted-resources';
+import { patch, type PlantedResources } from './planted-resources';
 import type { PlantedSecrets } from './planted-secrets';
 import { call, type Product } from '../product';
 import type { Receiver } from '../receiver';
@@ -8,7 +8,7 @@ import type { Receiver } from '../receiver';
 export async function useEverything(
   product: Product,
   secrets: PlantedSecrets,
-  planted: Planted,
+  planted: PlantedResources,
   receiver: Receiver,
   look: () => void,
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function useEverything(
 async function useProxies(
   { baseUrl }: Product,
   secrets: PlantedSecrets,
-  { key, proxyKey, openProxyKey, tokens, values }: Planted,
+  { key, proxyKey, openProxyKey, tokens, values }: PlantedResources,
   receiver: Receiver,
 ): Promise<void> {
   const { text, object, card } = tokens;
@@ -58,7 +58,7 @@ async function useProxies(
 async function useVault(
   product: Product,
   secrets: PlantedSecrets,
-  { key, tokens, values }: Planted,
+  { key, tokens, values }: PlantedResources,
 ): Promise<void> {
   const { baseUrl } = product;
   const ask = async (method: string, path: string, value: string, body?: unknown) => {
@@ -83,7 +83,7 @@ async function useVault(
 async function useReactor(
   { baseUrl }: Product,
   secrets: PlantedSecrets,
-  { key, reactorId, tokens, values }: Planted,
+  { key, reactorId, tokens, values }: PlantedResources,
   receiver: Receiver,
 ): Promise<void> {
   const react = `${baseUrl}/reactors/${reactorId}/react`;
@@ -124,7 +124,7 @@ async function useReactor(
 async function throwInReactor(
   { baseUrl }: Product,
   secrets: PlantedSecrets,
-  { key, reactorId, tokens }: Planted,
+  { key, reactorId, tokens }: PlantedResources,
   receiver: Receiver,
 ): Promise<void> {
   const before = receiver.received.length;
@@ -162,7 +162,7 @@ type Refused = (
 export async function refuseEverything(
   { baseUrl, adminKey }: Product,
   secrets: PlantedSecrets,
-  { key, proxyKey, reactorId, tokens }: Planted,
+  { key, proxyKey, reactorId, tokens }: PlantedResources,
   receiverUrl: string,
 ): Promise<Place[]> {
   const refusals: Place[] = [];

@@ -28,7 +28,7 @@ export async function bundlePackages(outdir) {
     packageNames().map((name) =>
       build({
         stdin: { contents: `module.exports = require('${name}')`, resolveDir: installed },
-        // The runner finds them by the same rule (libs/sandbox/src/modules.ts).
+        // The runner finds them by the same rule (libs/sandbox/src/offered-modules.ts).
         outfile: join(outdir, `${name.replaceAll('/', '__')}.js`),
         bundle: true,
         platform: 'node',

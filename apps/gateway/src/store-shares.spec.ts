@@ -35,7 +35,7 @@ function occupy(tenantId: string, statements: number): () => Promise<void> {
   let goesOn = true;
   const all = Array.from({ length: statements }, async () => {
     while (goesOn) {
-      const asked = database.of(tenantId).query('SELECT pg_sleep(0.5)');
+      const asked = database.shareOf(tenantId).query('SELECT pg_sleep(0.5)');
       // Refusals come at once, and would leave the process no time for anything else.
       await asked.catch(() => setImmediate());
     }

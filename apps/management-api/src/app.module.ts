@@ -6,7 +6,7 @@ import { ApplicationKeysService } from './applications/application-keys.service'
 import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { provideContext, type ManagementContext } from './context';
-import { readBodies } from './http/body-steps';
+import { interceptBodies } from './http/body-interceptors';
 import { ChecksGuard } from './http/checks.guard';
 import { HttpAdapter } from './http/http-adapter';
 import { observe } from './http/observe';
@@ -49,7 +49,7 @@ export const controllers: Type[] = [
   TokensController,
   TokenizeController,
 ];
-readBodies(controllers);
+interceptBodies(controllers);
 
 @Module({})
 class AppModule {

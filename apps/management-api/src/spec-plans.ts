@@ -46,7 +46,7 @@ export async function vacuum(sql: Sql, table: string): Promise<boolean> {
 }
 
 /** Runs statements as `sql` does. Each one that only reads leaves the number of rows that it read. */
-export function watched(sql: Sql): Sql & { readonly rowsRead: number[] } {
+export function countingSql(sql: Sql): Sql & { readonly rowsRead: number[] } {
   const rowsRead: number[] = [];
   return {
     rowsRead,

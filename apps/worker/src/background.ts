@@ -1,8 +1,8 @@
-import { Counter, describeError, every, type Repeated } from '@glovebox/service-host';
+import { Counter, describeError, every, type RepeatedWork } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
 
 /** The repeated work of a worker. Each work runs by itself: one that fails stops no other. */
-export interface Background extends Repeated {
+export interface Background extends RepeatedWork {
   repeat(name: string, ms: number, work: (stopped: AbortSignal) => Promise<unknown>): void;
 }
 
@@ -16,7 +16,7 @@ export function createBackground({
     labelNames: ['work'],
     registers: [registry],
   });
-  const repeated: Repeated[] = [];
+  const repeated: RepeatedWork[] = [];
   return {
     repeat(name, ms, work) {
       const onFault = (error: unknown): void => {

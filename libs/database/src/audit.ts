@@ -37,7 +37,7 @@ export async function recordEach(
       line.traceId,
     ],
   );
-  await recorded(written);
+  await orAuditUnavailable(written);
 }
 
 /** SQLSTATEs: a right or a table is missing, the table is read-only, the disk fails. */
@@ -46,7 +46,7 @@ const unwritable = /^(?:42501|42P01|25006|58...)$/;
 /**
  * Treats an audit log that cannot be written as an outage, whatever keeps it from being written.
  */
-export async function recorded<Result>(work: Promise<Result>): Promise<Result> {
+export async function orAuditUnavailable<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

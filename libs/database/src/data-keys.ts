@@ -96,7 +96,7 @@ export function dataKeysBelow(
  * Replaces only keys that are still wrapped as they were read. Of two rotations at once, the later
  * finds its work done.
  */
-export async function replaceWrapped(
+export async function replaceWrappedKeys(
   sql: Sql,
   masterVersion: number,
   keys: readonly { id: string; was: Buffer; wrapped: Buffer }[],

@@ -104,13 +104,13 @@ describe('the shares of connections', () => {
     const durations: number[] = [];
     for (let nth = 0; nth < 100; nth += 1) {
       const begun = performance.now();
-      await database.of('b').transaction((sql) => sql.query('SELECT 1'));
+      await database.shareOf('b').transaction((sql) => sql.query('SELECT 1'));
       durations.push(performance.now() - begun);
     }
     return durations.sort((a, b) => a - b)[98] ?? Infinity;
   };
   const slow = (tenantId: string): Promise<string> =>
-    codeOf(database.of(tenantId).query('SELECT pg_sleep(0.5)'));
+    codeOf(database.shareOf(tenantId).query('SELECT pg_sleep(0.5)'));
 
   it('keep 200 slow statements of one tenant from slowing another tenant down', async () => {
     const quiet = await nearlyAll();
@@ -129,7 +129,7 @@ describe('the shares of connections', () => {
   it('refuse with share_exhausted a tenant that holds its share and has 200 statements waiting', async () => {
     const all = Array.from({ length: 210 }, () => slow('a'));
     expect(await slow('a')).toBe('share_exhausted');
-    expect(await codeOf(database.of('b').query('SELECT 1'))).toBe('answered');
+    expect(await codeOf(database.shareOf('b').query('SELECT 1'))).toBe('answered');
     const answers = await Promise.all(all);
     // In two seconds, four connections serve half a second each.
     expect(answers.filter((answer) => answer === 'answered').length).toBeGreaterThanOrEqual(12);

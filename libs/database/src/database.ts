@@ -4,12 +4,12 @@ import { queryAsTenant } from './as-tenant';
 import { asUnavailable } from './unavailable';
 
 /** A statement that Postgres parses once per connection and then knows by its name. */
-export interface Prepared {
+export interface PreparedStatement {
   readonly name: string;
   readonly text: string;
 }
 
-export type Statement = string | Prepared;
+export type Statement = string | PreparedStatement;
 
 /** Runs statements: a pool, a connection in a transaction, or TypeORM's query runner. */
 export interface Sql {
@@ -21,15 +21,15 @@ export interface SqlPool extends Sql {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** Serves the process itself where it is called directly, and a tenant through `of`. */
+/** Serves the process itself where it is called directly, and a tenant through `shareOf`. */
 export interface Database extends SqlPool {
   /** The tenant's share: each statement and each transaction takes one of its places. */
-  of(tenantId: string): SqlPool;
+  shareOf(tenantId: string): SqlPool;
   /**
    * A view in which row-level security shows the tenant's rows alone. Each statement is a
    * transaction of its own. What it has recorded stays, even where its caller refuses the rows.
    */
-  as(tenantId: string): Sql;
+  viewOf(tenantId: string): Sql;
   readonly shares: Shares;
   close(): Promise<void>;
 }
@@ -89,15 +89,15 @@ export function connectDatabase(options: DatabaseOptions): Database {
     transaction: (work) => run(inTransaction(pool, work)),
   };
   const shares = connectionShares(options.connectionsMax);
-  const partOf = (owner: string): SqlPool => ({
+  const shareOf = (owner: string): SqlPool => ({
     query: (statement, values) => shares.hold(owner, () => whole.query(statement, values)),
     transaction: (work) => shares.hold(owner, () => whole.transaction(work)),
   });
   return {
     ...whole,
     shares,
-    of: partOf,
-    as: (tenantId) => ({
+    shareOf,
+    viewOf: (tenantId) => ({
       query: (statement, values) => run(rowsAsTenant(pool, tenantId, statement, values)),
     }),
     close: () => pool.end(),

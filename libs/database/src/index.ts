@@ -1,11 +1,11 @@
 export { queryAsTenant } from './as-tenant';
-export { record, recorded, recordEach } from './audit';
-export { dataKeysBelow, dataKeyTable, replaceWrapped } from './data-keys';
+export { record, orAuditUnavailable, recordEach } from './audit';
+export { dataKeysBelow, dataKeyTable, replaceWrappedKeys } from './data-keys';
 export {
   connectDatabase,
   connectionShares,
   type Database,
-  type Prepared,
+  type PreparedStatement,
   type Sql,
   type SqlPool,
   type Statement,

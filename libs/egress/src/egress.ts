@@ -7,7 +7,7 @@ import { lookUp, type LookUpTarget } from './names/look-up';
 import { LookUps } from './names/shared-look-ups';
 import { OwnServices } from './own-services';
 import type { EgressPolicy } from './policy';
-import { post, type Post, type Posted } from './post';
+import { post, type Post, type PostAnswer } from './post';
 import { resolveName } from './names/resolve';
 import { SystemNames } from './names/system-names';
 import { checkUrl } from './url';
@@ -33,7 +33,7 @@ export interface Egress {
    */
   lookUp(target: LookUpTarget): Promise<readonly string[]>;
   /** Sends one POST, such as a webhook. */
-  post(url: string, message: Post): Promise<Posted>;
+  post(url: string, message: Post): Promise<PostAnswer>;
 }
 
 export interface EgressParts {

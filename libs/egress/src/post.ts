@@ -14,7 +14,7 @@ export interface Post extends TlsMaterial {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Posted {
+export interface PostAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
 }
@@ -26,7 +26,7 @@ const answerBytesMax = 4 * 1024;
  * headers on. Its body is read and thrown away, up to a limit in bytes and in the time that is
  * left.
  */
-export async function post(rules: Rules, text: string, message: Post): Promise<Posted> {
+export async function post(rules: Rules, text: string, message: Post): Promise<PostAnswer> {
   const { owner, ca, cert, key, timeoutMs } = message;
   const url = checkUrl(rules.policy, rules.own, text);
   const tls = url.protocol === 'https:';
@@ -61,7 +61,7 @@ function exchange(
   url: URL,
   { headers, body }: Post,
   signal: AbortSignal,
-): Promise<Posted> {
+): Promise<PostAnswer> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason as Error);
     if (signal.aborted) return onAbort();

@@ -1,12 +1,12 @@
 import { answerHeadBytesMax, chunkExtensionBytesMax } from './answer-fault';
-import { parse, type Asked, type Parsed } from './spec-parse';
+import { parse, type ParseOptions, type ParsedAnswer } from './spec-parse';
 import { ok } from './spec-server';
 
 /** Whole, byte by byte, and in parts that end anywhere. */
 const deliveries: readonly (readonly number[])[] = [[Infinity], [1], [7], [16, 3, 2, 1]];
 
 /** Parses the text in each way of delivery, with the same outcome. */
-function parsed(text: string, asked: Asked = {}): Parsed {
+function parsed(text: string, asked: ParseOptions = {}): ParsedAnswer {
   const all = deliveries.map((sizes) => parse(text, { ...asked, sizes }));
   const [first, ...others] = all;
   if (first === undefined) throw new Error('no delivery');

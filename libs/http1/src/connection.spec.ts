@@ -7,7 +7,14 @@ import { AnswerFault } from './answer-fault';
 import type { AnswerReceiver } from './answer-receiver';
 import { RequestInvalid, type ClientRequest } from './client-request';
 import { Recorder } from './spec-recorder';
-import { ok, Owned, requestOf, startServer, type Behaviour, type Server } from './spec-server';
+import {
+  ok,
+  SpecConnectionOwner,
+  requestOf,
+  startServer,
+  type Behaviour,
+  type Server,
+} from './spec-server';
 
 let server: Server;
 
@@ -124,7 +131,7 @@ describe('An exchange', () => {
       ca: authority.ca,
     });
     await once(socket, 'secureConnect');
-    const owned = new Owned(socket);
+    const owned = new SpecConnectionOwner(socket);
     expect((await owned.ask()).body).toBe('62');
     const large = await owned.ask({ method: 'POST', body: Buffer.alloc(100) });
     expect(large.status).toBe(200);
@@ -633,7 +640,7 @@ describe('A receiver', () => {
     const { owned: first } = await ask(says(ok('x')));
     first.socket.destroy();
     await once(first.socket, 'close');
-    const owned = new Owned(first.socket);
+    const owned = new SpecConnectionOwner(first.socket);
     const { error } = await owned.ask();
     expect(error).toMatchObject(isBroken);
     expect(owned.events).toEqual(['closed']);
@@ -733,7 +740,7 @@ describe('A receiver', () => {
   /** One read for each kind of event. */
   async function whileReading(
     name: keyof AnswerReceiver,
-    does: (connection: Owned['connection']) => void,
+    does: (connection: SpecConnectionOwner['connection']) => void,
   ) {
     const interim = 'HTTP/1.1 103 X\r\n\r\n';
     const framing = 'Content-Length: 6\r\n\r\n';

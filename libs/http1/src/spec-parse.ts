@@ -2,7 +2,7 @@ import { AnswerFault } from './answer-fault';
 import { AnswerParser, type Read } from './answer-parser';
 import { Recorder } from './spec-recorder';
 
-export interface Asked {
+export interface ParseOptions {
   readonly isHead?: boolean;
   readonly isUpgrade?: boolean;
   /** Sizes of the parts. The last one repeats. */
@@ -12,7 +12,7 @@ export interface Asked {
 }
 
 /** The parser's verdict. 'more': the answer has no end yet. */
-export interface Parsed {
+export interface ParsedAnswer {
   readonly read: Read | 'invalid';
   readonly recorder: Recorder;
   readonly keeps: boolean;
@@ -21,13 +21,13 @@ export interface Parsed {
   readonly left: number;
 }
 
-export function parse(text: string | Buffer, asked: Asked = {}): Parsed {
+export function parse(text: string | Buffer, asked: ParseOptions = {}): ParsedAnswer {
   const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = asked;
   const bytes = Buffer.from(text as string, 'latin1');
   const parser = new AnswerParser();
   const recorder = new Recorder();
   parser.expect(recorder, isHead, isUpgrade);
-  let read: Parsed['read'] = 'more';
+  let read: ParsedAnswer['read'] = 'more';
   let left = 0;
   try {
     for (let at = 0, n = 0; at < bytes.length; n += 1) {

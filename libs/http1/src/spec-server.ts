@@ -23,10 +23,10 @@ export async function startServer() {
     does(next: Behaviour): void {
       behave = next;
     },
-    async connect(): Promise<Owned> {
+    async connect(): Promise<SpecConnectionOwner> {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       await once(socket, 'connect');
-      return new Owned(socket);
+      return new SpecConnectionOwner(socket);
     },
     async close(): Promise<void> {
       for (const socket of open) socket.destroy();
@@ -39,7 +39,7 @@ export async function startServer() {
 export type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** A connection and the calls that its owner has received. */
-export class Owned implements ConnectionOwner {
+export class SpecConnectionOwner implements ConnectionOwner {
   readonly events: string[] = [];
   readonly connection: Connection;
 

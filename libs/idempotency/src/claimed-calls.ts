@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { isApiKey } from '@glovebox/access';
-import type { Prepared, Sql } from '@glovebox/database';
+import type { PreparedStatement, Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
@@ -93,7 +93,7 @@ const isOver = `(k.created_at < now() - ${keptFor} OR (k.status IS NULL AND k.le
  * Finds the call or claims it. Looks first: the transaction of a change holds the row of its call,
  * and an insert would wait for it.
  */
-const claimStatement: Prepared = {
+const claimStatement: PreparedStatement = {
   name: 'claim-call',
   text: `
 WITH known AS (

@@ -12,4 +12,4 @@ export {
   type Replay,
 } from './claimed-calls';
 export { repeatedAnswer } from './repeated-answer';
-export { notStored, replayHeader, requireIdempotencyKey } from './key-of-call';
+export { statusesNotStored, replayHeader, requireIdempotencyKey } from './key-of-call';

@@ -4,7 +4,9 @@ import { Problem } from '@glovebox/problems';
 export const replayHeader = 'SVC-IDEMPOTENT-REPLAY';
 
 /** Statuses that are not stored where the work was not begun: a retry may succeed. */
-export const notStored: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 415, 429, 503]);
+export const statusesNotStored: ReadonlySet<number> = new Set([
+  400, 401, 403, 404, 413, 415, 429, 503,
+]);
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -56,7 +56,7 @@ it('an accepted run is due at once, with its arguments and its callback URL seal
 
 it('a run was accepted when its id says, however long its statement waited', async () => {
   const run = runOf(randomUUID());
-  const id = await database.of(run.tenantId).transaction(async (sql) => {
+  const id = await database.shareOf(run.tenantId).transaction(async (sql) => {
     const [{ ms } = { ms: Infinity }] = await sql.query<{ ms: number }>(
       'SELECT extract(epoch FROM now())::float8 * 1000 AS ms',
     );

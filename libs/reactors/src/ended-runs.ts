@@ -1,4 +1,4 @@
-import type { Prepared, Sql } from '@glovebox/database';
+import type { PreparedStatement, Sql } from '@glovebox/database';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { RunLogEntry } from './run-record';
 
@@ -30,7 +30,7 @@ const argumentNameMax = 200;
 /** The largest number that a column for milliseconds takes: 24 days. */
 const millisecondsMax = 2_147_483_647;
 
-const insertStatement: Prepared = {
+const insertStatement: PreparedStatement = {
   name: 'insert-ended-runs',
   text: `
     INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,

@@ -167,7 +167,7 @@ async function storeTokens(
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId, sights };
   return database
-    .of(decided.reactor.tenantId)
+    .shareOf(decided.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
 }
 

@@ -36,7 +36,7 @@ export function serviceCalls(
     if (!call) throw new Problem('not_found', { detail: 'There is no such call.' });
     const actor = { principal: application, traceId, sights };
     const [first, second] = Array.isArray(params) ? (params as unknown[]) : [];
-    const sql = database.of(application.tenantId);
+    const sql = database.shareOf(application.tenantId);
     opened.addStored(method, first, second);
     const result = await call({ database: sql, vault, actor, first, second });
     opened.add(method, result);

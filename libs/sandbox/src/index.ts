@@ -50,7 +50,7 @@ export {
   shippedPackages,
   unavailable,
   type OfferedNames,
-} from './modules';
+} from './offered-modules';
 export { parseRunnerAddress, type RunnerAddress } from './runner/runner-address';
 export { parseRunnerSecret } from './runner/runner-secret';
 export { runnerTls, tlsKeyOf } from './runner/runner-tls';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Work that is repeated until it is told to stop. */
-export interface Repeated {
+export interface RepeatedWork {
   /** Begins no further round, and resolves when the one under way has ended. */
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export function every(
   ms: number,
   work: (stopped: AbortSignal) => Promise<unknown>,
   { onFault, atOnce = false }: RepeatOptions,
-): Repeated {
+): RepeatedWork {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (): Promise<void> =>

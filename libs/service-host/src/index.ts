@@ -12,7 +12,7 @@ export {
   text,
   type Setting,
 } from './config';
-export { every, type Repeated } from './every';
+export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
 export { startOpsServer, type Readiness } from './ops-server';

@@ -15,7 +15,7 @@ interface ShareLimits {
 export type Release = () => void;
 
 /** Places of which a part can be given back. Keeping the rest never fails. */
-export interface Taken extends Release {
+export interface TakenPlaces extends Release {
   keepOnly(places: number): void;
 }
 
@@ -75,7 +75,7 @@ export class Shares {
   }
 
   /** Takes places at once, or throws a Problem. */
-  takeNow(owner: string, places = 1): Taken {
+  takeNow(owner: string, places = 1): TakenPlaces {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
     return this.#hand(owner, places);
   }
@@ -113,7 +113,7 @@ export class Shares {
     return held + places <= Math.min(share, ownerMax);
   }
 
-  #hand(owner: string, places: number): Taken {
+  #hand(owner: string, places: number): TakenPlaces {
     this.#take(owner, places);
     let held = places;
     const keepOnly = (wanted: number): void => {
@@ -126,19 +126,19 @@ export class Shares {
   }
 
   #take(owner: string, places: number): void {
-    this.#of(owner).held += places;
+    this.#ownerOf(owner).held += places;
     this.#held += places;
   }
 
   #giveBack(owner: string, places: number): void {
-    this.#of(owner).held -= places;
+    this.#ownerOf(owner).held -= places;
     this.#held -= places;
     this.#forgetIfEmpty(owner);
     if (this.#turns.size > 0) this.#serve();
   }
 
   #wait(owner: string, places: number, waitMs: number, signal?: AbortSignal): Promise<Release> {
-    const { waiters } = this.#of(owner);
+    const { waiters } = this.#ownerOf(owner);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -188,7 +188,7 @@ export class Shares {
     }
   }
 
-  #of(owner: string): Owner {
+  #ownerOf(owner: string): Owner {
     const known = this.#owners.get(owner);
     if (known) return known;
     const made: Owner = { held: 0, waiters: new Set() };

@@ -16,7 +16,7 @@ import { sealRow } from './seal-row';
 import {
   containerOf,
   deleteRow,
-  lockRow,
+  lockTokenRow,
   replaceRow,
   type LockedRow,
 } from './statements/token-rows';
@@ -95,7 +95,7 @@ export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<v
 }
 
 async function lockToken(sql: Sql, tenantId: string, id: string): Promise<LockedRow> {
-  const row = await lockRow(sql, tenantId, id);
+  const row = await lockTokenRow(sql, tenantId, id);
   if (!row) throw new Problem('not_found');
   return row;
 }
@@ -153,13 +153,13 @@ async function shownOf(
   return { ...Object.fromEntries(expressions), ...(mask === null ? {} : { data }) };
 }
 
-const reserved = new Set(['__proto__', 'constructor', 'prototype']);
+const reservedMembers = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A patch may have none of these names at any depth. Data that is sent whole may have them. */
 function refuseReservedNames(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
-    if (reserved.has(name)) {
+    if (reservedMembers.has(name)) {
       throw new Problem('invalid_json', { detail: 'The patch has a member with a reserved name.' });
     }
     refuseReservedNames(member);

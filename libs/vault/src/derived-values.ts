@@ -5,7 +5,7 @@ import type { TokenOptions } from './token';
 import type { TokenType } from './token-types';
 
 /** The values that are made of a token's data when it is written. */
-export interface Derived {
+export interface DerivedValues {
   /** Undefined where nothing is shown in place of the data. */
   readonly mask: unknown;
   /** The value that the fingerprint is made of, unless it is made of the data itself. */
@@ -26,7 +26,7 @@ export function derive(
   options: TokenOptions,
   errors: Record<string, readonly string[]>,
   budget = new Budget(),
-): Derived {
+): DerivedValues {
   const tally = new Tally();
   const over = (member: string, document: unknown): unknown => {
     try {

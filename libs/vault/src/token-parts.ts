@@ -3,11 +3,11 @@ import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from './openings/large-openings';
 import { openedAtOnceMax } from './openings/opening-budget';
 import {
-  isDeferred,
+  isLookDeferred,
   openRows,
   readRows,
   showTokens,
-  type Look,
+  type TokenLook,
   type Viewer,
 } from './sights/shown-tokens';
 import type { LookRow } from './statements/read-and-record';
@@ -26,7 +26,7 @@ export class TokenParts {
     private readonly sealer: Sealer,
     private readonly largeOpenings: LargeOpenings,
     private readonly actor: Viewer,
-    private readonly look: Look,
+    private readonly look: TokenLook,
     private readonly ids: readonly string[],
   ) {}
 
@@ -42,7 +42,7 @@ export class TokenParts {
   async whenSmall<Result>(sql: Sql, work: Work<Result>): Promise<Result | undefined> {
     if (this.ids.length === 0) return work(this.#open([]));
     const rows = await readRows(sql, this.actor, this.look, this.ids, openedAtOnceMax);
-    if (!isDeferred(rows)) return work(this.#open(rows));
+    if (!isLookDeferred(rows)) return work(this.#open(rows));
     this.#deferred = rows;
     return undefined;
   }
@@ -58,7 +58,7 @@ export class TokenParts {
       const atOnceMax = ids.length === 1 ? Infinity : partBytesMax;
       const rows = await readRows(sql, actor, look, ids, atOnceMax);
       // They have grown since their sizes were read.
-      if (isDeferred(rows)) partsLeft.unshift(...partsOf(rows));
+      if (isLookDeferred(rows)) partsLeft.unshift(...partsOf(rows));
       else yield work(this.#open(rows));
     }
   }

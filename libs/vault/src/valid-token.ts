@@ -3,12 +3,12 @@ import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
 import { invalid, type ProblemErrors } from '@glovebox/problems';
 import { fromWire, isInstant, isJsonObject, wireName } from '@glovebox/wire';
 import { isShallow, isShort, mustBeShort } from './document-bounds';
-import { derive, readExpressions, type Derived } from './derived-values';
+import { derive, readExpressions, type DerivedValues } from './derived-values';
 import { tokenMembers, type TokenInput, type TokenOptions } from './token';
 import { tokenType, type TokenType } from './token-types';
 
 /** A token that has passed validation. */
-export interface ValidToken extends Derived {
+export interface ValidToken extends DerivedValues {
   readonly id: string;
   /** True if the caller chose the id. An id made here has never been used. */
   readonly isNamed: boolean;

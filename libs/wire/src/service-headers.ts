@@ -44,7 +44,7 @@ export class ServiceHeaders {
 
   /** Whether a lower-cased header is ours. No destination sees it then. */
   isOurs(lowerName: string): boolean {
-    return (this.kinds.of(lowerName) & headerKinds.ours) !== 0;
+    return (this.kinds.kindsOf(lowerName) & headerKinds.ours) !== 0;
   }
 
   /** The value of a service header, or undefined. Throws when it is given more than once. */
@@ -82,7 +82,7 @@ export class ServiceHeaders {
     const found: Said = { values, repeated: undefined, traceparent: undefined };
     for (let at = 0; at + 1 < raw.length; at += 2) {
       const name = raw[at] ?? '';
-      const kind = this.kinds.of(name);
+      const kind = this.kinds.kindsOf(name);
       if (kind === 0) continue;
       const value = raw[at + 1] ?? '';
       const service = serviceHeaderOf(kind);

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
-import { Shares, type Release, type Taken } from '@glovebox/shares';
+import { Shares, type Release, type TakenPlaces } from '@glovebox/shares';
 import type { GatewayConfig } from '../config';
 import type { Call } from '../observing/call';
 import { settleAtEnd } from './call-lifetime';
@@ -72,7 +72,7 @@ export class Room implements Reading {
   #kept = 0;
   #places = 0;
   #hasEnded = false;
-  #taken: { places: number; readonly of: Taken }[] | undefined;
+  #taken: { places: number; readonly of: TakenPlaces }[] | undefined;
   #keep: ((bytes: number) => void) | undefined;
   #takeTurn: (() => Promise<Release>) | undefined;
 

@@ -97,7 +97,7 @@ it('no request goes out for a caller that leaves while its token is looked up', 
   const { database, config, shares } = gateway.ctx;
   const id = await gateway.token('data of a caller who left');
   const held = Array.from({ length: config.DATABASE_CONNECTIONS }, () =>
-    database.of(randomUUID()).query('SELECT pg_sleep(1.5)'),
+    database.shareOf(randomUUID()).query('SELECT pg_sleep(1.5)'),
   );
   const body = `{{ ${id} }}`;
   const more = `Content-Type: text/plain\r\nContent-Length: ${body.length}\r\n`;

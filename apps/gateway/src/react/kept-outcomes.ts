@@ -16,7 +16,7 @@ export class KeptOutcomes {
   readonly #counts = new Map<string, Promise<Count>>();
 
   constructor(
-    private readonly database: Pick<Database, 'of'>,
+    private readonly database: Pick<Database, 'shareOf'>,
     private readonly bytesMax: number,
   ) {}
 
@@ -61,6 +61,6 @@ export class KeptOutcomes {
 
   async #count(tenantId: string): Promise<Count> {
     const at = performance.now();
-    return { bytes: await bytesOfRuns(this.database.of(tenantId), tenantId), at };
+    return { bytes: await bytesOfRuns(this.database.shareOf(tenantId), tenantId), at };
   }
 }

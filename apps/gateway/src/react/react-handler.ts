@@ -142,7 +142,7 @@ async function acceptRun(
     const id = await insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
     return { async_request_id: id, asyncReactorRequestId: id };
   };
-  const sql = ctx.database.of(tenantId);
+  const sql = ctx.database.shareOf(tenantId);
   const accepted = work ? await insertOnce(ctx, work, insert) : await insert(sql);
   remindOfRuns(ctx.runs, tenantId).catch(() => {
     ctx.logger.warn({ traceId }, 'a run was accepted without a reminder; the sweeper will find it');

@@ -71,7 +71,7 @@ export async function runOnce(
   const runId = timeOrderedId();
   const work: Work = { claim: claimed, runId, sights: new Sights(), hasStarted: false };
   const afterwards = (write: (sql: Sql) => Promise<void>): Promise<void> =>
-    write(ctx.database.of(tenantId)).catch((error: unknown) => {
+    write(ctx.database.shareOf(tenantId)).catch((error: unknown) => {
       // The caller gets its answer. The claim ends by itself, and repetitions get run_interrupted.
       ctx.logger.warn({ error: describeError(error) }, 'the outcome of a call was not stored');
     });
@@ -101,7 +101,7 @@ async function answerAgain(
 ): Promise<Buffer> {
   const { tenantId, id: entityId } = reactor;
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-  return repeatedAnswer(ctx.database.of(tenantId), ctx.sealer, replay, {
+  return repeatedAnswer(ctx.database.shareOf(tenantId), ctx.sealer, replay, {
     actor: { principal, traceId },
     entityType: 'reactor',
     entityId,
@@ -125,7 +125,7 @@ async function claim(
   };
   const isRun = status === 200;
   const leaseMs = isRun ? config.REACTOR_SYNC_TIMEOUT_MS + afterRunMs : acceptanceMs;
-  return claimCall(ctx.database.of(tenantId), name, {
+  return claimCall(ctx.database.shareOf(tenantId), name, {
     bodyHash,
     status,
     leaseSeconds: leaseMs / 1_000,
@@ -185,7 +185,7 @@ export function insertOnce(
   { claim }: Work,
   insert: (sql: Sql) => Promise<unknown>,
 ): Promise<unknown> {
-  return database.of(claim.tenantId).transaction(async (sql) => {
+  return database.shareOf(claim.tenantId).transaction(async (sql) => {
     const accepted = await insert(sql);
     await storeOutcome(sql, sealer, claim, accepted);
     return accepted;

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { ChangedBy, Loaded } from '../http/request';
+import { ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKeysService } from './application-keys.service';
@@ -18,7 +18,7 @@ export class ApplicationKeysController {
   @OfResource(Application)
   regenerate(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
+    @LoadedResource() { id }: Application,
   ): Promise<ApplicationResponse> {
     return this.keys.regenerate(author, id);
   }
@@ -28,7 +28,7 @@ export class ApplicationKeysController {
   @OfResource(Application)
   create(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
+    @LoadedResource() { id }: Application,
   ): Promise<ApplicationKeyResponse> {
     return this.keys.create(author, id);
   }
@@ -36,7 +36,7 @@ export class ApplicationKeysController {
   @Get('keys')
   @RequirePermission('application:read')
   @OfResource(Application)
-  list(@Loaded() application: Application): Promise<ApplicationKeyResponse[]> {
+  list(@LoadedResource() application: Application): Promise<ApplicationKeyResponse[]> {
     return this.keys.list(application);
   }
 
@@ -44,7 +44,7 @@ export class ApplicationKeysController {
   @RequirePermission('application:read')
   @OfResource(Application)
   get(
-    @Loaded() application: Application,
+    @LoadedResource() application: Application,
     @Param('key_id') keyId: string,
   ): Promise<ApplicationKeyResponse> {
     return this.keys.get(application, keyId);
@@ -56,7 +56,7 @@ export class ApplicationKeysController {
   @OfResource(Application)
   remove(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
+    @LoadedResource() { id }: Application,
     @Param('key_id') keyId: string,
   ): Promise<void> {
     return this.keys.remove(author, id, keyId);

@@ -2,15 +2,15 @@ import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { AnyCaller, RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy, Loaded } from '../http/request';
+import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { Application } from '../entities/application.entity';
 import {
   ApplicationListing,
   CreateApplication,
-  Forced,
+  ForceFlag,
   toApplicationResponse,
   UpdateApplication,
   type ApplicationListQuery,
@@ -47,7 +47,7 @@ export class ApplicationsController {
   @Get(':id')
   @RequirePermission('application:read')
   @OfResource(Application)
-  get(@Loaded() application: Application): ApplicationResponse {
+  get(@LoadedResource() application: Application): ApplicationResponse {
     return toApplicationResponse(application, 'read');
   }
 
@@ -56,7 +56,7 @@ export class ApplicationsController {
   @OfResource(Application)
   update(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
+    @LoadedResource() { id }: Application,
     @Body() input: UpdateApplication,
   ): Promise<ApplicationResponse> {
     return this.applications.update(author, id, input);
@@ -68,7 +68,7 @@ export class ApplicationsController {
   @OfResource(Application)
   patch(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
+    @LoadedResource() { id }: Application,
     @Body() patch: MergePatch,
   ): Promise<void> {
     return this.applications.patch(author, id, patch);
@@ -80,8 +80,8 @@ export class ApplicationsController {
   @OfResource(Application)
   remove(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Application,
-    @Forced() isForced: boolean,
+    @LoadedResource() { id }: Application,
+    @ForceFlag() isForced: boolean,
   ): Promise<void> {
     return this.applications.remove(author, id, isForced);
   }

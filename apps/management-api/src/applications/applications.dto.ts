@@ -26,7 +26,7 @@ import { queryReadBy } from '../http/request';
 import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
-import { descriptionMax, listEntriesMax, nameMax } from '../validation/limits';
+import { descriptionMax, listEntriesMax, nameMax } from '../validation/resource-limits';
 import type { Application } from '../entities/application.entity';
 
 /** Rules of an application. Every call looks at each of them. */
@@ -116,7 +116,7 @@ function readApplicationQuery(query: URLSearchParams): ApplicationListQuery {
 }
 
 /** True with `?force=true`. */
-export const Forced = queryReadBy((query) => {
+export const ForceFlag = queryReadBy((query) => {
   const [text = 'false', ...others] = query.getAll('force');
   if (others.length > 0 || !['true', 'false'].includes(text)) {
     throw invalid({ force: ['must be true or false'] });

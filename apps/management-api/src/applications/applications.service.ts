@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { type Actor, type ApplicationType, mayHold, type Permission } from '@glovebox/access';
 import { invalid, Problem } from '@glovebox/problems';
-import { change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { readRow } from '../database/read-row';
 import { listResources } from '../lists/list-resources';
 import type { Page } from '../lists/page';
 import { modifiedNow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
 import {
@@ -71,7 +71,7 @@ export class ApplicationsService {
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: Application, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, application) => {
-      const input = patched(UpdateApplication, toApplicationInput(application), patch);
+      const input = patchedDto(UpdateApplication, toApplicationInput(application), patch);
       return input ? replace(manager, author, application, input) : { result: undefined };
     });
   }
@@ -92,7 +92,7 @@ async function replace(
   author: Author,
   application: Application,
   input: UpdateApplication,
-): Promise<Changed<ApplicationResponse>> {
+): Promise<ChangeOutcome<ApplicationResponse>> {
   const { id, tenantId, type } = application;
   if (input.type !== undefined && input.type !== type) {
     throw invalid({ type: [`must be ${type}: the type of an application cannot be changed`] });

@@ -14,7 +14,7 @@ import { newRow } from '../changes/created-and-modified';
 import type { ManagementContext } from '../context';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { Application } from '../entities/application.entity';
-import { nameMax } from '../validation/limits';
+import { nameMax } from '../validation/resource-limits';
 
 interface NewApplication {
   readonly name: string;

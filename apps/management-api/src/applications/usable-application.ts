@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { invalid } from '@glovebox/problems';
 import { isJsonObject, type JsonObject } from '@glovebox/wire';
 import { Application } from '../entities/application.entity';
-import { touches, type MergePatch } from '../validation/merge-patch';
+import { touches, type MergePatch } from '../validation/patched-dto';
 import type { ActingInput } from './applications.dto';
 
 interface Attached {

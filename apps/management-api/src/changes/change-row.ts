@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { change, type Action, type Author, type Changed } from './change';
+import { change, type Action, type Author, type ChangeOutcome } from './change';
 import type { ManagementContext } from '../context';
 import { lockRow } from '../database/lock-row';
 import type { ResourceEntity } from '../entities/resource.entity';
@@ -10,7 +10,7 @@ export function changeRow<Entity extends ResourceEntity, Result>(
   author: Author,
   action: Action,
   { entity, id }: { entity: Entity; id: string },
-  work: (manager: EntityManager, row: InstanceType<Entity>) => Promise<Changed<Result>>,
+  work: (manager: EntityManager, row: InstanceType<Entity>) => Promise<ChangeOutcome<Result>>,
 ): Promise<Result> {
   const { tenantId } = author;
   return change(ctx, author, action, async (manager) =>

@@ -28,7 +28,7 @@ export type Action =
   | 'rotate_webhook_secret';
 
 /** The effect of a change. Without definitions and deletions, nothing was changed. */
-export interface Changed<Result> {
+export interface ChangeOutcome<Result> {
   readonly result: Result;
   readonly definitions?: readonly Definition[];
   readonly deletions?: readonly Deletion[];
@@ -42,7 +42,7 @@ export async function change<Result>(
   ctx: ManagementContext,
   author: Author,
   action: Action,
-  work: (manager: EntityManager) => Promise<Changed<Result>>,
+  work: (manager: EntityManager) => Promise<ChangeOutcome<Result>>,
 ): Promise<Result> {
   const { tenantId } = author;
   const { result, version } = await inTenant(ctx.dataSource, tenantId, async (manager) => {

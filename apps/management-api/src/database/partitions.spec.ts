@@ -110,7 +110,7 @@ describe('a row of a log', () => {
     const [mine, foreign] = [timeOrderedId(), timeOrderedId()];
     await insertRun(mine, tenantId);
     await insertRun(foreign, other);
-    const tenant = as().management.as(tenantId);
+    const tenant = as().management.viewOf(tenantId);
     expect(await tenant.query('SELECT id FROM ended_runs')).toEqual([{ id: mine }]);
     expect(await as().management.query('SELECT id FROM ended_runs')).toEqual([]);
     for (const log of ['ended_runs', 'ended_deliveries', 'audit_log']) {

@@ -12,8 +12,8 @@ import {
 } from 'class-validator';
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
-import { readCursor, type CursorQuery } from '../lists/cursor';
-import { Filters } from '../lists/filters';
+import { readCursorQuery, type CursorQuery } from '../lists/cursor';
+import { QueryFilters } from '../lists/query-filters';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
@@ -122,9 +122,9 @@ const names = ['status', 'reactor_id', 'host'];
 
 function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
   const errors: Record<string, string[]> = {};
-  const filters = new Filters(query, errors);
+  const filters = new QueryFilters(query, errors);
   const result = {
-    ...readCursor(query, errors, filters, (name) => names.includes(name)),
+    ...readCursorQuery(query, errors, filters, (name) => names.includes(name)),
     status: filters.oneOf('status', deliveryStatuses),
     reactorId: filters.uuid('reactor_id'),
     host: filters.text('host', hostMax),

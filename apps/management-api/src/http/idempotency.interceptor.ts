@@ -14,7 +14,7 @@ import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
 import {
   claimCall,
   keyedHash,
-  notStored,
+  statusesNotStored,
   release,
   repeatedAnswer,
   replayHeader,
@@ -103,7 +103,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   async #fail(claim: Claim, problem: Problem): Promise<void> {
     await this.#afterwards(claim, (sql) =>
-      notStored.has(problem.status)
+      statusesNotStored.has(problem.status)
         ? release(sql, claim)
         : storeProblem(sql, this.ctx.sealer, claim, problem),
     );

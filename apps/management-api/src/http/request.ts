@@ -38,7 +38,7 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */
-export const Claimed = createParamDecorator(
+export const ClaimOfCall = createParamDecorator(
   (_: unknown, context: ExecutionContext) => requestOf(context).claim,
 );
 
@@ -49,7 +49,7 @@ export const queryReadBy = <Query>(read: (query: URLSearchParams) => Query) =>
   );
 
 /** The row that `@OfResource` has loaded. */
-export const Loaded = createParamDecorator((_: unknown, context: ExecutionContext) => {
+export const LoadedResource = createParamDecorator((_: unknown, context: ExecutionContext) => {
   const { resource } = requestOf(context);
   if (!resource) throw new Error('The handler lacks @OfResource');
   return resource;

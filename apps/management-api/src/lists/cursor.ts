@@ -1,5 +1,5 @@
 import { lowestIdAt } from '@glovebox/database';
-import type { Filters } from './filters';
+import type { QueryFilters } from './query-filters';
 import { readSize, requireKnown } from './listing';
 import { Page, type PageRows } from './page';
 
@@ -11,10 +11,10 @@ export interface CursorQuery {
   readonly to: Date | undefined;
 }
 
-export function readCursor(
+export function readCursorQuery(
   query: URLSearchParams,
   errors: Record<string, string[]>,
-  filters: Filters,
+  filters: QueryFilters,
   isFilter: (name: string) => boolean,
 ): CursorQuery {
   requireKnown(query, (name) => ['size', 'after', 'from', 'to'].includes(name) || isFilter(name));

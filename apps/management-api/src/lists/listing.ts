@@ -12,7 +12,7 @@ import { invalid } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
-import { nameMax } from '../validation/limits';
+import { nameMax } from '../validation/resource-limits';
 import { isUuid } from '../validation/uuid';
 
 /** The page and the filters that a list is asked for. */

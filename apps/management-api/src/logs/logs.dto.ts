@@ -1,7 +1,7 @@
 import type { PageQuery } from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
-import { Filters } from '../lists/filters';
+import { QueryFilters } from '../lists/query-filters';
 import { readPage } from '../lists/listing';
 import { isUuid } from '../validation/uuid';
 
@@ -14,7 +14,7 @@ export interface LogQuery extends PageQuery {
   readonly endDate: Date | undefined;
 }
 
-export interface LogLine {
+export interface AuditLine {
   id: string;
   actor_id?: string;
   operation: string;
@@ -51,7 +51,7 @@ const textMax = 400;
 
 export function readLogQuery(query: URLSearchParams): LogQuery {
   const errors: Record<string, string[]> = {};
-  const given = new Filters(query, errors);
+  const given = new QueryFilters(query, errors);
   const entityId = given.text('entity_id', textMax);
   const result = {
     ...readPage(query, errors, isLineId, (name) => filters.has(name)),
@@ -66,7 +66,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
   return result;
 }
 
-export function toLogLine(row: LogRow): LogLine {
+export function toLogLine(row: LogRow): AuditLine {
   return {
     id: row.id,
     ...(row.actorId === null ? {} : { actor_id: row.actorId }),

@@ -3,19 +3,19 @@ import { connectDatabase, type Pagination } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import { TokenUses } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
-import { scansOf, vacuum, watched } from '../spec-plans';
+import { scansOf, vacuum, countingSql } from '../spec-plans';
 import { useTestApi } from '../spec-api';
-import { readLogQuery, type LogLine } from './logs.dto';
+import { readLogQuery, type AuditLine } from './logs.dto';
 import { findLines, linesByKey } from './logs.service';
 
 const api = useTestApi();
 
 const text = expect.any(String) as string;
 
-async function lines(query: string, key = api.tenant.management_key): Promise<LogLine[]> {
+async function lines(query: string, key = api.tenant.management_key): Promise<AuditLine[]> {
   const answer = await api.get(`/logs${query}`, key);
   expect(answer.status).toBe(200);
-  return (answer.body as { data: LogLine[] }).data;
+  return (answer.body as { data: AuditLine[] }).data;
 }
 
 describe('GET /logs', () => {
@@ -136,7 +136,7 @@ describe('GET /logs', () => {
       total_pages: Math.ceil(all.length / 3),
       after: text,
     });
-    const pages: LogLine[] = [];
+    const pages: AuditLine[] = [];
     for (let page = 1; page <= Math.ceil(all.length / 3); page += 1) {
       pages.push(...(await lines(`?size=3&page=${page}`)));
     }
@@ -212,7 +212,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
       const { tenant_id: tenantId } = api.tenant;
       const query = readLogQuery(new URLSearchParams(search));
       await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
-        const sql = watched(asSql(manager));
+        const sql = countingSql(asSql(manager));
         await findLines(sql, tenantId, query);
         expect(sql.rowsRead.length).toBeGreaterThan(0);
         const most = Math.max(10_001, query.page * query.size + 1);
@@ -225,7 +225,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
     const { tenant_id: tenantId } = api.foreign;
     await inTenant(api.ctx.dataSource, tenantId, async (manager) => {
       const pageOf = async (place: string) => {
-        const sql = watched(asSql(manager));
+        const sql = countingSql(asSql(manager));
         const query = readLogQuery(new URLSearchParams(`${place}&size=100`));
         return { ...(await findLines(sql, tenantId, query)), rowsRead: sql.rowsRead };
       };

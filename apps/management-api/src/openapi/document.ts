@@ -1,13 +1,13 @@
 import type { Type } from '@nestjs/common';
 import { chosenUrlMax } from '@glovebox/egress';
 import { problemCatalogue } from '@glovebox/problems';
-import { answers } from './answers';
+import { answers } from './answer-schemas';
 import { gatewayPaths, invocationSchema } from './gateway-operations';
 import type { OperationText } from './operation-text';
 import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
-import { routesOf, type Route } from './routes';
-import { ref, replayHeader, text, uuid, type Schema, type Schemas } from './schema';
+import { routesOf, type ApiRoute } from './routes';
+import { ref, replayHeaderSchemas, text, uuid, type Schema, type Schemas } from './schema';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -84,12 +84,12 @@ export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
 }
 
 /** The key of an operation in `operations`. */
-export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string =>
+export const nameOf = ({ method, path }: Pick<ApiRoute, 'method' | 'path'>): string =>
   `${method} ${path}`;
 
-const hasBody = ({ method }: Route): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
+const hasBody = ({ method }: ApiRoute): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
 
-function operation(route: Route, words: OperationText, requests: RequestSchemas): Schema {
+function operation(route: ApiRoute, words: OperationText, requests: RequestSchemas): Schema {
   const { permission } = route;
   const needs = permission ? [`Needs the permission \`${permission}\`.`] : [];
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -129,7 +129,7 @@ function tagOf(path: string): string {
   return tags.find((tag) => tag.name.toLowerCase() === name)?.name ?? 'Tokens';
 }
 
-function requestBody(route: Route, words: OperationText, requests: RequestSchemas) {
+function requestBody(route: ApiRoute, words: OperationText, requests: RequestSchemas) {
   // OpenAPI 3.0 gives the body of a DELETE no meaning.
   if (!hasBody(route)) return undefined;
   const type = route.method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -156,27 +156,27 @@ function queryParameter([name, { description, schema, many }]: [string, Query[st
   };
 }
 
-function success({ method, status }: Route, { summary, answer }: OperationText): Schema {
+function success({ method, status }: ApiRoute, { summary, answer }: OperationText): Schema {
   const schema = typeof answer === 'string' ? ref(answer) : answer;
   return {
     description: summary,
     headers: {
       'SVC-TRACE-ID': { schema: text },
-      ...(method === 'POST' ? replayHeader : {}),
+      ...(method === 'POST' ? replayHeaderSchemas : {}),
     },
     ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
   };
 }
 
 /** The other success of an operation that has two. */
-function otherwise(route: Route, words: OperationText): Record<string, Schema> {
+function otherwise(route: ApiRoute, words: OperationText): Record<string, Schema> {
   if (!words.otherwise) return {};
   const { status, description, answer } = words.otherwise;
   return { [status]: { ...success({ ...route, status }, { ...words, answer }), description } };
 }
 
 /** Statuses of errors of every such operation, and those of this one. */
-function errorsOf(route: Route, { errors = [] }: OperationText): number[] {
+function errorsOf(route: ApiRoute, { errors = [] }: OperationText): number[] {
   return [
     ...new Set([
       ...[400, 401, 403, 429, 500, 503],

@@ -1,4 +1,4 @@
-import { json, object, ref, replayHeader, text, type Schema } from './schema';
+import { json, object, ref, replayHeaderSchemas, text, type Schema } from './schema';
 
 type Responses = Readonly<Record<string, Schema>>;
 
@@ -94,7 +94,7 @@ function proxy(method: string, suffix: string): Schema {
 function answerWith(description: string, schema: Schema): Schema {
   return {
     description,
-    headers: { 'SVC-TRACE-ID': { schema: text }, ...replayHeader },
+    headers: { 'SVC-TRACE-ID': { schema: text }, ...replayHeaderSchemas },
     content: { 'application/json': { schema } },
   };
 }

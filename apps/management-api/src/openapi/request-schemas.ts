@@ -1,8 +1,8 @@
 import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
-import { mapMembersMax, mapValueMax } from '../validation/limits';
+import { mapMembersMax, mapValueMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
-import { requestSteps, responseSteps } from './transform-steps';
+import { requestSteps, responseSteps } from './step-schemas';
 
 /** The keywords of each rule, in the order in which a schema lists them. */
 const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {

@@ -10,7 +10,7 @@ import { permissionOf } from '../http/check-permission';
 import { membersOf, type Dto } from '../validation/dto-members';
 
 /** An operation, as a controller declares it. */
-export interface Route {
+export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Contains `{name}` for each parameter. */
   readonly path: string;
@@ -20,7 +20,7 @@ export interface Route {
   readonly body: Dto | undefined;
 }
 
-export function routesOf(controllers: readonly Type[]): Route[] {
+export function routesOf(controllers: readonly Type[]): ApiRoute[] {
   return controllers.flatMap((controller) => {
     const handlers = controller.prototype as Record<string, object>;
     return Object.getOwnPropertyNames(handlers)
@@ -29,9 +29,9 @@ export function routesOf(controllers: readonly Type[]): Route[] {
   });
 }
 
-function routeOf(controller: Type, name: string): Route {
+function routeOf(controller: Type, name: string): ApiRoute {
   const handler = (controller.prototype as Record<string, object>)[name];
-  const method = RequestMethod[Number(metadata(METHOD_METADATA, handler))] as Route['method'];
+  const method = RequestMethod[Number(metadata(METHOD_METADATA, handler))] as ApiRoute['method'];
   return {
     method,
     path: pathOf(

@@ -21,7 +21,7 @@ export const instant: Schema = { type: 'string', format: 'date-time' };
 export const flag: Schema = { type: 'boolean' };
 
 /** Of answers to a POST with an idempotency key that was sent before. */
-export const replayHeader = {
+export const replayHeaderSchemas = {
   'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } },
 } as const;
 export const whole: Schema = { type: 'integer' };

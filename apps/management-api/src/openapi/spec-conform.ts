@@ -34,7 +34,8 @@ export class Conformance {
       return;
     }
     const wrong = this.faults(schema, answer.body);
-    if (wrong) throw new Error(`${name} is not as src/openapi/answers.ts declares it: ${wrong}`);
+    if (wrong)
+      throw new Error(`${name} is not as src/openapi/answer-schemas.ts declares it: ${wrong}`);
   }
 
   /** Returns the faults of a value, or undefined. It quotes no value. */

@@ -3,11 +3,11 @@ import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nest
 import { FreeMembers } from '../http/body.interceptor';
 import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy, Loaded } from '../http/request';
+import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { ProxyInput, type ProxyResponse } from './proxies.dto';
 import { ProxiesService } from './proxies.service';
 import { Proxy } from '../entities/proxy.entity';
@@ -32,7 +32,7 @@ export class ProxiesController {
   @Get(':id')
   @RequirePermission('proxy:read')
   @OfResource(Proxy)
-  get(@Loaded() proxy: Proxy): Promise<ProxyResponse> {
+  get(@LoadedResource() proxy: Proxy): Promise<ProxyResponse> {
     return this.proxies.show(proxy);
   }
 
@@ -42,7 +42,7 @@ export class ProxiesController {
   @OfResource(Proxy)
   update(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Proxy,
+    @LoadedResource() { id }: Proxy,
     @Body() input: ProxyInput,
   ): Promise<ProxyResponse> {
     return this.proxies.update(author, id, input);
@@ -55,7 +55,7 @@ export class ProxiesController {
   @OfResource(Proxy)
   patch(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Proxy,
+    @LoadedResource() { id }: Proxy,
     @Body() patch: MergePatch,
   ): Promise<void> {
     return this.proxies.patch(author, id, patch);
@@ -65,7 +65,7 @@ export class ProxiesController {
   @HttpCode(204)
   @RequirePermission('proxy:delete')
   @OfResource(Proxy)
-  remove(@ChangedBy() author: Author, @Loaded() { id }: Proxy): Promise<void> {
+  remove(@ChangedBy() author: Author, @LoadedResource() { id }: Proxy): Promise<void> {
     return this.proxies.remove(author, id);
   }
 }

@@ -26,7 +26,7 @@ import {
   TextLength,
   WithoutNul,
 } from '../validation/decorators';
-import { nameMax } from '../validation/limits';
+import { nameMax } from '../validation/resource-limits';
 import type { Proxy, TransformEntry } from '../entities/proxy.entity';
 import type { Steps } from './transform-steps';
 

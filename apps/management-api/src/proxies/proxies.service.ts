@@ -6,7 +6,7 @@ import { invalid } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
 import type { Place } from '@glovebox/seal';
 import { referenceToPatch, usableApplication } from '../applications/usable-application';
-import { change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { openConfiguration, sealConfiguration, toConfiguration } from '../code/configuration';
 import { Context, type ManagementContext } from '../context';
@@ -16,7 +16,7 @@ import type { Page } from '../lists/page';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import {
   ProxyInput,
   toProxyInput,
@@ -80,7 +80,7 @@ export class ProxiesService {
         ...toProxyInput(proxy, opened),
         ...referenceToPatch(patch, proxy.applicationId),
       };
-      const input = patched(ProxyInput, document, patch);
+      const input = patchedDto(ProxyInput, document, patch);
       if (!input) return { result: undefined };
       this.#checkCode(input);
       return this.#replace(manager, author, { proxy, opened }, input);
@@ -100,7 +100,7 @@ export class ProxiesService {
     author: Author,
     { proxy, opened }: { proxy: Proxy; opened: OpenedColumns },
     input: ProxyInput,
-  ): Promise<Changed<ProxyResponse>> {
+  ): Promise<ChangeOutcome<ProxyResponse>> {
     // A policy that has changed since must not keep other members from being changed.
     if (input.destination_url !== proxy.destinationUrl) {
       this.#checkDestination(input.destination_url);

@@ -2,11 +2,11 @@ import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy, Loaded } from '../http/request';
+import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { FormulaInput, toFormulaResponse, type FormulaResponse } from './reactor-formulas.dto';
 import { ReactorFormulasService } from './reactor-formulas.service';
@@ -30,7 +30,7 @@ export class ReactorFormulasController {
   @Get(':id')
   @RequirePermission('reactor:read')
   @OfResource(ReactorFormula)
-  get(@Loaded() formula: ReactorFormula): FormulaResponse {
+  get(@LoadedResource() formula: ReactorFormula): FormulaResponse {
     return toFormulaResponse(formula, 'read');
   }
 
@@ -39,7 +39,7 @@ export class ReactorFormulasController {
   @OfResource(ReactorFormula)
   update(
     @ChangedBy() author: Author,
-    @Loaded() { id }: ReactorFormula,
+    @LoadedResource() { id }: ReactorFormula,
     @Body() input: FormulaInput,
   ): Promise<FormulaResponse> {
     return this.formulas.update(author, id, input);
@@ -51,7 +51,7 @@ export class ReactorFormulasController {
   @OfResource(ReactorFormula)
   patch(
     @ChangedBy() author: Author,
-    @Loaded() { id }: ReactorFormula,
+    @LoadedResource() { id }: ReactorFormula,
     @Body() patch: MergePatch,
   ): Promise<void> {
     return this.formulas.patch(author, id, patch);
@@ -61,7 +61,7 @@ export class ReactorFormulasController {
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(ReactorFormula)
-  remove(@ChangedBy() author: Author, @Loaded() { id }: ReactorFormula): Promise<void> {
+  remove(@ChangedBy() author: Author, @LoadedResource() { id }: ReactorFormula): Promise<void> {
     return this.formulas.remove(author, id);
   }
 }

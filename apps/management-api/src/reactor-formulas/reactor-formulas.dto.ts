@@ -15,7 +15,7 @@ import type { Runtime } from '@glovebox/sandbox';
 import { Code, RuntimeName } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { TextLength, WithoutNul } from '../validation/decorators';
-import { descriptionMax, nameMax } from '../validation/limits';
+import { descriptionMax, nameMax } from '../validation/resource-limits';
 import type { ReactorFormula } from '../entities/reactor-formula.entity';
 
 /** Entries of `configuration`, and of `request_parameters`. */

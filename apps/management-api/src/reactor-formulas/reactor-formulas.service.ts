@@ -4,7 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { FormulaDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import { offeredNames } from '@glovebox/sandbox';
-import { change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
 import { listResources } from '../lists/list-resources';
@@ -12,7 +12,7 @@ import type { ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import { Reactor } from '../entities/reactor.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { checkCode, codeHash } from '../code/check-code';
 import { defaultRuntime } from '../code/code-members';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -56,7 +56,7 @@ export class ReactorFormulasService {
   async patch(author: Author, id: string, patch: MergePatch): Promise<void> {
     const row = { entity: ReactorFormula, id };
     await changeRow(this.ctx, author, 'update', row, async (manager, formula) => {
-      const input = patched(FormulaInput, toFormulaInput(formula), patch);
+      const input = patchedDto(FormulaInput, toFormulaInput(formula), patch);
       return input ? this.#replace(manager, author, formula, input) : { result: undefined };
     });
   }
@@ -78,7 +78,7 @@ export class ReactorFormulasService {
     author: Author,
     formula: ReactorFormula,
     input: FormulaInput,
-  ): Promise<Changed<FormulaResponse>> {
+  ): Promise<ChangeOutcome<FormulaResponse>> {
     this.#check(input);
     Object.assign(formula, columnsOf(input), modifiedNow(author));
     await manager.save(formula);

@@ -2,11 +2,11 @@ import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, ChangedBy, Loaded } from '../http/request';
+import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import { CreateReactor, UpdateReactor, type ReactorResponse } from './reactors.dto';
 import { ReactorsService } from './reactors.service';
@@ -30,7 +30,7 @@ export class ReactorsController {
   @Get(':id')
   @RequirePermission('reactor:read')
   @OfResource(Reactor)
-  get(@Loaded() reactor: Reactor): Promise<ReactorResponse> {
+  get(@LoadedResource() reactor: Reactor): Promise<ReactorResponse> {
     return this.reactors.show(reactor);
   }
 
@@ -39,7 +39,7 @@ export class ReactorsController {
   @OfResource(Reactor)
   update(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Reactor,
+    @LoadedResource() { id }: Reactor,
     @Body() input: UpdateReactor,
   ): Promise<ReactorResponse> {
     return this.reactors.update(author, id, input);
@@ -51,7 +51,7 @@ export class ReactorsController {
   @OfResource(Reactor)
   patch(
     @ChangedBy() author: Author,
-    @Loaded() { id }: Reactor,
+    @LoadedResource() { id }: Reactor,
     @Body() patch: MergePatch,
   ): Promise<void> {
     return this.reactors.patch(author, id, patch);
@@ -61,7 +61,7 @@ export class ReactorsController {
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(Reactor)
-  remove(@ChangedBy() author: Author, @Loaded() { id }: Reactor): Promise<void> {
+  remove(@ChangedBy() author: Author, @LoadedResource() { id }: Reactor): Promise<void> {
     return this.reactors.remove(author, id);
   }
 }

@@ -16,7 +16,7 @@ import {
 } from '../reactor-formulas/reactor-formulas.dto';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
-import { nameMax } from '../validation/limits';
+import { nameMax } from '../validation/resource-limits';
 import type { Reactor } from '../entities/reactor.entity';
 
 class FormulaReference {

@@ -5,7 +5,7 @@ import type { ReactorDefinition } from '@glovebox/definitions';
 import { invalid, Problem } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { referenceToPatch, usableApplication } from '../applications/usable-application';
-import { change, type Author, type Changed } from '../changes/change';
+import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import {
   configurationErrors,
@@ -21,7 +21,7 @@ import { Page, rowsOf, type Portion } from '../lists/page';
 import { readPortion } from '../lists/portion';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { modifiedNow, newRow } from '../changes/created-and-modified';
-import { patched, type MergePatch } from '../validation/merge-patch';
+import { patchedDto, type MergePatch } from '../validation/patched-dto';
 import { Reactor } from '../entities/reactor.entity';
 import {
   CreateReactor,
@@ -89,7 +89,7 @@ export class ReactorsService {
         ...toReactorInput(reactor, await this.#configurationOf(reactor)),
         ...referenceToPatch(patch, reactor.applicationId),
       };
-      const input = patched(CreateReactor, document, patch);
+      const input = patchedDto(CreateReactor, document, patch);
       return input ? this.#replace(manager, author, reactor, input) : { result: undefined };
     });
   }
@@ -107,7 +107,7 @@ export class ReactorsService {
     author: Author,
     reactor: Reactor,
     input: UpdateReactor,
-  ): Promise<Changed<ReactorResponse>> {
+  ): Promise<ChangeOutcome<ReactorResponse>> {
     const { columns, ...parts } = await this.#decide(manager, reactor, input);
     Object.assign(reactor, columns, modifiedNow(author));
     await manager.save(reactor);

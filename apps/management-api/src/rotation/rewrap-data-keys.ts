@@ -1,6 +1,6 @@
 import {
   dataKeysBelow,
-  replaceWrapped,
+  replaceWrappedKeys,
   sealingVersion,
   type Database,
   type Sql,
@@ -39,7 +39,7 @@ async function rewrapPart(
     const wrapped = tryToRewrap(ring, sealing, key);
     return wrapped ? [{ id: key.id, was: key.wrapped, wrapped }] : [];
   });
-  const rewrapped = await replaceWrapped(sql, sealing, replaced);
+  const rewrapped = await replaceWrappedKeys(sql, sealing, replaced);
   return { rewrapped, damaged: keys.length - replaced.length, last: keys.at(-1)?.id };
 }
 

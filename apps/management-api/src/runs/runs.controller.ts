@@ -4,7 +4,7 @@ import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
 import { RequirePermission } from '../http/check-permission';
 import { OfResource } from '../http/check-resource';
-import { Caller, Loaded } from '../http/request';
+import { Caller, LoadedResource } from '../http/request';
 import type { Page } from '../lists/page';
 import { OwnRunListing, RunListing, type RunDetails, type RunQuery } from './runs.dto';
 import { RunsService } from './runs.service';
@@ -35,7 +35,7 @@ export class ReactorRunsController {
   @OfResource(Reactor)
   list(
     @Caller() actor: Actor,
-    @Loaded() { id: resourceId }: Reactor,
+    @LoadedResource() { id: resourceId }: Reactor,
     @OwnRunListing() query: RunQuery,
   ): Promise<Page> {
     return this.runs.list(actor, { ...query, resourceId });
@@ -58,7 +58,7 @@ export class ReactorRunsController {
   @OfResource(Reactor)
   result(
     @Caller() actor: Actor,
-    @Loaded() { id }: Reactor,
+    @LoadedResource() { id }: Reactor,
     @Param('request_id') requestId: string,
   ): Promise<Buffer> {
     return this.runs.result(actor, id, requestId);
@@ -74,7 +74,7 @@ export class ProxyRunsController {
   @OfResource(Proxy)
   list(
     @Caller() actor: Actor,
-    @Loaded() { id: resourceId }: Proxy,
+    @LoadedResource() { id: resourceId }: Proxy,
     @OwnRunListing() query: RunQuery,
   ): Promise<Page> {
     return this.runs.list(actor, { ...query, resourceId });

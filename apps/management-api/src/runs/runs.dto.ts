@@ -1,7 +1,7 @@
 import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
-import { readCursor, type CursorQuery } from '../lists/cursor';
-import { Filters } from '../lists/filters';
+import { readCursorQuery, type CursorQuery } from '../lists/cursor';
+import { QueryFilters } from '../lists/query-filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
 
 export const runStatuses = ['pending', 'running', 'completed', 'failed'] as const;
@@ -77,9 +77,9 @@ const traceIdMax = 64;
 
 function readRunQuery(query: URLSearchParams, names: readonly string[]): RunQuery {
   const errors: Record<string, string[]> = {};
-  const filters = new Filters(query, errors);
+  const filters = new QueryFilters(query, errors);
   const result = {
-    ...readCursor(query, errors, filters, (name) => names.includes(name)),
+    ...readCursorQuery(query, errors, filters, (name) => names.includes(name)),
     resourceId: filters.uuid('resource_id'),
     status: filters.oneOf('status', runStatuses),
     kind: filters.oneOf('kind', runKinds),

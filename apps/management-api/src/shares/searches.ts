@@ -46,7 +46,7 @@ export function connectSearches(options: {
   const inTurn =
     (shares: Shares) =>
     <Found>(tenantId: string, work: (sql: Sql) => Promise<Found>): Promise<Found> =>
-      shares.hold(tenantId, () => work(database.as(tenantId)));
+      shares.hold(tenantId, () => work(database.viewOf(tenantId)));
   return {
     shares: { lists, searches },
     list: inTurn(lists),

@@ -2,7 +2,7 @@ import { IsOptional, IsString } from 'class-validator';
 import { toStamps, type Stamps } from '../changes/created-and-modified';
 import { queryReadBy } from '../http/request';
 import { IsStringMap, TextLength, WithoutNul } from '../validation/decorators';
-import { nameMax } from '../validation/limits';
+import { nameMax } from '../validation/resource-limits';
 import type { Tenant } from '../entities/tenant.entity';
 
 export class UpdateTenant {

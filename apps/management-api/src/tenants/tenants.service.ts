@@ -16,7 +16,7 @@ import {
   type UpdateTenant,
   type WebhookSecretResponse,
 } from './tenants.dto';
-import { openWebhookSecrets, rotated, sealWebhookSecrets } from './webhook-secrets';
+import { openWebhookSecrets, rotatedSecrets, sealWebhookSecrets } from './webhook-secrets';
 
 @Injectable()
 export class TenantsService {
@@ -70,7 +70,7 @@ export class TenantsService {
     const { sealer } = this.ctx;
     return change(this.ctx, author, 'rotate_webhook_secret', async (manager) => {
       const tenant = await lockTenant(manager, author.tenantId);
-      const secrets = rotated(await openWebhookSecrets(sealer, tenant));
+      const secrets = rotatedSecrets(await openWebhookSecrets(sealer, tenant));
       const webhookSecrets = await sealWebhookSecrets(sealer, tenant.id, secrets);
       Object.assign(tenant, { webhookSecrets }, modifiedNow(author));
       await manager.save(tenant);

@@ -15,7 +15,10 @@ export function newWebhookSecret(): WebhookSecret {
 }
 
 /** Puts a new secret first. The replaced one also signs for a day; older ones are dropped. */
-export function rotated([newest]: readonly WebhookSecret[]): [WebhookSecret, ...WebhookSecret[]] {
+export function rotatedSecrets([newest]: readonly WebhookSecret[]): [
+  WebhookSecret,
+  ...WebhookSecret[],
+] {
   const until = new Date(Date.now() + overlapMs).toISOString();
   return [newWebhookSecret(), ...(newest ? [{ ...newest, until }] : [])];
 }

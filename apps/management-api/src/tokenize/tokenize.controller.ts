@@ -3,7 +3,7 @@ import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeBody } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Claimed } from '../http/request';
+import { Caller, ClaimOfCall } from '../http/request';
 import { TokensService } from '../tokens/tokens.service';
 
 /** Equals the bytes that expressions may expand to. */
@@ -21,7 +21,7 @@ export class TokenizeController {
   tokenize(
     @Caller() actor: Actor,
     @Body() document: unknown,
-    @Claimed() claim: Claim | undefined,
+    @ClaimOfCall() claim: Claim | undefined,
   ): Promise<string> {
     return this.tokens.tokenize(actor, document, claim);
   }

@@ -2,7 +2,7 @@ import type { Actor } from '@glovebox/access';
 import { connectDatabase, type Pagination } from '@glovebox/database';
 import type { TokenFilter } from '@glovebox/vault';
 import { asSql, inTenant } from '../database/in-tenant';
-import { watched } from '../spec-plans';
+import { countingSql } from '../spec-plans';
 import { useTestApi } from '../spec-api';
 
 const count = 30_000;
@@ -76,7 +76,7 @@ async function look(
   const actor = actorIn(container);
   const query = { page, size: 20 };
   return inTenant(api.ctx.dataSource, tenantId, async (manager) => {
-    const sql = watched(asSql(manager));
+    const sql = countingSql(asSql(manager));
     const { vault } = api.ctx;
     const { pagination, parts } =
       typeof wanted === 'string'
@@ -180,14 +180,14 @@ describe('a tenant with 30,000 tokens of 60,000', () => {
     const page = { page: 1, size: 20 };
     try {
       const found = await api.ctx.vault.findSearched(
-        database.as(tenantId),
+        database.viewOf(tenantId),
         actorIn('/'),
         `metadata.all:yes AND ${terms}`,
         page,
       );
       expect(found.pagination).toMatchObject({ total_items_is_estimate: true, page_number: 1 });
       const broad = api.ctx.vault.findSearched(
-        database.as(tenantId),
+        database.viewOf(tenantId),
         actorIn('/'),
         `metadata.all:yes AND ${terms} AND NOT metadata.all:yes`,
         page,

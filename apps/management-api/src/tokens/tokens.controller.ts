@@ -15,9 +15,9 @@ import type { Response } from 'express';
 import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, Claimed } from '../http/request';
+import { Caller, ClaimOfCall } from '../http/request';
 import type { Page } from '../lists/page';
-import type { MergePatch } from '../validation/merge-patch';
+import type { MergePatch } from '../validation/patched-dto';
 import { TokenGuard } from './token.guard';
 import { CreateToken, SearchTokens, TokenListing, type TokenListQuery } from './tokens.dto';
 import { TokensService, type TokenAnswer } from './tokens.service';
@@ -37,7 +37,7 @@ export class TokensController {
   async create(
     @Caller() actor: Actor,
     @Body() input: CreateToken,
-    @Claimed() claim: Claim | undefined,
+    @ClaimOfCall() claim: Claim | undefined,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TokenAnswer> {
     const { answer, isNew } = await this.tokens.create(actor, input, claim);

@@ -22,7 +22,7 @@ import {
   TextLength,
   WithoutNul,
 } from '../validation/decorators';
-import { listEntriesMax } from '../validation/limits';
+import { listEntriesMax } from '../validation/resource-limits';
 
 /** The members that a PATCH may change. Only their shape is checked here, the rest by the vault. */
 export class TokenChange {

@@ -1,6 +1,6 @@
 import { NotContains, ValidateBy } from 'class-validator';
 import { isInstant, isJsonObject } from '@glovebox/wire';
-import { mapMembersMax, mapNameMax, mapValueMax } from './limits';
+import { mapMembersMax, mapNameMax, mapValueMax } from './resource-limits';
 import { choice } from './messages';
 
 // The rules that class-validator cannot express. DTOs use its own decorators for all others.

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Prepared, Sql } from '@glovebox/database';
+import type { PreparedStatement, Sql } from '@glovebox/database';
 import { claimMs, pathColumn, receiverColumn } from './delivery-rows';
 
 /** How many webhooks of a tenant one host may get at the same time, from all workers together. */
@@ -131,7 +131,7 @@ async function lookAtQueue(
 
 async function claim(
   sql: Sql,
-  statement: Prepared,
+  statement: PreparedStatement,
   tenantId: string,
   ...values: readonly unknown[]
 ): Promise<ClaimedDelivery | undefined> {
@@ -165,7 +165,7 @@ const claimedColumns = `${receiverColumn} AS receiver, ${pathColumn} AS path,
   attempts > 0 AS is_retry`;
 
 /** Takes a retry only where no first attempt can be behind the rows that it looks at, or $4. */
-const claimOfOldest: Prepared = {
+const claimOfOldest: PreparedStatement = {
   name: 'claim-oldest-delivery',
   text: claimOf(`
     SELECT d.id, oldest.receiver, oldest.path, oldest.is_retry FROM (
@@ -183,7 +183,7 @@ const claimOfOldest: Prepared = {
 };
 
 /** In the order of the index of paths: by that of times Postgres would walk what waits. */
-const claimOfPath: Prepared = {
+const claimOfPath: PreparedStatement = {
   name: 'claim-delivery-to-path',
   text: claimOf(`
     SELECT id, ${claimedColumns} FROM webhook_deliveries
@@ -193,7 +193,7 @@ const claimOfPath: Prepared = {
 };
 
 /** In the order of the index of receivers. */
-const claimOfReceiver: Prepared = {
+const claimOfReceiver: PreparedStatement = {
   name: 'claim-delivery-to-receiver',
   text: claimOf(`
     SELECT id, ${claimedColumns} FROM webhook_deliveries

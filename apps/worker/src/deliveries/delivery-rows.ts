@@ -1,4 +1,4 @@
-import type { Prepared, Sql } from '@glovebox/database';
+import type { PreparedStatement, Sql } from '@glovebox/database';
 import { receiverOf, receiverPathOf, webhookPlace } from '@glovebox/reactors';
 import type { Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
@@ -72,7 +72,7 @@ export async function sealDelivery(
   return { id, tenantId, reactorId, callbackUrl, receiver, path, body, sights };
 }
 
-const insertStatement: Prepared = {
+const insertStatement: PreparedStatement = {
   name: 'insert-delivery',
   text: `
     INSERT INTO webhook_deliveries
@@ -105,7 +105,7 @@ export async function openDelivery(
   };
 }
 
-const countStatement: Prepared = {
+const countStatement: PreparedStatement = {
   name: 'count-attempt',
   text: `
     UPDATE webhook_deliveries
@@ -143,7 +143,7 @@ const keepFailingPath = (attempted: string): string => `
   ON CONFLICT (tenant_id, path) DO UPDATE SET failed_at = now()
   WHERE known.failed_at < now() - interval '1 hour'`;
 
-const retryStatement: Prepared = {
+const retryStatement: PreparedStatement = {
   name: 'retry-delivery',
   text: `
     WITH failed AS (
@@ -173,7 +173,7 @@ export async function recordVerdict(
  * The row moves to the log. Another claim keeps it. A body is not kept where the data of a token in
  * it is gone.
  */
-const endStatement: Prepared = {
+const endStatement: PreparedStatement = {
   name: 'end-delivery',
   text: `
     WITH ended AS (

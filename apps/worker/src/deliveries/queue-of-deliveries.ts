@@ -14,7 +14,7 @@ export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery
     async claim(tenantId) {
       // A place that becomes free during the claim may come too late for it.
       heldUp.add(tenantId);
-      const claimed = await claimDelivery(ctx.database.of(tenantId), tenantId);
+      const claimed = await claimDelivery(ctx.database.shareOf(tenantId), tenantId);
       if (claimed === 'full') return [];
       heldUp.delete(tenantId);
       return claimed ? [claimed] : [];

@@ -102,7 +102,7 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
       signal,
       sights,
       beforeCode: async () => {
-        if (!(await markStarted(ctx.database.of(run.tenantId), run))) throw new Fenced();
+        if (!(await markStarted(ctx.database.shareOf(run.tenantId), run))) throw new Fenced();
         codeStarted = true;
       },
       record: (record) => {

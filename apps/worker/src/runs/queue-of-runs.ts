@@ -15,7 +15,7 @@ export function queueOfRuns(
   return new FairQueue({
     places: ctx.config.RUN_CONCURRENCY,
     claimedAtOnce: runsClaimedAtOnceMax,
-    claim: (tenantId, atMost) => claimRuns(ctx.database.of(tenantId), tenantId, atMost),
+    claim: (tenantId, atMost) => claimRuns(ctx.database.shareOf(tenantId), tenantId, atMost),
     async work(run) {
       const ending = await executeRun(ctx, run);
       deliveries.wake(run.tenantId);

@@ -1,4 +1,4 @@
-import type { Prepared, Sql, SqlPool } from '@glovebox/database';
+import type { PreparedStatement, Sql, SqlPool } from '@glovebox/database';
 import { Problem, type ProblemCode } from '@glovebox/problems';
 import {
   insertEndedRuns,
@@ -46,7 +46,7 @@ interface Claim {
   readonly fence: string | number;
 }
 
-const claimStatement: Prepared = {
+const claimStatement: PreparedStatement = {
   name: 'claim-runs',
   text: `
     UPDATE reactor_runs
@@ -135,7 +135,7 @@ export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): P
   );
 }
 
-const startStatement: Prepared = {
+const startStatement: PreparedStatement = {
   name: 'mark-started',
   text: `
     UPDATE reactor_runs SET started_at = now()
@@ -178,7 +178,7 @@ type EndingRun = Pick<
 > &
   Claim;
 
-const endStatement: Prepared = {
+const endStatement: PreparedStatement = {
   name: 'end-run',
   text: `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
 };

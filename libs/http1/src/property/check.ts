@@ -1,5 +1,5 @@
 import { randomFrom } from '@glovebox/testing';
-import { parse, type Parsed } from '../spec-parse';
+import { parse, type ParsedAnswer } from '../spec-parse';
 import { makeCase, type Case } from './answers';
 import { understoodByNode, type Understood } from './llhttp';
 
@@ -55,7 +55,7 @@ async function checkCase(one: Case, counts: Counts): Promise<string | undefined>
   return early === undefined ? undefined : 'llhttp takes it for whole before its last byte';
 }
 
-function ours({ read, recorder, keeps }: Parsed): Understood | undefined {
+function ours({ read, recorder, keeps }: ParsedAnswer): Understood | undefined {
   if (read !== 'complete' && read !== 'switched') return undefined;
   const trailers = recorder.trailers ?? [];
   const isSwitched = read === 'switched';

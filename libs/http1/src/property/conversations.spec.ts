@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { randomFrom, testSeed, type Random } from '@glovebox/testing';
 import type { ClientRequest } from '../client-request';
 import { Recorder } from '../spec-recorder';
-import { Owned, requestOf } from '../spec-server';
+import { SpecConnectionOwner, requestOf } from '../spec-server';
 
 const seed = testSeed();
 
@@ -15,13 +15,13 @@ it(`300 conversations with a server of Node lose and mix up no byte (seed ${seed
   const server = createServer((req, res) => void echo(random, req, res));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  let owned: Owned | undefined;
+  let owned: SpecConnectionOwner | undefined;
   let reused = 0;
   for (let n = 0; n < 300; n += 1) {
     if (owned === undefined) {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       await once(socket, 'connect');
-      owned = new Owned(socket);
+      owned = new SpecConnectionOwner(socket);
     } else reused += 1;
     const { connection } = owned;
     const bytes = bytesOf(random);

@@ -4,7 +4,7 @@ import { LargeCalls } from '../large-calls';
 import { socketOpener } from './open-socket';
 import type { RunOutcome } from '../outcome';
 import { processKey, type Cancellation, type RunHooks, type RunRequest } from '../run';
-import { cancelled, RunnerConnection, type ConnectionTimes } from './runner-connection';
+import { cancelledOutcome, RunnerConnection, type ConnectionTimes } from './runner-connection';
 import { parseRunnerSecret } from './runner-secret';
 
 export interface RunnerClient {
@@ -47,7 +47,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
     async run(request, hooks) {
       for (const { connection } of choicesFor(request, runners)) {
         const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
-        if (hooks.signal?.aborted) return cancelled;
+        if (hooks.signal?.aborted) return cancelledOutcome;
         // Without a connection nothing has started: the next runner may have the run.
         if (!isOpen) continue;
         const outcome = await connection.run(request, hooks);

@@ -47,7 +47,7 @@ const heartbeatId = Number.MAX_SAFE_INTEGER;
 const keepAliveMs = 10_000;
 const backOffMs = { first: 50, most: 2_000 };
 const lost: RunOutcome = { kind: 'died', reason: 'runner connection lost' };
-export const cancelled: RunOutcome = { kind: 'died', reason: 'cancelled' };
+export const cancelledOutcome: RunOutcome = { kind: 'died', reason: 'cancelled' };
 
 export interface ConnectionTimes {
   readonly connectTimeoutMs: number;
@@ -89,7 +89,7 @@ export class RunnerConnection {
 
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
     const { tenantId, code, timeoutMs } = request;
-    if (hooks.signal?.aborted) return Promise.resolve(cancelled);
+    if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
     if (this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
@@ -99,7 +99,7 @@ export class RunnerConnection {
         this.send(tenantId, 'CANCEL', { run: id });
         settle(outcome);
       };
-      const cancel = (): void => stop(cancelled);
+      const cancel = (): void => stop(cancelledOutcome);
       const deadline = setTimeout(() => stop(lost), timeoutMs + this.times.graceMs);
       const settle = (outcome: RunOutcome): void => {
         clearTimeout(deadline);

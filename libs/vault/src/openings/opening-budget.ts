@@ -16,7 +16,7 @@ const valueBytes = 64;
 
 const breathBytes = 128 * 1024;
 
-export interface Sealed {
+export interface SealedValue {
   readonly place: Place;
   readonly sealed: Buffer;
 }
@@ -38,7 +38,7 @@ export class OpeningBudget {
    * Opens values that were sealed as JSON. Parses none before all of them were counted, and lets
    * other requests run between large values.
    */
-  async openAll(sealer: Sealer, all: readonly Sealed[]): Promise<unknown[]> {
+  async openAll(sealer: Sealer, all: readonly SealedValue[]): Promise<unknown[]> {
     const texts: Buffer[] = [];
     for (const { place, sealed } of all) {
       this.#bytesLeft -= sealed.length;

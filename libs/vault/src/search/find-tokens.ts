@@ -4,7 +4,7 @@ import type { Sealer } from '@glovebox/seal';
 import type { LargeOpenings } from '../openings/large-openings';
 import { KeyedHashes } from '../fingerprints';
 import type { Condition } from './search-query';
-import { showingGrants, type Look, type Viewer } from '../sights/shown-tokens';
+import { showingGrants, type TokenLook, type Viewer } from '../sights/shown-tokens';
 import { findIds } from '../statements/find-ids';
 import { TokenParts } from '../token-parts';
 import type { TokenView } from '../token';
@@ -40,7 +40,7 @@ export async function findTokens(
   const grants = showingGrants(actor.principal, permission);
   const hashes = new KeyedHashes(sealer);
   const found = await findIds(sql, { tenantId, hashes, grants, condition }, query);
-  const look: Look = {
+  const look: TokenLook = {
     permission,
     operation: permission === 'token:read' ? 'token.list' : 'token.search',
     entityType: 'tenant',

@@ -1,5 +1,5 @@
 import type { Permission, Principal } from '@glovebox/access';
-import { recorded, type Prepared, type Sql } from '@glovebox/database';
+import { orAuditUnavailable, type PreparedStatement, type Sql } from '@glovebox/database';
 import { Problem, type EndedWork } from '@glovebox/problems';
 import { showingGrants, shownIn } from './shown-tokens';
 import { parseSights, showsAsMuch, type Sight } from './sights';
@@ -52,7 +52,7 @@ export async function decideShowing(
     use.entityType,
     use.traceId,
   ];
-  const rows = await recorded(sql.query<{ verdict: Verdict }>(showingStatement, values));
+  const rows = await orAuditUnavailable(sql.query<{ verdict: Verdict }>(showingStatement, values));
   return rows.map(({ verdict }) => verdict);
 }
 
@@ -115,7 +115,7 @@ const rankOf = (transform: string): string =>
   `array_position(ARRAY['redact', 'mask', 'reveal'], ${transform})`;
 
 /** A token that was made at another time took the id of one that is gone. */
-const showingStatement: Prepared = {
+const showingStatement: PreparedStatement = {
   name: 'decide-showing',
   text: `
 WITH asked AS MATERIALIZED (

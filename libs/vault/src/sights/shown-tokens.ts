@@ -15,7 +15,7 @@ import {
   openedBytesMax,
   OpeningBudget,
   tooManyBytes,
-  type Sealed,
+  type SealedValue,
 } from '../openings/opening-budget';
 import { outOfBounds } from '../refusals';
 import type { Sights } from './sights';
@@ -29,7 +29,7 @@ export interface Viewer extends Actor {
 }
 
 /** A look at tokens: its permission, and its name in the audit log. */
-export interface Look {
+export interface TokenLook {
   readonly permission: Permission;
   readonly operation: string;
   readonly entityType: 'token' | 'tenant';
@@ -65,7 +65,7 @@ export async function showTokens(
   sql: Sql,
   sealer: Sealer,
   actor: Viewer,
-  look: Look,
+  look: TokenLook,
   tokenIds: readonly string[],
   largeOpenings?: LargeOpenings,
 ): Promise<TokenView[]> {
@@ -77,7 +77,7 @@ export async function showTokens(
   };
   if (!largeOpenings) return show(await readRows(sql, actor, look, tokenIds, Infinity));
   const rows = await readRows(sql, actor, look, tokenIds, openedAtOnceMax);
-  if (!isDeferred(rows)) return show(rows);
+  if (!isLookDeferred(rows)) return show(rows);
   return largeOpenings.hold(principal.tenantId, async () =>
     show(await readRows(sql, actor, look, tokenIds, Infinity)),
   );
@@ -87,7 +87,7 @@ export async function showTokens(
 export async function readRows(
   sql: Sql,
   { principal, traceId }: Actor,
-  { permission, operation, entityType, entityId, isChange = false, isList = false }: Look,
+  { permission, operation, entityType, entityId, isChange = false, isList = false }: TokenLook,
   tokenIds: readonly string[],
   atOnceMax: number,
 ): Promise<LookRow[]> {
@@ -107,7 +107,7 @@ export async function readRows(
   return rows;
 }
 
-export const isDeferred = (rows: readonly LookRow[]): boolean => rows[0]?.isDeferred === true;
+export const isLookDeferred = (rows: readonly LookRow[]): boolean => rows[0]?.isDeferred === true;
 
 function refusalOf(permission: Permission, rows: readonly LookRow[]): Problem {
   const isOutOfBounds = rows.some(({ transform }) => transform === null);
@@ -129,7 +129,7 @@ export async function openRows(
 }
 
 /** The options and the data of a row, in this order, without those that are missing. */
-function sealedIn({ tenantId, id, transform, options, sealed }: LookRow): Sealed[] {
+function sealedIn({ tenantId, id, transform, options, sealed }: LookRow): SealedValue[] {
   const column = transform === 'reveal' ? 'data' : 'mask';
   return [
     ...(options === null ? [] : [{ place: placeOf(tenantId, id, 'options'), sealed: options }]),

@@ -11,12 +11,12 @@ import {
 } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import { decidingGrant, grantValues, isLive } from './live-tokens';
-import type { Wanted } from './token-conditions';
+import type { TokenQuery } from './token-conditions';
 import { isKept } from './token-counts';
 import { orderedTokens, sourcesOf, tokensOf, type Sources } from './token-sources';
 
 /** Finds one page of the tokens that the grants cover, newest first. */
-export async function findIds(sql: Sql, wanted: Wanted, query: PageQuery): Promise<FoundPage> {
+export async function findIds(sql: Sql, wanted: TokenQuery, query: PageQuery): Promise<FoundPage> {
   const sources = await sourcesOf(sql, wanted);
   const { tenantId, grants, condition } = wanted;
   return findPage(query, {
@@ -34,7 +34,7 @@ export async function findIds(sql: Sql, wanted: Wanted, query: PageQuery): Promi
 }
 
 /** Tokens that take too long to count are estimated, as those above 10,000 are. */
-async function countTokens(sql: Sql, wanted: Wanted, sources: Sources): Promise<Count> {
+async function countTokens(sql: Sql, wanted: TokenQuery, sources: Sources): Promise<Count> {
   const { items } = sources;
   if (items !== undefined && isKept(wanted.condition)) return { items, isEstimate: false };
   const { text, values } = await orderedTokens(wanted, sources);

@@ -1,5 +1,5 @@
 import type { ContainerGrant, Transform } from '@glovebox/access';
-import { recorded, type Prepared, type Sql } from '@glovebox/database';
+import { orAuditUnavailable, type PreparedStatement, type Sql } from '@glovebox/database';
 import type { TokenRow } from '../token';
 import { decidingGrant, grantValues, isLive, smallColumns } from './live-tokens';
 
@@ -139,13 +139,13 @@ FROM found, verdict`,
   });
 
 /** The values for a proxy, a reactor or `/detokenize`: of all the tokens, or of none. */
-const useStatement: Prepared = {
+const useStatement: PreparedStatement = {
   name: 'read-and-record',
   text: statementAboutUse(released('sealed')),
 };
 
 /** The verdict that a use would get now, recorded, and no value. */
-const foreseeStatement: Prepared = {
+const foreseeStatement: PreparedStatement = {
   name: 'foresee-and-record',
   text: statementAboutUse('NULL::bytea AS sealed'),
 };
@@ -154,7 +154,7 @@ const foreseeStatement: Prepared = {
  * Tokens as the API shows them. To reveal data is to use it: the record names the ids revealed. The
  * record of a refusal names all ids found; a look that finds none leaves no record.
  */
-const lookStatement: Prepared = {
+const lookStatement: PreparedStatement = {
   name: 'look-and-record',
   text: readingStatement({
     found: `t.*, ${rowBytes} AS row_bytes`,
@@ -191,17 +191,17 @@ const valuesOf = ({ use, grants, tokenIds, limits }: AskedUse): unknown[] => [
 ];
 
 export function readUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
-  return recorded(sql.query<SealedToken>(useStatement, valuesOf(asked)));
+  return orAuditUnavailable(sql.query<SealedToken>(useStatement, valuesOf(asked)));
 }
 
 /** Judges and records a use without its data, so that a later one may count on it. */
 export function foreseeUse(sql: Sql, asked: AskedUse): Promise<SealedToken[]> {
-  return recorded(sql.query<SealedToken>(foreseeStatement, valuesOf(asked)));
+  return orAuditUnavailable(sql.query<SealedToken>(foreseeStatement, valuesOf(asked)));
 }
 
 export function readLook(sql: Sql, asked: AskedLook): Promise<LookRow[]> {
   const values = [...valuesOf(asked), asked.isChange, asked.isList];
-  return recorded(sql.query<LookRow>(lookStatement, values));
+  return orAuditUnavailable(sql.query<LookRow>(lookStatement, values));
 }
 
 /** No id of a token and no container contains it. */
@@ -212,7 +212,7 @@ const separator = '\n';
  * judges and puts together the tokens of each use, and sees no other use. LIMIT keeps the look-up to
  * one key of the index after the other.
  */
-const sharedStatement: Prepared = {
+const sharedStatement: PreparedStatement = {
   name: 'read-and-record-together',
   text: `
 WITH uses AS MATERIALIZED (
@@ -293,7 +293,9 @@ export async function readUsesTogether(
       at_once_max: limits.atOnceMax,
     };
   });
-  const rows = await recorded(sql.query<SharedRow>(sharedStatement, [JSON.stringify(uses)]));
+  const rows = await orAuditUnavailable(
+    sql.query<SharedRow>(sharedStatement, [JSON.stringify(uses)]),
+  );
   const answers = new Map(rows.map((row) => [row.at, row]));
   return uses.map(({ at }) => {
     const answer = answers.get(at);

@@ -4,7 +4,7 @@ import type { Condition } from '../search/search-query';
 import { decidingGrant, grantValues, isLive } from './live-tokens';
 
 /** The tokens that a caller looks for. */
-export interface Wanted {
+export interface TokenQuery {
   readonly tenantId: string;
   readonly hashes: KeyedHashes;
   readonly grants: readonly ContainerGrant[];
@@ -12,7 +12,7 @@ export interface Wanted {
 }
 
 /** The values of one statement. A condition names them by their place. */
-export class Values {
+export class StatementValues {
   readonly all: unknown[];
 
   constructor(...first: unknown[]) {
@@ -24,8 +24,8 @@ export class Values {
   }
 }
 
-export interface Terms extends Wanted {
-  readonly values: Values;
+export interface Terms extends TokenQuery {
+  readonly values: StatementValues;
   /** The part of the condition that the source of the rows tests. */
   readonly met?: Condition | undefined;
   /** The rows are terms, which have no fingerprint. */
@@ -43,7 +43,7 @@ export const coversAll = (grants: readonly ContainerGrant[]): boolean =>
   grants.some(({ container }) => container === '/');
 
 /** Tests the container of `t`. */
-export function coveredSql(grants: readonly ContainerGrant[], values: Values): string {
+export function coveredSql(grants: readonly ContainerGrant[], values: StatementValues): string {
   if (coversAll(grants)) return 'true';
   const tests = grants.map(
     ({ container }) => `starts_with(t.container, ${values.place(container)})`,
@@ -105,7 +105,7 @@ async function termSql(
 
 const termOf = (
   condition: Extract<Condition, { kind: 'data' | 'metadata' }>,
-  { tenantId, hashes }: Pick<Wanted, 'tenantId' | 'hashes'>,
+  { tenantId, hashes }: Pick<TokenQuery, 'tenantId' | 'hashes'>,
 ): Promise<string> =>
   condition.kind === 'data'
     ? hashes.dataTerm(tenantId, condition.value)

@@ -1,6 +1,6 @@
 import type { Sql } from '@glovebox/database';
 import type { Condition } from '../search/search-query';
-import { conditionSql, coveredSql, Values, type Wanted } from './token-conditions';
+import { conditionSql, coveredSql, StatementValues, type TokenQuery } from './token-conditions';
 
 /** Tokens of one container and type. */
 export interface TokenGroup {
@@ -54,10 +54,10 @@ const allGroups = `
  */
 export async function readCounts(
   sql: Sql,
-  wanted: Wanted,
+  wanted: TokenQuery,
   groupsMax: number,
 ): Promise<TokenCounts | undefined> {
-  const values = new Values(wanted.tenantId);
+  const values = new StatementValues(wanted.tenantId);
   const covered = coveredSql(wanted.grants, values);
   const condition = await conditionSql(wanted.condition, { ...wanted, values });
   const [found] = await sql.query<TokenCounts & { readonly read: number }>(

@@ -24,7 +24,7 @@ export interface LockedRow extends TokenRow {
 }
 
 /** Locks the live token against other writers until the end of the transaction. */
-export async function lockRow(
+export async function lockTokenRow(
   sql: Sql,
   tenantId: string,
   id: string,

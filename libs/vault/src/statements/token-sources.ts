@@ -5,10 +5,10 @@ import {
   coversAll,
   equalsSql,
   sourceTermSql,
-  Values,
+  StatementValues,
   wantedSql,
   type Terms,
-  type Wanted,
+  type TokenQuery,
 } from './token-conditions';
 import { isKept, readCounts, type TokenGroup } from './token-counts';
 
@@ -38,12 +38,12 @@ const everything: Sources = { all: [{ kind: 'all', ...whole }] };
 const isEverything = ({ all }: Sources): boolean => all.some(({ kind }) => kind === 'all');
 
 /** Chooses sources that have few tokens besides the wanted ones. */
-export const sourcesOf = (sql: Sql, wanted: Wanted): Promise<Sources> =>
+export const sourcesOf = (sql: Sql, wanted: TokenQuery): Promise<Sources> =>
   isKept(wanted.condition)
     ? keptSources(sql, wanted)
     : conjunction(sql, wanted, [wanted.condition]);
 
-async function keptSources(sql: Sql, wanted: Wanted): Promise<Sources> {
+async function keptSources(sql: Sql, wanted: TokenQuery): Promise<Sources> {
   const counts = await readCounts(sql, wanted, sourcesMax + 1);
   if (!counts) return everything;
   const { items, groups, isWhole } = counts;
@@ -54,7 +54,7 @@ async function keptSources(sql: Sql, wanted: Wanted): Promise<Sources> {
 /** The sources of that part of a conjunction that the fewest tokens meet. */
 async function conjunction(
   sql: Sql,
-  wanted: Wanted,
+  wanted: TokenQuery,
   parts: readonly Condition[],
 ): Promise<Sources> {
   const kept = parts.filter(isKept);
@@ -72,7 +72,7 @@ async function conjunction(
   );
 }
 
-function sourcesOfPart(sql: Sql, wanted: Wanted, part: Condition): Promise<Sources> | Sources {
+function sourcesOfPart(sql: Sql, wanted: TokenQuery, part: Condition): Promise<Sources> | Sources {
   if (isKept(part)) return keptSources(sql, { ...wanted, condition: part });
   switch (part.kind) {
     case 'all':
@@ -93,7 +93,7 @@ function sourcesOfPart(sql: Sql, wanted: Wanted, part: Condition): Promise<Sourc
 /** The sources of all parts. Tokens of several parts are those of the first. */
 async function alternatives(
   sql: Sql,
-  wanted: Wanted,
+  wanted: TokenQuery,
   parts: readonly Condition[],
 ): Promise<Sources> {
   const all: Source[] = [];
@@ -110,7 +110,7 @@ async function alternatives(
 /** Looking up the terms of a token costs as much as reading so many tokens of one term. */
 const lookUpCost = 20;
 
-async function fewest(sql: Sql, wanted: Wanted, choices: readonly Sources[]): Promise<Sources> {
+async function fewest(sql: Sql, wanted: TokenQuery, choices: readonly Sources[]): Promise<Sources> {
   if (choices.length < 2) return choices[0] ?? everything;
   let best = everything;
   let bestSize = Infinity;
@@ -123,7 +123,7 @@ async function fewest(sql: Sql, wanted: Wanted, choices: readonly Sources[]): Pr
 }
 
 /** Counts what would be read to find nothing: neither grants nor conditions are looked at. */
-async function sizeOf(sql: Sql, wanted: Wanted, sources: Sources): Promise<number> {
+async function sizeOf(sql: Sql, wanted: TokenQuery, sources: Sources): Promise<number> {
   const all = { ...wanted, grants: revealAll, condition: anything };
   const { text, values } = await orderedTokens(all, sources);
   return (await countUpTo(sql, text, values)).items;
@@ -137,11 +137,11 @@ const anything: Condition = { kind: 'all', of: [] };
  * further than needed.
  */
 export async function orderedTokens(
-  wanted: Wanted,
+  wanted: TokenQuery,
   sources: Sources,
   { after, limit }: Partial<Omit<Part, 'skipped'>> = {},
 ): Promise<{ readonly text: string; readonly values: readonly unknown[] }> {
-  const values = new Values(wanted.tenantId);
+  const values = new StatementValues(wanted.tenantId);
   const tests: string[] = [];
   if (after) {
     const at = values.place(after.at);

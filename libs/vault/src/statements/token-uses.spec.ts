@@ -123,7 +123,7 @@ function watched(database = data) {
         .finally(() => underWay.splice(underWay.indexOf(tenantIds), 1));
     },
   };
-  const of = (owner: string): Sql =>
+  const shareOf = (owner: string): Sql =>
     owner === 'uses of tokens'
       ? shared
       : {
@@ -132,7 +132,7 @@ function watched(database = data) {
             return database.query(statement, values);
           },
         };
-  const uses = new TokenUses({ of, shares: { hasRoom: () => true } });
+  const uses = new TokenUses({ shareOf, shares: { hasRoom: () => true } });
   return { uses, together, alone, most: () => ({ atOnce: most, ofOneTenant: mostOfOne }) };
 }
 
@@ -456,7 +456,7 @@ it('a tenant that holds its share of the connections waits with its uses of toke
     { tenantId: slow, id: 'one' },
     { tenantId: other, id: 'one' },
   ]);
-  const held = Array.from({ length: 10 }, () => data.of(slow).query('SELECT pg_sleep(1)'));
+  const held = Array.from({ length: 10 }, () => data.shareOf(slow).query('SELECT pg_sleep(1)'));
   await waitFor(() => data.shares.heldBy(slow) === 10);
   const answered: string[] = [];
   const read = async (tenantId: string): Promise<void> => {

@@ -45,14 +45,14 @@ export interface UseReader {
 }
 
 /** A reader whose uses share no statement. Each takes a connection of its tenant. */
-export const usesOneByOne = (of: (tenantId: string) => Sql): UseReader => ({
-  read: (asked) => readUse(of(asked.use.tenantId), asked),
-  foresee: (asked) => foreseeUse(of(asked.use.tenantId), asked),
+export const usesOneByOne = (shareOf: (tenantId: string) => Sql): UseReader => ({
+  read: (asked) => readUse(shareOf(asked.use.tenantId), asked),
+  foresee: (asked) => foreseeUse(shareOf(asked.use.tenantId), asked),
 });
 
 /** A pool of connections that tenants share. */
 interface SharedPool {
-  of(owner: string): Sql;
+  shareOf(owner: string): Sql;
   readonly shares: Pick<Shares, 'hasRoom'>;
 }
 
@@ -75,7 +75,7 @@ export class TokenUses implements UseReader {
   readonly #sharedSql: Sql;
 
   constructor(private readonly pool: SharedPool) {
-    this.#sharedSql = pool.of('uses of tokens');
+    this.#sharedSql = pool.shareOf('uses of tokens');
   }
 
   async read(asked: AskedUse): Promise<SealedToken[]> {
@@ -93,11 +93,11 @@ export class TokenUses implements UseReader {
   }
 
   foresee(asked: AskedUse): Promise<SealedToken[]> {
-    return foreseeUse(this.pool.of(asked.use.tenantId), asked);
+    return foreseeUse(this.pool.shareOf(asked.use.tenantId), asked);
   }
 
   #readAlone(asked: AskedUse): Promise<SealedToken[]> {
-    return readUse(this.pool.of(asked.use.tenantId), asked);
+    return readUse(this.pool.shareOf(asked.use.tenantId), asked);
   }
 
   #readSoon(asked: AskedUse): Promise<SealedToken[] | undefined> {

@@ -54,7 +54,7 @@ function collect(body: unknown, token: { type: string } & object, principal = co
 
 const actor = { principal: collector, traceId: 'trace' };
 const stored = async (): Promise<number> => {
-  const sql = database.of(tenantId);
+  const sql = database.shareOf(tenantId);
   const { pagination } = await vault.listTokens(sql, actor, {}, { page: 1, size: 1 });
   return pagination.total_items;
 };
@@ -65,7 +65,7 @@ it('a step makes the tokens that it describes from the data in the body, recorde
   const token = { type: 'card', metadata: { from: 'step' }, containers: ['/pci/low/'] };
   const ids = await collect({ cards: [card('4242'), card('4242')] }, token);
   expect(new Set(ids).size).toBe(2);
-  const view = await vault.readToken(database.of(tenantId), actor, ids[0] ?? '');
+  const view = await vault.readToken(database.shareOf(tenantId), actor, ids[0] ?? '');
   expect(view).toMatchObject({ ...token, data: card('4242'), createdBy: collector.applicationId });
   const lines = await admin.query(
     `SELECT actor_id, trace_id FROM audit_log WHERE entity_id = $1 AND operation = 'token.create'`,

@@ -12,7 +12,7 @@ export function tokenizeSteps(
     requirePermission(principal, 'token:create');
     const tokens = asked.map(({ token, data }) => ({ ...token, data }));
     const document = await database
-      .of(principal.tenantId)
+      .shareOf(principal.tenantId)
       .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
     // The document holds one token per request for one, in the same order.
     return (document as readonly { readonly id: string }[]).map(({ id }) => id);

@@ -11,7 +11,7 @@ export type MergePatch = unknown;
  * required member is refused like its absence, and each rule is written once. Returns undefined for
  * `{}`, which changes nothing: it is accepted even if the rules have changed since the last write.
  */
-export function patched<Type extends Dto>(
+export function patchedDto<Type extends Dto>(
   Type: Type,
   document: JsonObject,
   patch: MergePatch,

@@ -9,7 +9,7 @@ type Errors = Record<string, string[]>;
  * Reads the filters of a list, each given once at most. An empty one is no filter. What is wrong with
  * one goes to `errors`.
  */
-export class Filters {
+export class QueryFilters {
   constructor(
     private readonly query: URLSearchParams,
     private readonly errors: Errors,

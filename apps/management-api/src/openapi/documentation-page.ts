@@ -3,7 +3,7 @@ import type { OpenApiDocument } from './document';
 import type { Schema } from './schema';
 
 /** Renders the document as one page that fetches nothing and runs no script. */
-export function pageOf(document: OpenApiDocument): string {
+export function documentationPage(document: OpenApiDocument): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method,

@@ -9,7 +9,7 @@ const withBody = new Set([RequestMethod.POST, RequestMethod.PUT, RequestMethod.P
 const addBodySteps = UseInterceptors(BodyInterceptor, CallerInterceptor, IdempotencyInterceptor);
 
 /** Adds the steps to handlers that take a body, and to no others: each step costs time per call. */
-export function readBodies(controllers: readonly Type[]): void {
+export function interceptBodies(controllers: readonly Type[]): void {
   for (const { prototype } of controllers as readonly { prototype: object }[]) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
       const method: unknown = Reflect.getMetadata(METHOD_METADATA, descriptor.value as object);

@@ -1,5 +1,5 @@
 import { applicationTypes, permissions } from '@glovebox/access';
-import { runAnswers } from './run-answers';
+import { runAnswers } from './run-answer-schemas';
 import {
   flag,
   instant,
@@ -15,11 +15,11 @@ import {
   type Schema,
   type Schemas,
 } from './schema';
-import { requestSteps, responseSteps, stepSchemas } from './transform-steps';
+import { requestSteps, responseSteps, stepSchemas } from './step-schemas';
 
 /**
  * Schemas of answers are written by hand: an interface leaves nothing to read at run time. Every
- * answer that a spec gets is checked against them (conform.ts), without missing or extra members.
+ * answer that a spec gets is checked against them (spec-conform.ts), without missing or extra members.
  */
 const example = {
   id: '6f0d6d3a-5c0b-4b3e-9d0c-0a4c1e1f7a10',
