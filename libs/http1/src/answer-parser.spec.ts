@@ -1,13 +1,13 @@
 import { answerHeadBytesMax, chunkExtensionBytesMax } from './answer-fault';
-import { parse, type Asked, type Parsed } from './spec-parse';
+import { parse, type ParseOptions, type Parsed } from './spec-parse';
 import { ok } from './spec-server';
 
 /** Whole, byte by byte, and in parts that end anywhere. */
 const deliveries: readonly (readonly number[])[] = [[Infinity], [1], [7], [16, 3, 2, 1]];
 
 /** Parses the text in each way of delivery, with the same outcome. */
-function parsed(text: string, asked: Asked = {}): Parsed {
-  const all = deliveries.map((sizes) => parse(text, { ...asked, sizes }));
+function parsed(text: string, options: ParseOptions = {}): Parsed {
+  const all = deliveries.map((sizes) => parse(text, { ...options, sizes }));
   const [first, ...others] = all;
   if (first === undefined) throw new Error('no delivery');
   for (const { recorder, ...rest } of others) {

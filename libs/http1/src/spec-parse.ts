@@ -2,7 +2,7 @@ import { AnswerFault } from './answer-fault';
 import { AnswerParser, type Read } from './answer-parser';
 import { Recorder } from './spec-recorder';
 
-export interface Asked {
+export interface ParseOptions {
   readonly isHead?: boolean;
   readonly isUpgrade?: boolean;
   /** Sizes of the parts. The last one repeats. */
@@ -21,8 +21,8 @@ export interface Parsed {
   readonly left: number;
 }
 
-export function parse(text: string | Buffer, asked: Asked = {}): Parsed {
-  const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = asked;
+export function parse(text: string | Buffer, options: ParseOptions = {}): Parsed {
+  const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = options;
   const bytes = Buffer.from(text as string, 'latin1');
   const parser = new AnswerParser();
   const recorder = new Recorder();
