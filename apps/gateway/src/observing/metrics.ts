@@ -79,11 +79,11 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
     },
     ended({ route, askedAt, answeredAt, destinationStatus }, { durationMs, status, left }) {
       inFlight -= 1;
-      requests.of(route, classOf(status)).add(durationMs / 1_000);
+      requests.tallyOf(route, classOf(status)).add(durationMs / 1_000);
       if (left) aborted.inc({ route });
       if (askedAt === undefined) return;
       const until = answeredAt ?? performance.now();
-      destinations.of(classOf(destinationStatus)).add((until - askedAt) / 1_000);
+      destinations.tallyOf(classOf(destinationStatus)).add((until - askedAt) / 1_000);
     },
     spans: (outcome, count) => spans.inc({ outcome }, count),
   };

@@ -19,7 +19,7 @@ describe('a tallied histogram', () => {
     const values = [0, 0.001, 0.0011, 0.5, 1, 59.9, 60, 61, 1_000];
     for (const [at, value] of values.entries()) {
       const [route, status] = [at % 2 ? 'proxy' : 'react', at % 3 ? '2xx' : '5xx'];
-      tallied.of(route, status).add(value);
+      tallied.tallyOf(route, status).add(value);
       histogram.observe({ route, status }, value);
     }
     const lines = (text: string): string[] =>

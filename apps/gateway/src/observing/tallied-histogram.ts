@@ -51,7 +51,7 @@ export class TalliedHistogram<Label extends string> {
   }
 
   /** The tally of these label values, in their order. Hot path. */
-  of(first: string, second = ''): Tally {
+  tallyOf(first: string, second = ''): Tally {
     return this.#tallies.get(first)?.get(second) ?? this.#begin(first, second);
   }
 
