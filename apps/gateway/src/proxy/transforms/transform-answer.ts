@@ -46,7 +46,7 @@ async function transformed(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer> {
-  const { responseSteps } = transforming.decision.proxy;
+  const { responseSteps } = transforming.decision.decided.proxy;
   const made = await afterCode(ctx, transforming, answer);
   if (made.isAnswer) return made;
   const { status, headers, body } = made;
@@ -61,7 +61,7 @@ async function afterCode(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer & { readonly isAnswer: boolean }> {
-  const { responseTransform } = transforming.decision.proxy;
+  const { responseTransform } = transforming.decision.decided.proxy;
   const { status } = answer;
   if (!responseTransform) return { ...answer, headers: [...answer.headers], isAnswer: false };
   const headers = seenHeaders(withoutFraming(answer.headers));

@@ -5,7 +5,7 @@ import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import { withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
-import type { Outgoing } from '../../destinations/outgoing';
+import type { ProxiedRequest } from '../fill-in';
 import { readingOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
@@ -16,7 +16,7 @@ import { withoutValuesAt, type Spared } from './spared-values';
 import { hidesFromBody, needsBody } from './steps';
 
 /** A request with its expressions replaced. */
-export interface Prepared extends Outgoing {
+export interface Prepared extends ProxiedRequest {
   /** Its body as it came, if a transform takes it apart. */
   readonly whole: Buffer | undefined;
   readonly spared: Spared | undefined;
@@ -59,9 +59,9 @@ export async function transformRequest(
   transforming: Transforming,
   req: IncomingMessage,
   prepared: Prepared,
-): Promise<Outgoing | { readonly answer: MadeAnswer }> {
+): Promise<ProxiedRequest | { readonly answer: MadeAnswer }> {
   const { decision } = transforming;
-  const { requestTransform, requestSteps } = decision.proxy;
+  const { requestTransform, requestSteps } = decision.decided.proxy;
   // The body may have taken its time to come.
   await decision.confirm();
   const putBack = prepared.spared?.putBack;
@@ -101,7 +101,7 @@ function hopsOf(headers: readonly string[]): string[] {
 /** `received`: undefined if steps have hidden a part of it. */
 async function seenBodyOf(
   { room }: Transforming,
-  { headers, body }: Pick<Outgoing, 'headers' | 'body'>,
+  { headers, body }: Pick<ProxiedRequest, 'headers' | 'body'>,
   received: Buffer | undefined,
 ): Promise<SeenBody> {
   if (!Buffer.isBuffer(body)) return {};
