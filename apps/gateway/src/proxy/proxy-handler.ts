@@ -18,7 +18,7 @@ import { asSent, fillIn, mustBeScanned, type RequestHead } from './fill-in';
 import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
 import { collect } from './transforms/collect';
-import { readingOf, readWhole } from './transforms/content';
+import { bodyFormatOf, readWhole } from './transforms/content';
 import { askForWhole, readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
@@ -190,7 +190,7 @@ async function readForTransform(
   res: CallerResponse,
   room: Room,
 ): Promise<Buffer> {
-  readingOf(req.rawHeaders);
+  bodyFormatOf(req.rawHeaders);
   admitBody(req, res);
   return readWhole(req, room);
 }

@@ -4,7 +4,7 @@ import { Budget, inSlices } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
 import type { TokenRequest } from './token-placeholders';
-import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
+import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody } from './steps';
@@ -52,11 +52,11 @@ async function documentOf(
   { room }: Transforming,
 ): Promise<unknown> {
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
-  const reading = readingOf(headers);
-  if (reading.context !== 'json') {
+  const format = bodyFormatOf(headers);
+  if (format.context !== 'json') {
     throw new Problem('unsupported_media_type', { detail: 'Steps change JSON only.' });
   }
-  const text = await textOfBody(body, reading, room.keep);
+  const text = await textOfBody(body, format, room.keep);
   room.keep(text.length * documentCopies);
   return inSlices(readExactJson(text), room.takeTurn);
 }

@@ -6,7 +6,7 @@ import type { InvokedProxy } from '../../call/caller';
 import { withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
 import type { ProxiedRequest } from '../fill-in';
-import { readingOf, textOfBody, withoutDigests } from './content';
+import { bodyFormatOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
@@ -42,7 +42,7 @@ export async function sparedBy(
 ): Promise<Spared | undefined> {
   if (whole.length === 0) return undefined;
   if (!requestSteps.some(({ type }) => type === 'detokenize')) return undefined;
-  const { context, encoding } = readingOf(headers);
+  const { context, encoding } = bodyFormatOf(headers);
   // In other bodies no expression is replaced, or the steps refuse them.
   if (context !== 'json' || encoding !== 'identity') return undefined;
   room.keep(whole.length * sparedCopies);
@@ -105,9 +105,9 @@ async function seenBodyOf(
   received: Buffer | undefined,
 ): Promise<SeenBody> {
   if (!Buffer.isBuffer(body)) return {};
-  const reading = readingOf(headers);
-  const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep);
+  const format = bodyFormatOf(headers);
+  const textOf = (bytes: Buffer) => textOfBody(bytes, format, room.keep);
   const text = await textOf(body);
   const raw = body === received ? text : received && (await textOf(received));
-  return room.takeApart(text.length, seenBody(text, reading, raw));
+  return room.takeApart(text.length, seenBody(text, format, raw));
 }
