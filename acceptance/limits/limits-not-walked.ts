@@ -162,7 +162,7 @@ export const crossedElsewhere: readonly {
   {
     spec: 'apps/gateway/src/proxy/transforms/steps.spec.ts',
     title: 'more than 1,000 tokens of several steps',
-    limits: ['asked-tokens.stepTokensMax'],
+    limits: ['token-placeholders.stepTokensMax'],
   },
   {
     spec: 'apps/management-api/src/lists/unread-pages.spec.ts',
@@ -215,7 +215,7 @@ export const unreachable: readonly {
       ...['large-openings.largeOpeningWaitMs', 'large-openings.openingRestMaxMs'],
       ...['searches.searchWaitMs', 'searches.searchStatementMs'],
       ...['time-slices.freeMs', 'time-slices.sliceMs', 'destinations.openingWaitMs'],
-      ...['resolve.lookUpTimeoutMs', 'dial.dialTimeoutMs', 'breaker.pauseMs'],
+      ...['resolve.lookUpTimeoutMs', 'dial.dialTimeoutMs', 'destination.pauseMs'],
       ...['proxy-handler.firstByteMs', 'answer-parser.keepUnsaidMs', 'answer-parser.keepMostMs'],
       ...['kept-outcomes.countedAnewMs', 'run-once.afterRunMs', 'run-once.acceptanceMs'],
       ...['ANSWER_WHOLE_MS', 'page-shares.pageWaitMs'],
@@ -230,7 +230,7 @@ export const unreachable: readonly {
       ...['opening-budget.openedAtOnceMax', 'large-openings.largeOpeningsMax'],
       ...['large-openings.waitingOpeningsMax', 'searches.searchesMax', 'searches.listsMax'],
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
-      ...['destinations.openingsWaitingMax', 'breaker.failuresMax', 'page-shares.pageBytesMax'],
+      ...['destinations.openingsWaitingMax', 'destination.failuresMax', 'page-shares.pageBytesMax'],
       ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],
       'run-rows.smallResultBytesMax',
     ],
@@ -277,7 +277,7 @@ export const unreachable: readonly {
       ...['system-names.nameServersMax', 'system-names.ndotsMax', 'system-names.nameLengthMax'],
       ...['dial.addressesTriedMax', 'answer-fault.answerHeadBytesMax', 'post.answerBytesMax'],
       ...['answer-fault.chunkExtensionBytesMax', 'answer-fault.chunkSizeDigitsMax'],
-      'exchange.informationalMax',
+      'forward.informationalMax',
     ],
   },
   {

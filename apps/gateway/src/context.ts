@@ -24,7 +24,7 @@ import { observeShares, Shares } from '@glovebox/shares';
 import { connectStores } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
-import { KnownKeys } from './call/known-keys';
+import { KnownKeys } from './call/caller';
 import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';

@@ -15,6 +15,7 @@ export type {
   TransformDefinition,
   TransformStep,
 } from './definition';
+export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
 export { appendDefinition, appendDeletion, appendTenantDeletion, readLog } from './log';
 export { resealDefinitions, sealedInRedis } from './reseal';

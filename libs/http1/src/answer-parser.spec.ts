@@ -6,8 +6,8 @@ import { ok } from './spec-server';
 const deliveries: readonly (readonly number[])[] = [[Infinity], [1], [7], [16, 3, 2, 1]];
 
 /** Parses the text in each way of delivery, with the same outcome. */
-function parsed(text: string, asked: ParseOptions = {}): ParsedAnswer {
-  const all = deliveries.map((sizes) => parse(text, { ...asked, sizes }));
+function parsed(text: string, options: ParseOptions = {}): ParsedAnswer {
+  const all = deliveries.map((sizes) => parse(text, { ...options, sizes }));
   const [first, ...others] = all;
   if (first === undefined) throw new Error('no delivery');
   for (const { recorder, ...rest } of others) {

@@ -21,8 +21,8 @@ export interface ParsedAnswer {
   readonly left: number;
 }
 
-export function parse(text: string | Buffer, asked: ParseOptions = {}): ParsedAnswer {
-  const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = asked;
+export function parse(text: string | Buffer, options: ParseOptions = {}): ParsedAnswer {
+  const { isHead = false, isUpgrade = false, sizes = [Infinity], closes = false } = options;
   const bytes = Buffer.from(text as string, 'latin1');
   const parser = new AnswerParser();
   const recorder = new Recorder();

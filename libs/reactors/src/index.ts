@@ -4,9 +4,14 @@ export { redactorOf, type KnownToRun } from './redact';
 export { RunRecording, runsRecorded } from './run-recording';
 export { resultOf } from './reactor-response';
 export { serviceCalls } from './service-calls';
-export { findReactor } from './find-reactor';
+export { decideReactor, findReactor } from './find-reactor';
 export { checkArguments } from './check-arguments';
-export { invokeReactor, type Arguments, type Decided, type Invocation } from './invoke-reactor';
+export {
+  invokeReactor,
+  type Arguments,
+  type InvokedReactor,
+  type Invocation,
+} from './invoke-reactor';
 export {
   insertRun,
   remindOfRuns,

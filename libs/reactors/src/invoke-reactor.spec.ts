@@ -4,7 +4,7 @@ import { Budget } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
-import type { Decided, Invocation } from './invoke-reactor';
+import type { InvokedReactor, Invocation } from './invoke-reactor';
 import {
   application,
   asApplication,
@@ -134,7 +134,7 @@ describe('the arguments of a run', () => {
 });
 
 describe('code', () => {
-  it.each<[string, (decided: Decided) => Decided]>([
+  it.each<[string, (decided: InvokedReactor) => InvokedReactor]>([
     [
       'the formula has other code',
       (decided) => ({ ...decided, formula: { ...formula, code: 'x', codeHash: 'b' } }),
@@ -322,7 +322,7 @@ describe('code that calls req.svc', () => {
     });
   });
 
-  it.each<[string, (decided: Decided) => Promise<Decided>]>([
+  it.each<[string, (decided: InvokedReactor) => Promise<InvokedReactor>]>([
     ['the application has gone', (decided) => Promise.resolve({ ...decided, application: null })],
     [
       'the reactor got another application',
@@ -362,14 +362,14 @@ it('names of opened data are redacted in errors of what a run returns to be toke
 describe('a value that a run returns to be tokenized', () => {
   const code = `module.exports = () => ({ tokenize: 'x' })`;
   /** Decides differently once the code has started. */
-  const changing = (later: (decided: Decided) => Promise<Decided>) => {
+  const changing = (later: (decided: InvokedReactor) => Promise<InvokedReactor>) => {
     let started = false;
     return {
       beforeCode: () => {
         started = true;
         return Promise.resolve();
       },
-      later: (decided: Decided) => (started ? later(decided) : Promise.resolve(decided)),
+      later: (decided: InvokedReactor) => (started ? later(decided) : Promise.resolve(decided)),
     };
   };
 
@@ -383,7 +383,7 @@ describe('a value that a run returns to be tokenized', () => {
     expect(await tokensOf(caller.applicationId)).toContainEqual({ id: tokens });
   });
 
-  it.each<[string, number, string, (decided: Decided) => Promise<Decided>]>([
+  it.each<[string, number, string, (decided: InvokedReactor) => Promise<InvokedReactor>]>([
     [
       'the application has gone',
       409,

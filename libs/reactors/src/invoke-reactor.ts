@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { valueTemplate, type Budget } from '@glovebox/expressions';
@@ -9,6 +8,7 @@ import { isJsonObject } from '@glovebox/wire';
 import { argumentNames } from './argument-names';
 import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
+import type { ReactorDecision } from './find-reactor';
 import { OpenedValues } from './opened-values';
 import { redactorOf, type KnownToRun } from './redact';
 import { faultOfDocument, resultOf } from './reactor-response';
@@ -17,7 +17,7 @@ import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
-export interface Decided {
+export interface InvokedReactor {
   readonly reactor: ReactorDefinition;
   readonly formula: FormulaDefinition;
   /** The invoking application. Tokens in the arguments are used under its grants. */
@@ -29,11 +29,8 @@ export interface Decided {
 /** As they were sent: an object, or a text whose expressions yield one. */
 export type Arguments = Readonly<Record<string, unknown>> | string;
 
-export interface Invocation extends Decided {
-  /**
-   * Decides by the definitions of that moment. Throws the problem that a new invocation would get.
-   */
-  readonly decideAnew: () => Promise<Decided>;
+export interface Invocation extends InvokedReactor {
+  readonly decision: ReactorDecision;
   readonly args: Arguments;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
@@ -98,7 +95,8 @@ async function runRecorded(
     'reactor.invoke',
   );
   recording.uses(tokenIds);
-  await requireUnchanged(invocation);
+  // Values were opened for the code of that moment. Other code must not get them.
+  await invocation.decision.confirm();
   await invocation.beforeCode?.();
   const opened = new OpenedValues();
   const { reactor, formula } = invocation;
@@ -127,27 +125,12 @@ async function runRecorded(
   return { tokens, ...output };
 }
 
-/** Values were opened for the code of that moment. Other code must not get them. */
-async function requireUnchanged({
-  reactor,
-  formula,
-  caller,
-  decideAnew,
-}: Invocation): Promise<void> {
-  const now = await decideAnew();
-  const isSame =
-    isDeepStrictEqual(now.reactor, reactor) &&
-    isDeepStrictEqual(now.formula, formula) &&
-    isDeepStrictEqual(now.caller, caller);
-  if (!isSame) throw new Problem('changed_meanwhile');
-}
-
 /**
  * Decides anew for code that is running. A run may outlast its reactor, its caller and their
  * permissions. It goes on then, but acts as nobody.
  */
-async function authorityOf({ reactor, decideAnew }: Invocation): Promise<Decided> {
-  const now = await decideAnew().catch((error: unknown) => {
+async function authorityOf({ reactor, decision }: Invocation): Promise<InvokedReactor> {
+  const now = await decision.latest().catch((error: unknown) => {
     const isGone = error instanceof Problem && error.code === 'not_found';
     throw isGone ? new Problem('application_gone') : error;
   });
@@ -162,17 +145,17 @@ async function storeTokens(
   document: unknown,
 ): Promise<unknown> {
   const { traceId, sights } = invocation;
-  const decided = await authorityOf(invocation);
-  const principal = creatorOf(decided);
+  const authority = await authorityOf(invocation);
+  const principal = creatorOf(authority);
   requirePermission(principal, 'token:create');
   const actor = { principal, traceId, sights };
   return database
-    .shareOf(decided.reactor.tenantId)
+    .shareOf(authority.reactor.tenantId)
     .transaction((sql) => vault.tokenize(sql, actor, document));
 }
 
 /** The application that tokens which code returns are stored as. */
-function creatorOf({ reactor, application, caller }: Decided): Principal {
+function creatorOf({ reactor, application, caller }: InvokedReactor): Principal {
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('application_gone');
   return principal;

@@ -1,13 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
 import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
-import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
+import {
+  DefinitionSnapshot,
+  type FormulaDefinition,
+  type ReactorDefinition,
+} from '@glovebox/definitions';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
-import { invokeReactor, type Decided, type Invocation } from './invoke-reactor';
+import { decideReactor } from './find-reactor';
+import { invokeReactor, type InvokedReactor, type Invocation } from './invoke-reactor';
 
 const tenantId = randomUUID();
 const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
@@ -54,7 +59,8 @@ export const asApplication: ReactorDefinition = {
   applicationId: application.applicationId,
 };
 
-const copyOf = (decided: Decided): Decided => JSON.parse(JSON.stringify(decided)) as Decided;
+const copyOf = (decided: InvokedReactor): InvokedReactor =>
+  JSON.parse(JSON.stringify(decided)) as InvokedReactor;
 
 interface Changes {
   readonly reactor?: ReactorDefinition;
@@ -63,10 +69,10 @@ interface Changes {
   readonly application?: Principal | null;
 }
 
-interface RunOptions extends Partial<Omit<Invocation, keyof Decided>> {
+interface RunOptions extends Partial<Omit<Invocation, keyof InvokedReactor>> {
   readonly now?: Changes;
   /** Decides again as often as it is asked. */
-  readonly later?: (decided: Decided) => Promise<Decided>;
+  readonly later?: (decided: InvokedReactor) => Promise<InvokedReactor>;
 }
 
 /** Invocations with a database, a vault and a runner. */
@@ -106,16 +112,24 @@ export class SpecInvocations {
     code: string,
     { now = {}, later = (decided) => Promise.resolve(decided), ...more }: RunOptions = {},
   ): ReturnType<typeof invokeReactor> {
-    const decided: Decided = {
+    const decided: InvokedReactor = {
       reactor,
       caller,
       application: null,
       ...now,
       formula: { ...formula, code, codeHash: code, ...now.formula },
     };
+    let found = decided;
+    const follower = {
+      fresh: () => undefined,
+      current: async () => {
+        found = await later(copyOf(decided));
+        return new DefinitionSnapshot();
+      },
+    };
     return invokeReactor(this.context, {
       ...decided,
-      decideAnew: () => later(copyOf(decided)),
+      decision: decideReactor(follower, new DefinitionSnapshot(), () => found),
       args: {},
       urgency: 'sync',
       timeoutMs: 10_000,

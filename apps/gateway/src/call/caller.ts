@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isApiKey, isProxyKey, requirePermission, type Principal } from '@glovebox/access';
-import type { DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
+import type { Decision, DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
 import type { KeyUses } from '@glovebox/database';
 import type { Egress } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import type { KeyHash } from '@glovebox/seal';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { Call } from '../observing/call';
-import type { KnownKeys } from './known-keys';
 import type { CallRates } from './rates/call-rates';
 
 /**
@@ -23,6 +22,32 @@ export interface ProxyCall {
   readonly proxy: InvokedProxy;
   /** Null for an anonymous caller, on a proxy that admits them. */
   readonly caller: Principal | null;
+}
+
+export type ProxyDecision = Decision<ProxyCall>;
+
+/** Keys whose hashes are remembered. */
+export const knownKeysMax = 10_000;
+
+/**
+ * The hash of each key that calls have come with (docs/adr/0031). Only keys that were found are
+ * remembered, so that guesses cannot push out the keys of others.
+ */
+export class KnownKeys {
+  readonly #hashes = new Map<string, string>();
+
+  hashOf(key: string): string | undefined {
+    return this.#hashes.get(key);
+  }
+
+  remember(key: string, hash: string): void {
+    if (this.#hashes.size >= knownKeysMax) this.#hashes.clear();
+    this.#hashes.set(key, hash);
+  }
+
+  forget(key: string): void {
+    this.#hashes.delete(key);
+  }
 }
 
 /** The parts of the context that keys are looked up with. */

@@ -1,7 +1,7 @@
 import { generateApiKey, generateProxyKey } from '@glovebox/access';
 import { startDestination, type Destination } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
-import { KnownKeys, knownKeysMax } from './known-keys';
+import { KnownKeys, knownKeysMax } from './caller';
 
 let gateway: SpecGateway;
 let destination: Destination;

@@ -35,6 +35,12 @@ export class CallerResponse<
     if (held !== '') writeRaw.call(this, held, 'latin1', afterHeld);
   }
 
+  /** Ends an answer that has no end. Without chunks, the end of the connection would be its end. */
+  breakOff(): void {
+    if (this.req.httpVersion === '1.0') this.socket?.resetAndDestroy();
+    this.destroy();
+  }
+
   /**
    * Overrides Node's own method that writes to the socket. Without it messages end in several
    * writes.

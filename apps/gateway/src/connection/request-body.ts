@@ -8,8 +8,8 @@ export type OutgoingBody = WholeBody | StreamedBody | null;
 export interface StreamedBody {
   /** Undefined: not known before its end. */
   readonly length: number | undefined;
-  /** Starts to read the body. */
-  open(): OpenedBody;
+  /** Starts to read the body. `beforePart` is called before each part is passed on. */
+  open(beforePart: () => void): OpenedBody;
 }
 
 export interface OpenedBody {
@@ -33,13 +33,18 @@ export function isForwarded(req: IncomingMessage): boolean {
  */
 export class RequestBody extends Readable {
   readonly #take = (chunk: Buffer): void => {
+    this.beforePart();
+    if (this.destroyed) return;
     if (!this.push(chunk)) this.req.pause();
   };
   readonly #finish = (): void => {
     this.push(null);
   };
 
-  constructor(private readonly req: IncomingMessage) {
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly beforePart: () => void,
+  ) {
     super({ highWaterMark: 64 * 1024 });
     forwarded.add(req);
     req.on('data', this.#take).once('end', this.#finish);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Duplex } from 'node:stream';
+import type { Decision } from '@glovebox/definitions';
 import { CallerResponse } from './caller-response';
 
 /**
@@ -36,15 +37,12 @@ function leave(this: Socket): void {
   this.destroySoon();
 }
 
-/** The decision that allowed a tunnel. Throws when it would not be made again. */
-interface Decided {
-  isConfirmed(): boolean;
-}
-
 export function agreesToWebSocket(raw: readonly string[]): boolean {
   const at = raw.findIndex((part, n) => n % 2 === 0 && part.toLowerCase() === 'upgrade');
   return at >= 0 && raw[at + 1]?.toLowerCase() === 'websocket';
 }
+
+type TunnelDecision = Pick<Decision<object>, 'isConfirmed'>;
 
 const keepAliveMs = 60_000;
 
@@ -53,7 +51,7 @@ const tunnelCheckMs = 1_000;
 
 /** The upgraded connections, which no server of Node counts any more. */
 export class Tunnels {
-  readonly #open = new Map<Duplex, Decided>();
+  readonly #open = new Map<Duplex, TunnelDecision>();
   #checks: NodeJS.Timeout | undefined;
   #ended = false;
 
@@ -65,7 +63,7 @@ export class Tunnels {
     res: ServerResponse,
     headers: readonly string[],
     destination: Duplex,
-    { decision, closed }: { readonly decision: Decided; readonly closed: () => void },
+    { decision, closed }: { readonly decision: TunnelDecision; readonly closed: () => void },
   ): void {
     const caller = res.req.socket;
     res.writeHead(101, [...framelessly(headers), 'Connection', 'Upgrade', 'Upgrade', 'websocket']);

@@ -3,15 +3,14 @@ import { Connection, type ConnectionOwner } from '@glovebox/http1';
 import { Problem } from '@glovebox/problems';
 import type { Release } from '@glovebox/shares';
 import { deadlines, type Limited } from '../connection/deadlines';
-import { Breaker } from './breaker';
 
-/** A call on its way to a connection. */
-export interface Carried {
+/** A call that waits for a connection. */
+export interface ConnectionWaiter {
   /**
    * Sends the call over this connection. A throw comes back through `failed` and leaves the
    * connection unused.
    */
-  carriedBy(connection: Connection): void;
+  connected(connection: Connection): void;
   failed(error: Error): void;
 }
 
@@ -29,9 +28,9 @@ interface DestinationParts {
 export class Destination {
   readonly #breaker = new Breaker();
   /** The connection that was used last is used next, so that the others grow old and are closed. */
-  readonly #free: Kept[] = [];
-  readonly #open = new Set<Kept>();
-  readonly #waiting = new Map<Carried, Waiting>();
+  readonly #free: PooledConnection[] = [];
+  readonly #open = new Set<PooledConnection>();
+  readonly #waiting = new Map<ConnectionWaiter, Wait>();
   #calls = 0;
   #isEnded = false;
   #usedAt = performance.now();
@@ -62,22 +61,22 @@ export class Destination {
     if (this.#waiting.size > 0) this.#serveWaiting();
   }
 
-  /** Uses a free connection, or else the first one that is freed or opened. Hot path. */
-  carry(call: Carried): void {
-    const kept = this.#free.pop();
-    if (kept) this.#hand(kept, call);
-    else this.#wait(call, new Waiting(true));
+  /** Gives a free connection, or else the first one that is freed or opened. Hot path. */
+  giveConnection(waiter: ConnectionWaiter): void {
+    const free = this.#free.pop();
+    if (free) this.#hand(free, waiter);
+    else this.#await(waiter, new Wait(true));
   }
 
-  /** Uses a connection that is opened for this call. */
-  carryAnew(call: Carried): void {
-    this.#wait(call, new Waiting(false));
+  /** Opens a connection for this waiter. */
+  giveNewConnection(waiter: ConnectionWaiter): void {
+    this.#await(waiter, new Wait(false));
   }
 
-  /** Ends the wait of a call, which hears nothing more. */
-  withdraw(call: Carried): void {
-    this.#waiting.get(call)?.left.abort(noLonger);
-    this.#waiting.delete(call);
+  /** Ends the wait. The waiter hears nothing more. */
+  withdraw(waiter: ConnectionWaiter): void {
+    this.#waiting.get(waiter)?.left.abort(noLonger);
+    this.#waiting.delete(waiter);
   }
 
   /** When the last call ended. Infinity while a call is under way. */
@@ -91,59 +90,59 @@ export class Destination {
     this.parts.release();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const [call, { left }] of waiting) {
+    for (const [waiter, { left }] of waiting) {
       left.abort(noLonger);
-      call.failed(new Problem('destination_unreachable'));
+      waiter.failed(new Problem('destination_unreachable'));
     }
-    await Promise.all([...this.#open].map((kept) => kept.end()));
+    await Promise.all([...this.#open].map((connection) => connection.end()));
   }
 
-  #hand(kept: Kept, call: Carried): void {
-    deadlines.clear(kept);
+  #hand(pooled: PooledConnection, waiter: ConnectionWaiter): void {
+    deadlines.clear(pooled);
     try {
-      call.carriedBy(kept.connection);
+      waiter.connected(pooled.connection);
     } catch (thrown) {
-      this.#keep(kept);
-      call.failed(thrown as Error);
+      this.#keep(pooled);
+      waiter.failed(thrown as Error);
     }
   }
 
-  #wait(call: Carried, waiting: Waiting): void {
-    this.#waiting.set(call, waiting);
-    this.#openFor(waiting).then(
-      (kept) => {
-        if (!waiting.takesFreed && this.#waiting.delete(call)) return this.#hand(kept, call);
-        this.#keep(kept);
+  #await(waiter: ConnectionWaiter, wait: Wait): void {
+    this.#waiting.set(waiter, wait);
+    this.#openFor(wait).then(
+      (pooled) => {
+        if (!wait.takesFreed && this.#waiting.delete(waiter)) return this.#hand(pooled, waiter);
+        this.#keep(pooled);
         this.#serveWaiting();
       },
       (refused: Error) => {
-        if (this.#waiting.delete(call)) call.failed(refused);
+        if (this.#waiting.delete(waiter)) waiter.failed(refused);
       },
     );
   }
 
   #serveWaiting(): void {
-    for (const [call, waiting] of this.#waiting) {
-      if (!waiting.takesFreed) continue;
-      const kept = this.#free.pop();
-      if (!kept) return;
-      this.#waiting.delete(call);
-      waiting.served();
-      this.#hand(kept, call);
+    for (const [waiter, wait] of this.#waiting) {
+      if (!wait.takesFreed) continue;
+      const free = this.#free.pop();
+      if (!free) return;
+      this.#waiting.delete(waiter);
+      wait.served();
+      this.#hand(free, waiter);
     }
   }
 
-  async #openFor(waiting: Waiting): Promise<Kept> {
-    const { signal } = waiting.left;
+  async #openFor(wait: Wait): Promise<PooledConnection> {
+    const { signal } = wait.left;
     await this.parts.turnToOpen(signal);
-    waiting.isOpening = true;
+    wait.isOpening = true;
     try {
       const socket = await this.parts.open(signal);
       if (this.#isEnded) socket.destroy();
       this.#breaker.connected();
-      const kept = new Kept(socket, this.#free, this.#open);
-      this.#open.add(kept);
-      return kept;
+      const pooled = new PooledConnection(socket, this.#free, this.#open);
+      this.#open.add(pooled);
+      return pooled;
     } catch (error) {
       // A used-up share and a caller that left say nothing about the destination.
       if (!(error instanceof Problem) && !signal.aborted) this.#breaker.failed();
@@ -151,16 +150,16 @@ export class Destination {
     }
   }
 
-  #keep(kept: Kept): void {
-    if (this.#open.has(kept)) kept.free();
+  #keep(pooled: PooledConnection): void {
+    if (this.#open.has(pooled)) pooled.free();
   }
 }
 
 /** Made once, because each new error would record a stack. */
 const noLonger = new Error('nobody waits for this connection any more');
 
-/** A call that has no connection yet. */
-class Waiting {
+/** The wait of a call for its connection. */
+class Wait {
   readonly left = new AbortController();
   isOpening = false;
 
@@ -173,15 +172,15 @@ class Waiting {
 }
 
 /** A connection in the list of free ones, for as long as it may be kept. */
-class Kept implements ConnectionOwner, Limited {
+class PooledConnection implements ConnectionOwner, Limited {
   readonly connection: Connection;
   place = -1;
   dueAt = 0;
 
   constructor(
     private readonly socket: Socket,
-    private readonly freeOnes: Kept[],
-    private readonly openOnes: Set<Kept>,
+    private readonly freeOnes: PooledConnection[],
+    private readonly openOnes: Set<PooledConnection>,
   ) {
     this.connection = new Connection(socket, this);
   }
@@ -207,5 +206,34 @@ class Kept implements ConnectionOwner, Limited {
     const closed = new Promise((resolve) => this.socket.once('close', resolve));
     this.connection.abort(new Problem('destination_unreachable'));
     await closed;
+  }
+}
+
+const failuresMax = 10;
+const pauseMs = 1_000;
+
+/**
+ * After 10 failed connections in a row, one call a second tries again and the others fail without
+ * waiting. One connection that succeeds is enough.
+ */
+class Breaker {
+  #failures = 0;
+  #nextTryAt = 0;
+
+  admits(): boolean {
+    if (this.#failures < failuresMax) return true;
+    const now = performance.now();
+    if (now < this.#nextTryAt) return false;
+    this.#nextTryAt = now + pauseMs;
+    return true;
+  }
+
+  connected(): void {
+    this.#failures = 0;
+  }
+
+  failed(): void {
+    this.#failures += 1;
+    if (this.#failures === failuresMax) this.#nextTryAt = performance.now() + pauseMs;
   }
 }

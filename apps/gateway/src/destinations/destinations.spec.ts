@@ -8,7 +8,7 @@ import { createAuthority, freePort, startDestination, waitFor } from '@glovebox/
 import { Shares } from '@glovebox/shares';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { startRawServer } from '../spec-sockets';
-import type { Carried, Destination } from './destination';
+import type { ConnectionWaiter, Destination } from './destination';
 import { Destinations } from './destinations';
 
 let gateway: SpecGateway;
@@ -151,16 +151,16 @@ describe('unused destinations', () => {
       connections: new Shares({ places: 8 }),
     });
     try {
-      const used = destinations.of('a', server.url, null);
+      const used = destinations.find('a', server.url, null);
       used.enter();
-      const idle = destinations.of('b', server.url, null);
+      const idle = destinations.find('b', server.url, null);
       await callOver(idle);
       expect(server.connections[0]?.ended).toBe(false);
       await waitFor(() => server.connections[0]?.ended === true && destinations.size === 1);
-      expect(destinations.of('a', server.url, null)).toBe(used);
+      expect(destinations.find('a', server.url, null)).toBe(used);
       used.leave();
       await waitFor(() => destinations.size === 0);
-      await callOver(destinations.of('b', server.url, null));
+      await callOver(destinations.find('b', server.url, null));
       expect(server.connections).toHaveLength(2);
     } finally {
       await destinations.close();
@@ -261,9 +261,9 @@ describe('connections that a tenant opens all at once', () => {
     const destinations = new Destinations(gateway.ctx.egress, gateway.ctx.follower, roomy());
     try {
       const calls = Array.from({ length: many }, () =>
-        callOver(destinations.of('a', server.url, null), '/many'),
+        callOver(destinations.find('a', server.url, null), '/many'),
       );
-      await Promise.all([...calls, callOver(destinations.of('b', server.url, null), '/one')]);
+      await Promise.all([...calls, callOver(destinations.find('b', server.url, null), '/one')]);
       expect(server.connections).toHaveLength(many + 1);
       expect(order.indexOf('/one')).toBeLessThan(many / 4);
     } finally {
@@ -278,14 +278,14 @@ describe('connections that a tenant opens all at once', () => {
     try {
       const leave: (() => void)[] = [];
       const calls = Array.from({ length: many }, () =>
-        callOver(destinations.of('a', server.url, null), '/', (left) => leave.push(left)),
+        callOver(destinations.find('a', server.url, null), '/', (left) => leave.push(left)),
       );
       for (const left of leave) left();
       const settled = await Promise.allSettled(calls);
       expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeLessThan(many / 4);
       expect(server.connections.length).toBeLessThan(many / 4);
       expect(destinations.openings.state).toMatchObject({ waiting: 0 });
-      await callOver(destinations.of('a', server.url, null));
+      await callOver(destinations.find('a', server.url, null));
     } finally {
       await destinations.close();
       await server.close();
@@ -311,8 +311,8 @@ function callOver(
   const ignored = (): void => undefined;
   destination.enter();
   return new Promise<void>((resolve, reject) => {
-    const call: Carried & AnswerReceiver = {
-      carriedBy: (connection) => connection.send(request, call),
+    const call: ConnectionWaiter & AnswerReceiver = {
+      connected: (connection) => connection.send(request, call),
       begun: ignored,
       informational: ignored,
       head: ignored,
@@ -324,7 +324,7 @@ function callOver(
       requestSent: ignored,
       failed: reject,
     };
-    destination.carry(call);
+    destination.giveConnection(call);
     waits(() => {
       destination.withdraw(call);
       reject(new Error('left'));

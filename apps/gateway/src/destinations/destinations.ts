@@ -48,7 +48,7 @@ export class Destinations {
   }
 
   /** Hot path. The caller must enter the destination at once: an idle one may be closed later. */
-  of(tenantId: string, origin: string, tls: TlsDefinition | null): Destination {
+  find(tenantId: string, origin: string, tls: TlsDefinition | null): Destination {
     const key = tls ? `${origin} ${fingerprintOf(tls)}` : origin;
     return this.#known.get(tenantId)?.get(key) ?? this.#make(tenantId, origin, key, tls);
   }

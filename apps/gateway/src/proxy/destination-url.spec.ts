@@ -23,7 +23,7 @@ describe('the destination of a call', () => {
   ])('for %s with %j and %j is %s', (url, suffix, query, path) => {
     expect(destinationOf(url, suffix, query)).toMatchObject({
       origin: 'https://a.example',
-      path,
+      target: path,
     });
   });
 
@@ -49,7 +49,7 @@ describe('the destination of a call', () => {
   });
 
   it('may hold a dot inside a name', () => {
-    expect(destinationOf('https://a.example', '/a..b/.well-known/x.json', '').path).toBe(
+    expect(destinationOf('https://a.example', '/a..b/.well-known/x.json', '').target).toBe(
       '/a..b/.well-known/x.json',
     );
   });

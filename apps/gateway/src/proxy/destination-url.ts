@@ -4,7 +4,8 @@ interface DestinationUrl {
   readonly origin: string;
   /** The value of the Host header. */
   readonly host: string;
-  readonly path: string;
+  /** Path and query as the destination gets them, byte for byte. */
+  readonly target: string;
 }
 
 /**
@@ -24,7 +25,7 @@ export function destinationOf(
   return {
     origin,
     host,
-    path: (fullPath === '' ? '/' : fullPath) + (search === '' ? '' : `?${search}`),
+    target: (fullPath === '' ? '/' : fullPath) + (search === '' ? '' : `?${search}`),
   };
 }
 

@@ -44,6 +44,12 @@ it('SVC-PROXY-URL forwards to its URL, with the path behind /proxy and the query
   expect(destination.requests[0]?.url).toBe('/a/b%20c?x=1&y=2');
 });
 
+it('the fragment of a SVC-PROXY-URL goes nowhere', async () => {
+  const answer = await call('/proxy/b?y=2', [by(key), to(`${destination.url}/a?x=1#part?z=3`)]);
+  expect(answer.status).toBe(200);
+  expect(destination.requests[0]?.url).toBe('/a/b?x=1&y=2');
+});
+
 it('SVC-PROXY-URL works under an alias, and no spelling of it reaches the destination', async () => {
   const answer = await call('/proxy', [by(key), ['BT-PROXY-URL', destination.url]]);
   expect(answer.status).toBe(200);

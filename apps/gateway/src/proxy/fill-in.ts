@@ -19,14 +19,26 @@ import {
 import { readAtMost } from '@glovebox/wire';
 import { OpeningBudget, type Use } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
-import type { Decision } from '../call/decision';
+import type { ProxyDecision } from '../call/caller';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
-import type { Head, Outgoing } from '../destinations/outgoing';
+
+/** The caller's part of the head of a request to a destination. */
+export interface RequestHead {
+  /** The path behind `/proxy`. */
+  readonly suffix: string;
+  readonly query: string;
+  readonly headers: string[];
+}
+
+/** The caller's part of a request to a destination. */
+export interface ProxiedRequest extends RequestHead {
+  readonly body: OutgoingBody;
+}
 
 type Values = ReadonlyMap<string, unknown>;
 
@@ -34,8 +46,8 @@ type Values = ReadonlyMap<string, unknown>;
 interface Filling {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
-  readonly head: Head;
-  readonly decision: Decision;
+  readonly head: RequestHead;
+  readonly decision: ProxyDecision;
   readonly caller: Principal;
   readonly use: Use;
   readonly room: Room;
@@ -43,7 +55,7 @@ interface Filling {
   readonly whole: Buffer | undefined;
 }
 
-type Filled = Outgoing & { readonly opened: Values };
+type Filled = ProxiedRequest & { readonly opened: Values };
 
 /**
  * Replaces the expressions of one call. All are found and counted, then authorised and resolved by
@@ -74,7 +86,7 @@ async function replaceIn(
   const tally = new Tally();
   const budget = new Budget(room);
   const opening = new OpeningBudget(room.keep);
-  const { requestTransform, responseTransform } = decision.proxy;
+  const { requestTransform, responseTransform } = decision.decided.proxy;
   const hasCode = requestTransform !== null || responseTransform !== null;
   const opened = new Map<string, unknown>();
   const headTemplate = mayHoldExpression(head) ? templateOf(head, tally) : undefined;
@@ -103,7 +115,7 @@ async function replaceIn(
 /**
  * The request with the caller's body as it comes, if there is one, and with its declared length.
  */
-export function asSent(req: IncomingMessage, head: Head, whole?: Buffer): Outgoing {
+export function asSent(req: IncomingMessage, head: RequestHead, whole?: Buffer): ProxiedRequest {
   const { suffix, query, headers } = head;
   if (whole) return { suffix, query, headers, body: whole };
   if (!hasBody(req)) return { suffix, query, headers, body: null };
@@ -116,11 +128,11 @@ function declaredLength({ headers }: IncomingMessage): number | undefined {
 }
 
 /** Tells whether anything must be read before the call can go out. Hot path. */
-export function mustBeScanned(req: IncomingMessage, head: Head): boolean {
+export function mustBeScanned(req: IncomingMessage, head: RequestHead): boolean {
   return hasBody(req) || mayHoldExpression(head);
 }
 
-function mayHoldExpression({ suffix, query, headers }: Head): boolean {
+function mayHoldExpression({ suffix, query, headers }: RequestHead): boolean {
   return (
     encodedBraces.test(suffix) ||
     encodedBraces.test(query) ||
@@ -131,9 +143,9 @@ function mayHoldExpression({ suffix, query, headers }: Head): boolean {
 const encodedBraces = /(?:\{|%7b){2}/i;
 
 function templateOf(
-  { suffix, query, headers }: Head,
+  { suffix, query, headers }: RequestHead,
   tally: Tally,
-): Pick<Template<Head>, 'renderInSlices'> {
+): Pick<Template<RequestHead>, 'renderInSlices'> {
   const path = pathTemplate(suffix, tally);
   const search = queryTemplate(query, tally);
   const lines = headerTemplate(headers, tally);
@@ -278,8 +290,8 @@ function streamed(
   length: number | undefined,
   through: (body: RequestBody) => AsyncIterable<Buffer>,
 ): OutgoingBody {
-  const open = (): OpenedBody => {
-    const caller = new RequestBody(req);
+  const open = (beforePart: () => void): OpenedBody => {
+    const caller = new RequestBody(req, beforePart);
     const stream = through(caller);
     const isReadable = stream instanceof Readable;
     return { caller, stream: isReadable ? stream : Readable.from(stream, { objectMode: false }) };

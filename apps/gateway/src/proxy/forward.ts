@@ -1,18 +1,54 @@
+import type { Socket } from 'node:net';
 import type { TransformStep } from '@glovebox/definitions';
-import { answeredTrailers, destinationStatusHeader } from '../connection/forwarded-headers';
-import type { Destination } from '../destinations/destination';
-import { Exchange, type Asking, type OutgoingRequest } from '../destinations/exchange';
+import { EgressUnreachable } from '@glovebox/egress';
+import {
+  AnswerFault,
+  RequestInvalid,
+  type AnswerReceiver,
+  type ClientRequest,
+  type Connection,
+} from '@glovebox/http1';
+import { Problem, toProblem } from '@glovebox/problems';
+import type { ServiceHeaders } from '@glovebox/wire';
+import { callerHasLeft } from '../call/call-shares';
+import type { ProxyDecision } from '../call/caller';
+import type { CallerResponse, UnderWay } from '../connection/caller-response';
+import { deadlines, type Limited } from '../connection/deadlines';
+import {
+  answeredHeaders,
+  answeredTrailers,
+  destinationStatusHeader,
+} from '../connection/forwarded-headers';
+import type { OutgoingBody, RequestBody } from '../connection/request-body';
+import { agreesToWebSocket, type Tunnels } from '../connection/upgrade';
+import type { ConnectionWaiter, Destination } from '../destinations/destination';
+import type { Call } from '../observing/call';
 import { headersAfter } from './transforms/head-steps';
 
-interface Answering extends Asking {
+export interface OutgoingRequest extends Omit<ClientRequest, 'body' | 'upgrade'> {
+  readonly decision: ProxyDecision;
+  readonly body: OutgoingBody;
+  readonly firstByteMs: number;
+  readonly bodyIdleMs: number;
+  /** From the head of the answer to its end. Undefined: as long as it moves. */
+  readonly answerMs?: number;
+  /** Asks the destination for a WebSocket, whose tunnel is kept here if it agrees. */
+  readonly tunnels: Tunnels | null;
+}
+
+/** The caller's side of an exchange. */
+export interface CallerSide {
+  readonly res: CallerResponse;
+  readonly ours: ServiceHeaders;
+  readonly call: Call;
+}
+
+interface StreamedAnswer extends CallerSide {
   /** Name, value, name, value…: the headers that we add to the answer. */
   readonly headers: readonly string[];
   /** The steps of the answer; those about headers are applied. */
   readonly steps: readonly TransformStep[];
 }
-
-/** A smaller body goes out as one text with its head. */
-const writtenAtOnceBytes = 16 * 1024;
 
 /**
  * Sends the request and streams the answer back as it comes. Rejects with a Problem while the
@@ -22,48 +58,285 @@ const writtenAtOnceBytes = 16 * 1024;
 export function forward(
   destination: Destination,
   request: OutgoingRequest,
-  answering: Answering,
+  answer: StreamedAnswer,
+): Promise<void> {
+  return exchange(destination, request, answer, new AnswerToCaller(answer));
+}
+
+/** Takes an answer as it comes. A throw ends the exchange. */
+export interface AnswerTaker {
+  /** The headers of the destination's that are passed on, and ours. */
+  headersOf(status: number, raw: string[]): string[];
+  head(status: number, headers: string[]): void;
+  /** The body may be late. */
+  headAlone(): void;
+  /** False: no more until the caller's response has drained. */
+  part(chunk: Buffer, isLast: boolean): boolean;
+  end(trailers: string[]): void;
+}
+
+/** Sends the request and gives its answer to the taker. Resolves at the end, or when the caller left. */
+export function exchange(
+  destination: Destination,
+  request: OutgoingRequest,
+  caller: CallerSide,
+  answer: AnswerTaker,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    new StreamedExchange(destination, request, answering, resolve, reject).start();
+    new Exchange(destination, request, caller, answer, resolve, reject).start();
   });
 }
 
+const informationalMax = 32;
+const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+
+/**
+ * One request and its answer, in the order of its methods. Hot path: one object per request that
+ * holds all its state in fields, and no streams between the two sockets but their own.
+ */
+class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
+  place = -1;
+  dueAt = 0;
+  readonly #res: CallerResponse;
+  #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
+  #connection: Connection | undefined;
+  #wasUsed = false;
+  #isRepeated = false;
+  /** The caller's body, where it is streamed. */
+  #body: RequestBody | undefined;
+  #isBodyUnderWay = false;
+  #hasBegun = false;
+  #informational = 0;
+  #answerEndsAt = Infinity;
+  #onDrain: (() => void) | undefined;
+
+  constructor(
+    private readonly destination: Destination,
+    private readonly request: OutgoingRequest,
+    private readonly caller: CallerSide,
+    private readonly answer: AnswerTaker,
+    private readonly resolve: () => void,
+    private readonly reject: (problem: Problem) => void,
+  ) {
+    this.#res = caller.res;
+  }
+
+  /** Takes a place at the destination and asks it for a connection. */
+  start(): void {
+    // The caller left during an earlier wait, and is not reported again.
+    if (this.#res.destroyed) throw callerHasLeft();
+    this.caller.call.askedAt = performance.now();
+    this.destination.enter();
+    this.#res.exchange = this;
+    this.destination.giveConnection(this);
+  }
+
+  /** Sends the request over the connection that the destination gives. */
+  connected(connection: Connection): void {
+    if (!this.request.decision.isConfirmed()) throw unavailable();
+    const { method, target, host, headers, tunnels } = this.request;
+    const upgrade = tunnels ? 'websocket' : null;
+    this.#wasUsed = connection.used;
+    this.#connection = connection;
+    const body = this.#openBody(this.request.body);
+    connection.send({ method, target, host, headers, body, upgrade }, this);
+    if (this.#body && this.#phase === 'sending') this.#limit(this.request.bodyIdleMs);
+  }
+
+  #openBody(body: OutgoingBody): ClientRequest['body'] {
+    if (body === null || !('open' in body)) return body;
+    const { caller, stream } = body.open(() => this.#confirmPart());
+    this.#body = caller;
+    return { stream, length: body.length };
+  }
+
+  #confirmPart(): void {
+    try {
+      const isKnown = this.request.decision.isConfirmed();
+      // A body under way goes on as long as nobody knows of a change.
+      if (!isKnown && !this.#isBodyUnderWay) throw unavailable();
+      this.#isBodyUnderWay = true;
+    } catch (thrown) {
+      this.#abort(toProblem(thrown));
+    }
+  }
+
+  bodySent(): void {
+    this.#limit(this.request.bodyIdleMs);
+  }
+
+  requestSent(): void {
+    if (this.#phase !== 'sending') return;
+    this.#phase = 'waiting';
+    this.#limit(this.request.firstByteMs);
+  }
+
+  begun(): void {
+    this.#hasBegun = true;
+  }
+
+  informational(): void {
+    this.#informational += 1;
+    if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
+  }
+
+  head(status: number, raw: string[]): void {
+    this.#answered(status);
+    this.answer.head(status, this.answer.headersOf(status, raw));
+    this.#phase = 'answering';
+    const { answerMs } = this.request;
+    if (answerMs !== undefined) this.#answerEndsAt = performance.now() + answerMs;
+  }
+
+  #answered(status: number): void {
+    const { call } = this.caller;
+    call.answeredAt = performance.now();
+    call.destinationStatus = status;
+  }
+
+  headAlone(): void {
+    this.answer.headAlone();
+    this.#limit(this.request.bodyIdleMs);
+  }
+
+  data(chunk: Buffer, isLast: boolean): boolean {
+    if (!isLast) this.#limit(this.request.bodyIdleMs);
+    if (this.answer.part(chunk, isLast)) return true;
+    this.#onDrain ??= () => {
+      this.#limit(this.request.bodyIdleMs);
+      this.#connection?.resume();
+    };
+    this.#res.once('drain', this.#onDrain);
+    return false;
+  }
+
+  complete(trailers: string[]): void {
+    this.#over();
+    this.destination.leave();
+    this.answer.end(trailers);
+    this.resolve();
+  }
+
+  /** The destination has agreed to a WebSocket, and holds its place as long as the tunnel lasts. */
+  upgraded(status: number, raw: string[], socket: Socket): void {
+    const { tunnels, decision } = this.request;
+    this.#connection = undefined;
+    try {
+      if (!tunnels || !agreesToWebSocket(raw)) throw new Problem('destination_unreachable');
+      const closed = (): void => this.destination.leave();
+      tunnels.open(this.#res, this.answer.headersOf(status, raw), socket, { decision, closed });
+    } catch (thrown) {
+      socket.destroy();
+      return this.failed(toProblem(thrown));
+    }
+    this.#answered(status);
+    this.#over();
+    this.resolve();
+  }
+
+  failed(error: Error): void {
+    if (this.#phase === 'ended') return;
+    if (this.#mayRepeat(error)) return this.#repeat();
+    this.#over();
+    this.destination.leave();
+    if (this.#res.headersSent || this.#res.destroyed) {
+      this.#res.breakOff();
+      this.resolve();
+    } else this.reject(problemOf(error));
+  }
+
+  /** The destination may hang up an idle connection just when it is used again. */
+  #mayRepeat(error: Error): boolean {
+    return (
+      error instanceof AnswerFault &&
+      error.code === 'broken' &&
+      this.#wasUsed &&
+      !this.#isRepeated &&
+      !this.#hasBegun &&
+      !this.#body &&
+      repeatable.has(this.request.method) &&
+      !this.#res.destroyed
+    );
+  }
+
+  #repeat(): void {
+    deadlines.clear(this);
+    this.#isRepeated = true;
+    this.#connection = undefined;
+    this.#phase = 'sending';
+    this.destination.giveNewConnection(this);
+  }
+
+  /** Also called when the caller got another answer first: its body cannot be read any further. */
+  callerLeft(): void {
+    this.#abort(callerHasLeft());
+  }
+
+  expire(): void {
+    const isCallersFault = this.#phase === 'sending' && !this.#body?.isHeldUp;
+    this.#abort(
+      isCallersFault
+        ? new Problem('invalid_request', { status: 408, detail: 'The body came too slowly.' })
+        : new Problem('destination_timeout'),
+    );
+  }
+
+  #abort(error: Error): void {
+    if (this.#phase === 'ended') return;
+    if (this.#connection) return this.#connection.abort(error);
+    this.destination.withdraw(this);
+    this.failed(error);
+  }
+
+  #limit(ms: number): void {
+    const isBounded = this.#answerEndsAt !== Infinity;
+    deadlines.set(this, isBounded ? Math.min(ms, this.#answerEndsAt - performance.now()) : ms);
+  }
+
+  #over(): void {
+    this.#phase = 'ended';
+    this.#connection = undefined;
+    this.#res.exchange = undefined;
+    deadlines.clear(this);
+    if (this.#onDrain) this.#res.off('drain', this.#onDrain);
+    this.#body?.destroy();
+  }
+}
+
+/** A smaller body goes out as one text with its head. */
+const writtenAtOnceBytes = 16 * 1024;
+
 /** Passes the answer to the caller as it comes. */
-class StreamedExchange extends Exchange<Answering> {
+class AnswerToCaller implements AnswerTaker {
   /** Sent with the end of the answer, and with the head if it is the only part. */
   #last: Buffer | undefined;
 
-  protected begin(status: number, raw: string[]): void {
-    this.answering.res.writeHead(status, this.headersOf(status, raw));
-  }
+  constructor(private readonly answer: StreamedAnswer) {}
 
-  protected override headersOf(status: number, raw: string[]): string[] {
-    const { headers, steps, ours } = this.answering;
-    const changed = headersAfter(steps, super.headersOf(status, raw), ours);
+  headersOf(status: number, raw: string[]): string[] {
+    const { headers, steps, ours } = this.answer;
+    const changed = headersAfter(steps, answeredHeaders(raw, ours, status), ours);
     changed.push(...headers, destinationStatusHeader, String(status));
     return changed;
   }
 
+  head(status: number, headers: string[]): void {
+    this.answer.res.writeHead(status, headers);
+  }
+
   /** A destination may wait before its first byte. The caller gets its head meanwhile. */
   headAlone(): void {
-    this.answering.res.flushHeaders();
-    this.limitBody();
+    this.answer.res.flushHeaders();
   }
 
-  protected part(chunk: Buffer, isLast: boolean): boolean {
-    const { res } = this.answering;
-    if (isLast) {
-      this.#last = chunk;
-      return true;
-    }
-    if (res.write(chunk)) return true;
-    res.once('drain', this.onDrain);
-    return false;
+  part(chunk: Buffer, isLast: boolean): boolean {
+    if (!isLast) return this.answer.res.write(chunk);
+    this.#last = chunk;
+    return true;
   }
 
-  protected end(trailers: string[]): void {
-    const { res, ours, steps } = this.answering;
+  end(trailers: string[]): void {
+    const { res, ours, steps } = this.answer;
     // A step about a header also applies to a trailer of that name.
     if (trailers.length > 0 && steps.length === 0) {
       res.addTrailers(answeredTrailers(trailers, ours));
@@ -72,4 +345,17 @@ class StreamedExchange extends Exchange<Answering> {
     else if (this.#last.length > writtenAtOnceBytes) res.end(this.#last);
     else res.endAtOnce(this.#last.toString('latin1'));
   }
+}
+
+function unavailable(): Problem {
+  return new Problem('service_unavailable', { retryAfterSeconds: 1 });
+}
+
+function problemOf(error: Error): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof RequestInvalid) {
+    return new Problem('invalid_request', { detail: 'The request cannot be forwarded as it is.' });
+  }
+  const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
+  return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });
 }

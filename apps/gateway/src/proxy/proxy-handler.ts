@@ -1,25 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { Principal } from '@glovebox/access';
+import { Decision } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
 import { admitCall, type Room } from '../call/call-shares';
-import { findProxy, type InvokedProxy } from '../call/caller';
-import { Decision } from '../call/decision';
+import { findProxy, type InvokedProxy, type ProxyDecision } from '../call/caller';
 import { isUpgrade, type CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { forwardedHeaders } from '../connection/forwarded-headers';
 import { admitBody, hasBody } from '../connection/intake';
 import type { GatewayContext } from '../context';
-import type { Head } from '../destinations/outgoing';
 import type { Call } from '../observing/call';
 import { passTraceOn } from '../observing/tracer';
 import { destinationHostOf, destinationOf } from './destination-url';
-import { asSent, fillIn, mustBeScanned } from './fill-in';
+import { asSent, fillIn, mustBeScanned, type RequestHead } from './fill-in';
 import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
 import { collect } from './transforms/collect';
-import { readingOf, readWhole } from './transforms/content';
+import { bodyFormatOf, readWhole } from './transforms/content';
 import { askForWhole, readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
@@ -43,12 +42,12 @@ export async function handleProxy(
   call: Call,
 ): Promise<void> {
   const { suffix, query, key } = readTarget(ctx, req);
-  const decision = new Decision(
-    ctx.follower,
-    (definitions) => findProxy(ctx, req, definitions, key, call),
-    ctx.follower.fresh() ?? (await ctx.follower.current()),
-  );
-  const { proxy, caller } = decision;
+  const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  const decision = new Decision(ctx.follower, definitions, {
+    find: (now) => findProxy(ctx, req, now, key, call),
+    parts: ['proxy', 'caller'],
+  });
+  const { proxy, caller } = decision.decided;
   call.tenantId = proxy.tenantId;
   call.proxyId = proxy.id ?? undefined;
   call.destinationHost = destinationHostOf(proxy.destinationUrl);
@@ -56,26 +55,26 @@ export async function handleProxy(
   const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
   if (isUpgrade(req)) refuseUpgrade(proxy);
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
-  const asked = { req, res, decision, call, room, head };
-  const prepared = goesAsItIs(asked) ? passedThrough(req, head) : await prepare(ctx, asked);
+  const received = { req, res, decision, call, room, head };
+  const prepared = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
   const outgoing = changesRequest(proxy)
-    ? await transformRequest(ctx, { ...asked, opened: prepared.opened }, req, prepared)
+    ? await transformRequest(ctx, { ...received, opened: prepared.opened }, req, prepared)
     : prepared;
-  if ('answer' in outgoing) return sendMade(ctx, outgoing.answer, asked);
+  if ('answer' in outgoing) return sendMade(ctx, outgoing.answer, received);
   if (Buffer.isBuffer(outgoing.body)) {
     room.keepOnly(outgoing.body.length + (prepared.whole?.length ?? 0));
   }
   passTraceOn(outgoing.headers, call);
   // Added last, after the headers of callers and transforms.
   outgoing.headers.push(hopHeader, ctx.hopMarker);
-  const destination = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
+  const url = destinationOf(proxy.destinationUrl, outgoing.suffix, outgoing.query);
   if (!decision.isConfirmed()) await decision.confirm();
-  const carrier = ctx.destinations.of(proxy.tenantId, destination.origin, proxy.tls);
+  const destination = ctx.destinations.find(proxy.tenantId, url.origin, proxy.tls);
   const request = {
     decision,
     method: req.method ?? 'GET',
-    host: destination.host,
-    path: destination.path,
+    host: url.host,
+    target: url.target,
     headers: outgoing.headers,
     body: outgoing.body,
     firstByteMs: proxy.timeoutMs ?? firstByteMs,
@@ -85,14 +84,14 @@ export async function handleProxy(
   if (!readsAnswer(proxy)) {
     const headers = [traceHeader, call.traceId];
     const steps = proxy.responseSteps;
-    await forward(carrier, request, { res, headers, ours: ctx.headers, call, steps });
+    await forward(destination, request, { res, headers, ours: ctx.headers, call, steps });
     return;
   }
   const whole = { ...request, headers: askForWhole(request.headers) };
-  const answer = await collect(carrier, whole, { res, ours: ctx.headers, call, room });
-  const transforming = { ...asked, opened: prepared.opened };
+  const answer = await collect(destination, whole, { res, ours: ctx.headers, call, room });
+  const transforming = { ...received, opened: prepared.opened };
   if (!answer) return;
-  await sendMade(ctx, await transformAnswer(ctx, transforming, answer), asked);
+  await sendMade(ctx, await transformAnswer(ctx, transforming, answer), received);
 }
 
 interface Target {
@@ -126,17 +125,19 @@ function refuseUpgrade(proxy: InvokedProxy): void {
   });
 }
 
-interface Asked {
+/** A request to `/proxy`, with its place and what was decided about it. */
+interface ReceivedRequest {
   readonly req: CallerRequest;
   readonly res: CallerResponse;
-  readonly decision: Decision;
+  readonly decision: ProxyDecision;
   readonly call: Call;
   readonly room: Room;
-  readonly head: Head;
+  readonly head: RequestHead;
 }
 
 /** True when the request needs no expressions replaced and no transform. */
-function goesAsItIs({ req, res, decision: { proxy, caller }, head }: Asked): boolean {
+function goesAsItIs({ req, res, decision, head }: ReceivedRequest): boolean {
+  const { proxy, caller } = decision.decided;
   if (hasBody(req)) {
     if (readsRequest(proxy)) return false;
     admitBody(req, res);
@@ -150,7 +151,7 @@ const isFilledIn = (proxy: InvokedProxy, caller: Principal | null): caller is Pr
 
 const nothing: Prepared['opened'] = new Map();
 
-function passedThrough(req: CallerRequest, head: Head): Prepared {
+function passedThrough(req: CallerRequest, head: RequestHead): Prepared {
   const { suffix, query, headers, body } = asSent(req, head);
   return { suffix, query, headers, body, whole: undefined, spared: undefined, opened: nothing };
 }
@@ -158,9 +159,9 @@ function passedThrough(req: CallerRequest, head: Head): Prepared {
 /** Makes the request that the destination would get if no transform changed it. */
 async function prepare(
   ctx: GatewayContext,
-  { req, res, decision, call, room, head }: Asked,
+  { req, res, decision, call, room, head }: ReceivedRequest,
 ): Promise<Prepared> {
-  const { proxy, caller } = decision;
+  const { proxy, caller } = decision.decided;
   // Not awaited where there is nothing to read: a small body must be asked for before it comes.
   const isRead = hasBody(req) && readsRequest(proxy);
   const whole = isRead ? await readForTransform(req, res, room) : undefined;
@@ -189,7 +190,7 @@ async function readForTransform(
   res: CallerResponse,
   room: Room,
 ): Promise<Buffer> {
-  readingOf(req.rawHeaders);
+  bodyFormatOf(req.rawHeaders);
   admitBody(req, res);
   return readWhole(req, room);
 }

@@ -7,13 +7,14 @@ import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
 import {
   checkArguments,
+  decideReactor,
   findReactor,
   insertRun,
   invokeReactor,
   remindOfRuns,
   type Arguments,
-  type Decided,
   type Invocation,
+  type InvokedReactor,
 } from '@glovebox/reactors';
 import {
   isJsonObject,
@@ -26,7 +27,6 @@ import {
 import { sendDone } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
 import { authenticate } from '../call/caller';
-import { Finding } from '../call/decision';
 import { CallerLeft } from '../connection/caller-left';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
@@ -55,16 +55,16 @@ export async function handleReact(
   const { traceId } = call;
   // Without a pause where possible: a body that has come is read past the buffers of a stream.
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
-  const finding = new Finding((now) => identify(ctx, req, now, reactorId, call), definitions);
-  const decide = async (): Promise<Decided> =>
-    finding.by(ctx.follower.fresh() ?? (await ctx.follower.current()));
-  const { tenantId, applicationId } = finding.by(definitions).caller;
+  const decision = decideReactor(ctx.follower, definitions, (now) =>
+    identify(ctx, req, now, reactorId, call),
+  );
+  const { tenantId, applicationId } = decision.decided.caller;
   const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
   const key = requireIdempotencyKey(ctx.headers.read(req, 'idempotency-key'));
   const { args, callbackUrl, timeoutMs, bytes } = await readInvocation(ctx, req, res, room);
   // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
-  const decided = { ...(await decide()), decideAnew: decide };
-  const invocation = { ...decided, args, traceId, budget: new Budget(room) };
+  const decided = await decision.renew();
+  const invocation = { ...decided, decision, args, traceId, budget: new Budget(room) };
   const begin = (work?: Work): Promise<unknown> =>
     callbackUrl === undefined
       ? runNow(ctx, invocation, res, work)
@@ -87,7 +87,7 @@ function identify(
   definitions: DefinitionSnapshot,
   reactorId: string,
   call: Call,
-): Decided {
+): InvokedReactor {
   const caller = authenticate(ctx, req, definitions, call);
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');

@@ -12,7 +12,7 @@ import {
   type Replay,
 } from '@glovebox/idempotency';
 import { Problem, toProblem } from '@glovebox/problems';
-import type { Decided, Invocation } from '@glovebox/reactors';
+import type { Invocation, InvokedReactor } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import { Sights } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
@@ -56,7 +56,7 @@ const acceptanceMs = 30_000;
  */
 export async function runOnce(
   ctx: GatewayContext,
-  decided: Decided,
+  decided: InvokedReactor,
   call: KeyedCall,
   begin: (work: Work) => Promise<unknown>,
 ): Promise<KeyedAnswer> {
@@ -95,7 +95,7 @@ export async function runOnce(
 
 async function answerAgain(
   ctx: GatewayContext,
-  { reactor, caller: principal }: Decided,
+  { reactor, caller: principal }: InvokedReactor,
   replay: Replay,
   { traceId }: KeyedCall,
 ): Promise<Buffer> {
@@ -111,7 +111,7 @@ async function answerAgain(
 
 async function claim(
   ctx: GatewayContext,
-  { reactor, caller }: Decided,
+  { reactor, caller }: InvokedReactor,
   { key, body, status }: KeyedCall,
 ): Promise<Claim | Replay> {
   const { sealer, config } = ctx;

@@ -1,7 +1,13 @@
 import { requirePermission } from '@glovebox/access';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
-import { findReactor, invokeReactor, type Decided, type RunRecord } from '@glovebox/reactors';
+import {
+  decideReactor,
+  findReactor,
+  invokeReactor,
+  type InvokedReactor,
+  type RunRecord,
+} from '@glovebox/reactors';
 import { describeError, every } from '@glovebox/service-host';
 import { Sights, type Sight } from '@glovebox/vault';
 import type { WorkerContext } from '../context';
@@ -90,11 +96,12 @@ async function resultOf(ctx: WorkerContext, run: OpenedRun, signal: AbortSignal)
     known ?? { ...record, startedAt, durationMs: Date.now() - startedAt };
   try {
     const { args, timeoutMs, traceId } = run;
-    const decide = async (): Promise<Decided> =>
-      decisionOn(run, await ctx.definitions.follower.current());
+    const { follower } = ctx.definitions;
+    const find = (definitions: DefinitionSnapshot): InvokedReactor => reactorOf(run, definitions);
+    const decision = decideReactor(follower, await follower.current(), find);
     const response = await invokeReactor(ctx, {
-      ...(await decide()),
-      decideAnew: decide,
+      ...decision.decided,
+      decision,
       args,
       urgency: 'async',
       timeoutMs,
@@ -149,7 +156,7 @@ function failed(
  * Decides again by the definitions of now: a permission that was revoked since the 202 is denied.
  * The row does not say which key invoked. An application without any key left invokes nothing.
  */
-function decisionOn(run: OpenedRun, definitions: DefinitionSnapshot): Decided {
+function reactorOf(run: OpenedRun, definitions: DefinitionSnapshot): InvokedReactor {
   const { tenantId, actorId, reactorId } = run;
   definitions.requireReadable('application', actorId);
   const application = definitions.find('application', tenantId, actorId);

@@ -1,8 +1,9 @@
 import { Problem } from '@glovebox/problems';
 import { Collected } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
+import { answeredHeaders } from '../../connection/forwarded-headers';
 import type { Destination } from '../../destinations/destination';
-import { Exchange, type Asking, type OutgoingRequest } from '../../destinations/exchange';
+import { exchange, type AnswerTaker, type CallerSide, type OutgoingRequest } from '../forward';
 import { asAnswerFault } from './answer-fault';
 import { tooLarge, valueOf, transformedBytesMax, transformedWithinMs } from './content';
 
@@ -14,7 +15,7 @@ export interface CollectedAnswer {
   readonly body: Buffer;
 }
 
-interface Collecting extends Asking {
+interface Collecting extends CallerSide {
   readonly room: Room;
 }
 
@@ -22,49 +23,39 @@ interface Collecting extends Asking {
 export async function collect(
   destination: Destination,
   request: OutgoingRequest,
-  asking: Collecting,
+  collecting: Collecting,
 ): Promise<CollectedAnswer | undefined> {
-  let exchange: CollectedExchange | undefined;
-  try {
-    return await new Promise((resolve, reject) => {
-      const settle = (): void => resolve(exchange?.answer);
-      exchange = new CollectedExchange(destination, request, asking, settle, reject);
-      exchange.start();
-    });
-  } finally {
-    exchange?.stopClock();
-  }
+  const answer = new AnswerInMemory(collecting);
+  await exchange(destination, { ...request, answerMs: transformedWithinMs }, collecting, answer);
+  return answer.whole;
 }
 
-class CollectedExchange extends Exchange<Collecting> {
-  answer: CollectedAnswer | undefined;
+/** Keeps the answer: the caller gets its head together with the transformed body. */
+class AnswerInMemory implements AnswerTaker {
+  whole: CollectedAnswer | undefined;
   #status = 0;
   #headers: readonly string[] = [];
-  #clock: NodeJS.Timeout | undefined;
-  readonly #collected = new Collected(transformedBytesMax, this.answering.room.keep);
+  readonly #collected: Collected;
 
-  stopClock(): void {
-    clearTimeout(this.#clock);
+  constructor(private readonly collecting: Collecting) {
+    this.#collected = new Collected(transformedBytesMax, collecting.room.keep);
   }
 
-  protected begin(status: number, raw: string[]): void {
+  headersOf(status: number, raw: string[]): string[] {
+    return answeredHeaders(raw, this.collecting.ours, status);
+  }
+
+  head(status: number, headers: string[]): void {
     this.#status = status;
-    this.#headers = this.headersOf(status, raw);
-    if (status === 206 || status === 226 || valueOf(this.#headers, 'content-range') !== undefined) {
+    this.#headers = headers;
+    if (status === 206 || status === 226 || valueOf(headers, 'content-range') !== undefined) {
       throw this.#fault(new Problem('invalid_request', { detail: 'This is a part of a body.' }));
     }
-    this.#clock = setTimeout(
-      () => this.abort(new Problem('destination_timeout')),
-      transformedWithinMs,
-    );
   }
 
-  /** The caller gets its head together with the transformed body. */
-  headAlone(): void {
-    this.limitBody();
-  }
+  headAlone(): void {}
 
-  protected part(chunk: Buffer): boolean {
+  part(chunk: Buffer): boolean {
     if (this.#collected.length + chunk.length > transformedBytesMax) {
       throw this.#fault(tooLarge());
     }
@@ -72,11 +63,11 @@ class CollectedExchange extends Exchange<Collecting> {
     return true;
   }
 
-  #fault(problem: Problem): unknown {
-    return asAnswerFault(problem, { status: this.#status, headers: this.#headers });
+  end(): void {
+    this.whole = { status: this.#status, headers: this.#headers, body: this.#collected.bytes };
   }
 
-  protected end(): void {
-    this.answer = { status: this.#status, headers: this.#headers, body: this.#collected.bytes };
+  #fault(problem: Problem): unknown {
+    return asAnswerFault(problem, { status: this.#status, headers: this.#headers });
   }
 }

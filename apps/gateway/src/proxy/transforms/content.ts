@@ -22,13 +22,13 @@ export const transformedBytesMax = 10 * 1024 * 1024;
 export const transformedWithinMs = 30_000;
 
 /** The context that a body is read in, and its content encoding. */
-export interface Reading {
+export interface BodyFormat {
   readonly context: BodyContext;
   readonly encoding: string;
 }
 
 /** Reads headers as name, value, name, value… Throws a Problem for a body of another kind. */
-export function readingOf(headers: readonly string[]): Reading {
+export function bodyFormatOf(headers: readonly string[]): BodyFormat {
   const type = valueOf(headers, 'content-type') ?? '';
   const context = contextOfType(withoutParameters(type));
   if (!context) unsupported('Transforms take JSON, forms and text.');
@@ -80,7 +80,7 @@ export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise
 
 export async function textOfBody(
   bytes: Buffer,
-  { encoding }: Reading,
+  { encoding }: BodyFormat,
   keep: (bytes: number) => void,
 ): Promise<string> {
   const unpacked = await unpack(bytes, encoding, keep);

@@ -11,8 +11,7 @@ import {
   type KnownToRun,
 } from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
-import type { InvokedProxy } from '../../call/caller';
-import type { Decision } from '../../call/decision';
+import type { InvokedProxy, ProxyDecision } from '../../call/caller';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
 import { recordRun } from '../../observing/record-run';
@@ -24,7 +23,7 @@ export interface Transforming {
   readonly res: ServerResponse;
   readonly call: Call;
   readonly room: Room;
-  readonly decision: Decision;
+  readonly decision: ProxyDecision;
   /** The data that the call has opened, by token. Nothing that code writes shows it. */
   readonly opened: ReadonlyMap<string, unknown>;
 }
@@ -46,7 +45,7 @@ export async function runTransform(
   args: Readonly<Record<string, unknown>>,
 ): Promise<Transformed> {
   const { res, call, decision } = transforming;
-  const { proxy, caller } = decision;
+  const { proxy, caller } = decision.decided;
   const callerLeft = new AbortController();
   const leave = (): void => callerLeft.abort();
   if (res.destroyed) leave();
@@ -86,9 +85,10 @@ interface TransformRun {
 
 async function transformed(
   ctx: GatewayContext,
-  { call, decision: { proxy }, opened }: Transforming,
+  { call, decision, opened }: Transforming,
   { side, transform, args, recording, signal }: TransformRun,
 ): Promise<Transformed> {
+  const { proxy } = decision.decided;
   const { code, codeHash, runtime } = transform;
   const made = `${side} transform` as const;
   const openedByCode = new OpenedValues();

@@ -2,7 +2,7 @@ import type { Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { valueBytesMax } from '@glovebox/sandbox';
 import { jsonValuesMax, parseStrictJson } from '@glovebox/wire';
-import { tooLarge, type Reading } from './content';
+import { tooLarge, type BodyFormat } from './content';
 
 /** The text as it was received, up to this size, so that code can verify a signature over it. */
 const rawBodyBytesMax = 1024 * 1024;
@@ -16,7 +16,7 @@ export interface SeenBody {
 /** `received`: the text before any change here, if code may see that. */
 export function* seenBody(
   text: string,
-  { context }: Reading,
+  { context }: BodyFormat,
   received: string | undefined,
 ): Work<SeenBody> {
   if (text === '') return {};

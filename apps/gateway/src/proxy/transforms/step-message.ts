@@ -1,13 +1,13 @@
+import { requirePermission, type Principal } from '@glovebox/access';
 import type { TransformStep } from '@glovebox/definitions';
 import { Budget, inSlices } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
-import type { AskedToken } from './asked-tokens';
-import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
+import type { TokenRequest } from './token-placeholders';
+import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody } from './steps';
-import { tokenizeSteps } from './tokenize-steps';
 
 /** A request or an answer. The body is as it came, or already changed. */
 interface SteppedMessage<Body> {
@@ -37,7 +37,7 @@ export async function stepMessage<Body>(
     {
       serviceHeaders: ctx.headers,
       budget: new Budget(room),
-      tokenize: (asked) => tokenize(ctx, transforming, asked),
+      tokenize: (requests) => tokenize(ctx, transforming, requests),
     },
   );
   if (document === undefined) return { headers, query, body: message.body };
@@ -52,11 +52,11 @@ async function documentOf(
   { room }: Transforming,
 ): Promise<unknown> {
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
-  const reading = readingOf(headers);
-  if (reading.context !== 'json') {
+  const format = bodyFormatOf(headers);
+  if (format.context !== 'json') {
     throw new Problem('unsupported_media_type', { detail: 'Steps change JSON only.' });
   }
-  const text = await textOfBody(body, reading, room.keep);
+  const text = await textOfBody(body, format, room.keep);
   room.keep(text.length * documentCopies);
   return inSlices(readExactJson(text), room.takeTurn);
 }
@@ -67,9 +67,25 @@ const documentCopies = 3;
 async function tokenize(
   ctx: GatewayContext,
   { decision, call }: Transforming,
-  asked: readonly AskedToken[],
+  requests: readonly TokenRequest[],
 ): Promise<readonly string[]> {
-  const application = await applicationOf(ctx, decision.proxy);
+  const application = await applicationOf(ctx, decision.decided.proxy);
   if (!application) throw new Problem('application_gone');
-  return tokenizeSteps(ctx, application, call.traceId)(asked);
+  return tokenizeAs(ctx, application, call.traceId, requests);
+}
+
+/** Makes the tokens of one message in one transaction, as the application of its proxy. */
+export async function tokenizeAs(
+  { database, vault }: Pick<GatewayContext, 'database' | 'vault'>,
+  principal: Principal,
+  traceId: string,
+  requests: readonly TokenRequest[],
+): Promise<readonly string[]> {
+  requirePermission(principal, 'token:create');
+  const tokens = requests.map(({ token, data }) => ({ ...token, data }));
+  const document = await database
+    .shareOf(principal.tenantId)
+    .transaction((sql) => vault.tokenize(sql, { principal, traceId }, tokens));
+  // The document holds one token per request for one, in the same order.
+  return (document as readonly { readonly id: string }[]).map(({ id }) => id);
 }

@@ -2,7 +2,7 @@ import type { StepToken, TransformStep } from '@glovebox/definitions';
 import { atOnce, Budget } from '@glovebox/expressions';
 import { invalid, Problem } from '@glovebox/problems';
 import { ServiceHeaders } from '@glovebox/wire';
-import type { AskedToken } from './asked-tokens';
+import type { TokenRequest } from './token-placeholders';
 import { readExactJson, writeExactJson } from './exact-json';
 import { withoutValuesAt } from './spared-values';
 import { applySteps, needsBody, type StepTools } from './steps';
@@ -41,8 +41,8 @@ const removeFrom = (location: 'header' | 'query', name: string): TransformStep =
 });
 
 /** Makes ids in order, and records each call. */
-function tokens(): Pick<StepTools, 'tokenize'> & { readonly calls: (readonly AskedToken[])[] } {
-  const calls: (readonly AskedToken[])[] = [];
+function tokens(): Pick<StepTools, 'tokenize'> & { readonly calls: (readonly TokenRequest[])[] } {
+  const calls: (readonly TokenRequest[])[] = [];
   return {
     calls,
     tokenize: (asked) => {
@@ -379,7 +379,26 @@ describe('the work of a message is bounded for', () => {
   const twenty = (step: TransformStep): TransformStep[] => Array<TransformStep>(20).fill(step);
   const many = (item: string, count = 99_998): string => `[${Array(count).fill(item).join(',')}]`;
 
-  it.each<[string, string, TransformStep[], string]>([
+  async function cpuMsOf(work: () => unknown): Promise<number> {
+    const begun = process.cpuUsage();
+    await work();
+    return process.cpuUsage(begun).user / 1_000;
+  }
+
+  /** The least of three: other work on the machine only ever adds to it. */
+  async function leastCpuMsOf(work: () => unknown): Promise<number> {
+    return Math.min(await cpuMsOf(work), await cpuMsOf(work), await cpuMsOf(work));
+  }
+
+  /** Half a second, on a machine of any speed: 100,000 values read and written five times. */
+  let halfSecondMs: number;
+  beforeAll(async () => {
+    halfSecondMs = await leastCpuMsOf(() => {
+      for (let n = 0; n < 5; n += 1) written(asJson(many('1')));
+    });
+  });
+
+  it.each<[string, string, TransformStep[], string, halfSeconds?: number]>([
     ['20 paths over 100,000 values', many('1'), twenty(mask('$..a', 'x')), 'done'],
     ['20 paths over lists in lists', many('[]'), twenty(remove('$..*')), 'payload_too_large'],
     [
@@ -387,6 +406,7 @@ describe('the work of a message is bounded for', () => {
       nested(1_500),
       twenty(mask(`$..${'*.'.repeat(60)}a`, 'x')),
       'payload_too_large',
+      3,
     ],
     ['1,001 places of one step', many('1', 1_001), [mask('$[*]', 'x')], 'payload_too_large'],
     ['1,000 places of one step', many('1', 1_000), [mask('$[*]', 'x')], 'done'],
@@ -445,10 +465,11 @@ describe('the work of a message is bounded for', () => {
       'payload_too_large',
     ],
     ['20 times 1,000 items less of 100,000', many('1'), twenty(remove('$[0]')), 'done'],
-  ])('%s', async (_, text, steps, expected) => {
-    const begun = process.cpuUsage();
-    expect(await codeOf(body(text, ...steps))).toBe(expected);
-    expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(8_000);
+  ])('%s', async (_, text, steps, expected, halfSeconds = 1) => {
+    const cpuMs = await leastCpuMsOf(async () => {
+      expect(await codeOf(body(text, ...steps))).toBe(expected);
+    });
+    expect(cpuMs).toBeLessThan(halfSeconds * halfSecondMs);
   });
 
   function nested(count: number): string {

@@ -3,15 +3,15 @@ import { Budget, inSlices, type Work } from '@glovebox/expressions';
 import { jsonValuesMax, type ServiceHeaders } from '@glovebox/wire';
 import {
   fillTokensIn,
-  findAsked,
+  findPlaceholders,
   stepTokensMax,
   tokenizing,
-  type AskedPlace,
-  type AskedToken,
+  type PlaceholderPlace,
+  type TokenRequest,
   type TokenizedBody,
-} from './asked-tokens';
+} from './token-placeholders';
 import { lookCounter, pathOf } from './body-places';
-import { appending, masking, removing } from './body-steps';
+import { appending, masking, removing } from './body-changes';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
 interface StepMessage {
@@ -31,7 +31,7 @@ export interface StepTools {
    * Makes tokens and returns their ids in the same order, all or none. Called once, when no step
    * can fail any more. A Problem names each token by its position: `0.data.number`.
    */
-  tokenize(asked: readonly AskedToken[]): Promise<readonly string[]>;
+  tokenize(requests: readonly TokenRequest[]): Promise<readonly string[]>;
 }
 
 /** True if a body that is not JSON must be refused. */
@@ -65,12 +65,12 @@ export async function applySteps(
     valuesLeft: jsonValuesMax,
     tokensLeft: stepTokensMax,
   };
-  const work = function* (): Work<readonly AskedPlace[]> {
+  const work = function* (): Work<readonly PlaceholderPlace[]> {
     for (const change of compiled(steps)) yield* change(message);
-    return message.tokensLeft < stepTokensMax ? yield* findAsked(message.holder) : [];
+    return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
   };
-  const asked = await inSlices(work(), message.budget.takeTurn);
-  if (asked.length > 0) await fillTokensIn(asked, (tokens) => tools.tokenize(tokens));
+  const places = await inSlices(work(), message.budget.takeTurn);
+  if (places.length > 0) await fillTokensIn(places, (requests) => tools.tokenize(requests));
   return { headers: message.headers, query: message.query, body: message.holder[0] };
 }
 

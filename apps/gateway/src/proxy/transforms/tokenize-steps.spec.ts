@@ -5,8 +5,8 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { ServiceHeaders } from '@glovebox/wire';
 import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
-import { applySteps } from './steps';
-import { tokenizeSteps } from './tokenize-steps';
+import { tokenizeAs } from './step-message';
+import { applySteps, type StepTools } from './steps';
 
 const tenantId = randomUUID();
 let testDatabase: TestDatabase;
@@ -42,9 +42,9 @@ function application(permissions: Permission[], container = '/'): Principal {
 const collector = application(['token:create', 'token:read']);
 
 function collect(body: unknown, token: { type: string } & object, principal = collector) {
-  const tools = {
+  const tools: StepTools = {
     serviceHeaders: new ServiceHeaders([]),
-    tokenize: tokenizeSteps({ database, vault }, principal, 'trace'),
+    tokenize: (requests) => tokenizeAs({ database, vault }, principal, 'trace', requests),
   };
   const steps = [{ type: 'tokenize', options: { path: '$.cards[*]', token } } as const];
   return applySteps(steps, { headers: [], query: '', body }, tools).then(

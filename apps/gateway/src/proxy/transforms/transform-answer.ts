@@ -5,7 +5,7 @@ import { destinationStatusHeader, withoutNames } from '../../connection/forwarde
 import type { GatewayContext } from '../../context';
 import { asAnswerFault } from './answer-fault';
 import type { CollectedAnswer } from './collect';
-import { readingOf, textOfBody, withoutDigests, withoutFraming } from './content';
+import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
 import type { MadeAnswer } from './sent-by-code';
@@ -46,7 +46,7 @@ async function transformed(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer> {
-  const { responseSteps } = transforming.decision.proxy;
+  const { responseSteps } = transforming.decision.decided.proxy;
   const made = await afterCode(ctx, transforming, answer);
   if (made.isAnswer) return made;
   const { status, headers, body } = made;
@@ -61,7 +61,7 @@ async function afterCode(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer & { readonly isAnswer: boolean }> {
-  const { responseTransform } = transforming.decision.proxy;
+  const { responseTransform } = transforming.decision.decided.proxy;
   const { status } = answer;
   if (!responseTransform) return { ...answer, headers: [...answer.headers], isAnswer: false };
   const headers = seenHeaders(withoutFraming(answer.headers));
@@ -80,9 +80,9 @@ async function seenBodyOf(
   { headers, body }: CollectedAnswer,
 ): Promise<SeenBody> {
   if (body.length === 0) return {};
-  const reading = readingOf(headers);
-  const text = await textOfBody(body, reading, room.keep);
-  return room.takeApart(text.length, seenBody(text, reading, text));
+  const format = bodyFormatOf(headers);
+  const text = await textOfBody(body, format, room.keep);
+  return room.takeApart(text.length, seenBody(text, format, text));
 }
 
 /** Sends an answer that was made here. */

@@ -5,8 +5,8 @@ import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import { withoutNames } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
-import type { Outgoing } from '../../destinations/outgoing';
-import { readingOf, textOfBody, withoutDigests } from './content';
+import type { ProxiedRequest } from '../fill-in';
+import { bodyFormatOf, textOfBody, withoutDigests } from './content';
 import { readExactJson } from './exact-json';
 import { runTransform, type Transforming } from './run-transform';
 import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
@@ -16,7 +16,7 @@ import { withoutValuesAt, type Spared } from './spared-values';
 import { hidesFromBody, needsBody } from './steps';
 
 /** A request with its expressions replaced. */
-export interface Prepared extends Outgoing {
+export interface Prepared extends ProxiedRequest {
   /** Its body as it came, if a transform takes it apart. */
   readonly whole: Buffer | undefined;
   readonly spared: Spared | undefined;
@@ -42,7 +42,7 @@ export async function sparedBy(
 ): Promise<Spared | undefined> {
   if (whole.length === 0) return undefined;
   if (!requestSteps.some(({ type }) => type === 'detokenize')) return undefined;
-  const { context, encoding } = readingOf(headers);
+  const { context, encoding } = bodyFormatOf(headers);
   // In other bodies no expression is replaced, or the steps refuse them.
   if (context !== 'json' || encoding !== 'identity') return undefined;
   room.keep(whole.length * sparedCopies);
@@ -59,9 +59,9 @@ export async function transformRequest(
   transforming: Transforming,
   req: IncomingMessage,
   prepared: Prepared,
-): Promise<Outgoing | { readonly answer: MadeAnswer }> {
+): Promise<ProxiedRequest | { readonly answer: MadeAnswer }> {
   const { decision } = transforming;
-  const { requestTransform, requestSteps } = decision.proxy;
+  const { requestTransform, requestSteps } = decision.decided.proxy;
   // The body may have taken its time to come.
   await decision.confirm();
   const putBack = prepared.spared?.putBack;
@@ -101,13 +101,13 @@ function hopsOf(headers: readonly string[]): string[] {
 /** `received`: undefined if steps have hidden a part of it. */
 async function seenBodyOf(
   { room }: Transforming,
-  { headers, body }: Pick<Outgoing, 'headers' | 'body'>,
+  { headers, body }: Pick<ProxiedRequest, 'headers' | 'body'>,
   received: Buffer | undefined,
 ): Promise<SeenBody> {
   if (!Buffer.isBuffer(body)) return {};
-  const reading = readingOf(headers);
-  const textOf = (bytes: Buffer) => textOfBody(bytes, reading, room.keep);
+  const format = bodyFormatOf(headers);
+  const textOf = (bytes: Buffer) => textOfBody(bytes, format, room.keep);
   const text = await textOf(body);
   const raw = body === received ? text : received && (await textOf(received));
-  return room.takeApart(text.length, seenBody(text, reading, raw));
+  return room.takeApart(text.length, seenBody(text, format, raw));
 }

@@ -15,7 +15,7 @@ export interface TokenizedBody extends SteppedBody {
   tokensLeft: number;
 }
 
-export interface AskedToken {
+export interface TokenRequest {
   readonly token: StepToken;
   readonly data: unknown;
 }
@@ -24,10 +24,10 @@ export interface AskedToken {
 export const stepTokensMax = 1_000;
 
 /** Stands in for a token whose id is not known yet. Nothing can be made of it. */
-class Asked extends Opaque {
+class TokenPlaceholder extends Opaque {
   constructor(
     readonly path: string,
-    readonly asked: AskedToken,
+    readonly request: TokenRequest,
   ) {
     super();
   }
@@ -54,28 +54,28 @@ export function tokenizing(
       message.tokensLeft -= 1;
       // Token data is JSON, so a number that cannot be kept exactly is refused here.
       const data: unknown = JSON.parse(JSON.stringify(value));
-      put(place, new Asked(text, { token, data }));
+      put(place, new TokenPlaceholder(text, { token, data }));
       yield;
     }
   };
 }
 
-export interface AskedPlace {
+export interface PlaceholderPlace {
   readonly slot: Slot;
-  readonly value: Asked;
+  readonly value: TokenPlaceholder;
 }
 
 const visitsOfSlice = 4_096;
 
 /** Finds the places that no later step has removed. */
-export function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
-  const found: AskedPlace[] = [];
+export function* findPlaceholders(holder: [unknown]): Work<readonly PlaceholderPlace[]> {
+  const found: PlaceholderPlace[] = [];
   const waiting: Container[] = [holder];
   let visits = 0;
   for (let parent = waiting.pop(); parent; parent = waiting.pop()) {
     for (const key of Object.keys(parent)) {
       const value = valueOf({ parent, key });
-      if (value instanceof Asked) found.push({ slot: { parent, key }, value });
+      if (value instanceof TokenPlaceholder) found.push({ slot: { parent, key }, value });
       else if (isContainer(value)) waiting.push(value);
       visits += 1;
       if (visits % visitsOfSlice === 0) yield;
@@ -85,23 +85,24 @@ export function* findAsked(holder: [unknown]): Work<readonly AskedPlace[]> {
 }
 
 export async function fillTokensIn(
-  places: readonly AskedPlace[],
-  tokenize: (asked: readonly AskedToken[]) => Promise<readonly string[]>,
+  places: readonly PlaceholderPlace[],
+  tokenize: (requests: readonly TokenRequest[]) => Promise<readonly string[]>,
 ): Promise<void> {
-  const asked = places.map(({ value }) => value);
-  const ids = await tokenize(asked.map((one) => one.asked)).catch((thrown: unknown) => {
-    throw namedByPath(thrown, asked);
+  const placeholders = places.map(({ value }) => value);
+  const requests = placeholders.map(({ request }) => request);
+  const ids = await tokenize(requests).catch((thrown: unknown) => {
+    throw namedByPath(thrown, placeholders);
   });
   if (ids.length !== places.length) throw new Error('Not as many tokens as were asked for');
   places.forEach(({ slot }, at) => put(slot, ids[at]));
 }
 
 /** Names the faults of a token by the path of its step: the caller does not know positions. */
-function namedByPath(thrown: unknown, asked: readonly Asked[]): unknown {
+function namedByPath(thrown: unknown, placeholders: readonly TokenPlaceholder[]): unknown {
   if (!(thrown instanceof Problem) || !thrown.errors) return thrown;
   const errors = Object.entries(thrown.errors).map(([name, messages]) => {
     const [, at, member] = /^(\d+)\.(.*)$/.exec(name) ?? [];
-    const path = at === undefined ? undefined : asked[Number(at)]?.path;
+    const path = at === undefined ? undefined : placeholders[Number(at)]?.path;
     return [path === undefined ? name : `${path}: ${member}`, messages] as const;
   });
   return invalid(Object.fromEntries(errors));
