@@ -50,7 +50,7 @@ export class HeaderKinds {
 
   constructor(private readonly prefixes: readonly string[]) {}
 
-  of(name: string): number {
+  kindOf(name: string): number {
     return this.#known.get(name) ?? this.#learn(name);
   }
 

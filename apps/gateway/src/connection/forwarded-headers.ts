@@ -75,7 +75,7 @@ function passedOn(
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] ?? '';
     const value = raw[at + 1] ?? '';
-    const kind = ours.kinds.of(name);
+    const kind = ours.kinds.kindOf(name);
     if (kind & headerKinds.connection && !isKeepAlive(value))
       addNames(value, (named ??= new Set()));
     if (!(kind & dropped)) kept.push(name, value);
