@@ -1,17 +1,17 @@
-// npm run lint: module boundaries, code rules and unused exports of the whole repository.
+// npm run lint: module boundaries, code rules and unused code of the whole repository.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './lib/processes.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { repoRoot } from './lib/repo.mjs';
-import { unusedExports } from './lib/unused-exports.mjs';
+import { unusedCode } from './lib/unused-code.mjs';
 
 const help = `
 npm run lint [-- --fix]
 
 Builds the project graph, then runs ESLint. Without the graph ESLint would skip the rule of the
-module boundaries and still succeed, so a skipped rule is a failure here. An export that nothing
-imports, or that tests alone import while its own file does not use it, is a failure, too.`;
+module boundaries and still succeed, so a skipped rule is a failure here. Then Knip looks for files
+and exports that nothing uses, or that tests alone use (knip.config.js).`;
 
 await script(help, async (args) => {
   const env = { ...process.env, NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
@@ -28,6 +28,6 @@ await script(help, async (args) => {
     throw new Trouble(`The module boundaries were not checked:\n${lint.output.trim()}`);
   }
   if (lint.code !== 0) throw new Trouble(lint.output.trim());
-  const unused = unusedExports(repoRoot);
-  if (unused.length > 0) throw new Trouble(`Nothing imports these exports:\n${unused.join('\n')}`);
+  const unused = await unusedCode(repoRoot);
+  if (unused !== '') throw new Trouble(unused);
 });

@@ -13,8 +13,8 @@ import { parseTraceparent } from './traceparent';
 /** The header of the answer always has our own prefix. */
 export const traceHeader = 'SVC-TRACE-ID';
 
-/** The service headers of a request, which are looked for once. */
-interface Said {
+/** The service headers of a request, which are found for once. */
+interface FoundServiceHeaders {
   /** In the order of `serviceHeaderNames`. */
   readonly values: (string | undefined)[];
   /** The spelling of each header that is given more than once; undefined when none is. */
@@ -22,7 +22,7 @@ interface Said {
   traceparent: string | undefined;
 }
 
-const said = Symbol('said to us');
+const serviceHeaders = Symbol('service headers');
 
 /** Reads service headers under every prefix that the operator lists. */
 export class ServiceHeaders {
@@ -49,7 +49,7 @@ export class ServiceHeaders {
 
   /** The value of a service header, or undefined. Throws when it is given more than once. */
   read(req: IncomingMessage, name: ServiceHeaderName): string | undefined {
-    const { values, repeated } = this.#saidBy(req);
+    const { values, repeated } = this.#foundIn(req);
     const at = serviceHeaderNames.indexOf(name);
     const spelling = repeated?.get(at);
     if (spelling === undefined) return values[at];
@@ -60,7 +60,7 @@ export class ServiceHeaders {
 
   /** The caller's trace id if it is fit for logs and headers, else a new one. */
   traceIdOf(req: IncomingMessage): string {
-    const { values, repeated, traceparent } = this.#saidBy(req);
+    const { values, repeated, traceparent } = this.#foundIn(req);
     const given = values[traceIdAt];
     const isGiven = given !== undefined && !repeated?.has(traceIdAt);
     if (isGiven && /^[\w.:-]{1,64}$/.test(given)) return given;
@@ -69,17 +69,17 @@ export class ServiceHeaders {
 
   /** All traceparent lines, joined. */
   traceparentOf(req: IncomingMessage): string | undefined {
-    return this.#saidBy(req).traceparent;
+    return this.#foundIn(req).traceparent;
   }
 
-  #saidBy(req: IncomingMessage & { [said]?: Said }): Said {
-    return (req[said] ??= this.#look(req.rawHeaders));
+  #foundIn(req: IncomingMessage & { [serviceHeaders]?: FoundServiceHeaders }): FoundServiceHeaders {
+    return (req[serviceHeaders] ??= this.#look(req.rawHeaders));
   }
 
   /** Hot path. */
-  #look(raw: readonly string[]): Said {
+  #look(raw: readonly string[]): FoundServiceHeaders {
     const values = [undefined, undefined, undefined, undefined, undefined];
-    const found: Said = { values, repeated: undefined, traceparent: undefined };
+    const found: FoundServiceHeaders = { values, repeated: undefined, traceparent: undefined };
     for (let at = 0; at + 1 < raw.length; at += 2) {
       const name = raw[at] ?? '';
       const kind = this.kinds.kindsOf(name);

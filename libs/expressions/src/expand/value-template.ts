@@ -23,7 +23,7 @@ interface DataTemplate {
 
 /** Does the same as `valueTemplate`, but each expression begins with `data` or a path below it. */
 export function dataTemplate(document: unknown, tally = new Tally()): DataTemplate {
-  const template = templateOf(document, { ...plainSyntax, head: 'data' }, tally);
+  const template = templateOf(document, { ...plainSyntax, root: 'data' }, tally);
   return { render: (data, budget) => template.render(new Map([['data', data]]), budget) };
 }
 
@@ -35,7 +35,7 @@ interface PlaceTemplate {
 /** Each expression begins with the document, `$`, or with the value at the place, `@`. */
 export function placeTemplate(text: string, tally = new Tally()): PlaceTemplate {
   const scan = (part: string): Piece[] =>
-    new SpanScanner({ ...plainSyntax, head: 'place' }, tally).write(part, true);
+    new SpanScanner({ ...plainSyntax, root: 'place' }, tally).write(part, true);
   const build = textBuilder(text, { path: new DocumentPath(), scan });
   return {
     *make(document, value, budget) {

@@ -20,7 +20,7 @@ export interface Expression {
  * The beginning of an expression: the id of a token; `data` or a path below it; or a path in the
  * document that is being changed, from its root `$` or from the changed place `@`.
  */
-export type Head = 'token' | 'data' | 'place';
+export type ExpressionRoot = 'token' | 'data' | 'place';
 
 /**
  * Refuses the request by place and never echoes the text, which may be confidential. A place is a
@@ -50,18 +50,18 @@ interface Found {
    */
   readonly inner: string | undefined;
   readonly place: string;
-  readonly head: Head;
+  readonly root: ExpressionRoot;
 }
 
-export function readExpression({ marked, inner, place, head }: Found): Expression {
+export function readExpression({ marked, inner, place, root }: Found): Expression {
   if (Buffer.byteLength(marked) > expressionBytesMax) throw tooLong(place);
   if (inner === undefined) throw malformed(place);
-  return parse(inner, place, head);
+  return parse(inner, place, root);
 }
 
-function parse(source: string, place: string, head: Head): Expression {
+function parse(source: string, place: string, root: ExpressionRoot): Expression {
   const reader = new Reader(source);
-  const start = head === 'token' ? readTokenId(reader) : readPath(reader, roots[head]);
+  const start = root === 'token' ? readTokenId(reader) : readPath(reader, roots[root]);
   if (!start) throw malformed(place);
   const steps = [...start.steps];
   const stepsInAll = steps.length + filtersMax;

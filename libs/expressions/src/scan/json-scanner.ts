@@ -127,7 +127,7 @@ export class JsonScanner implements Scanner {
       marked: text.slice(open.start, close.end),
       inner: unescape(text.slice(open.end, close.start)),
       place,
-      head: 'token',
+      root: 'token',
     });
     this.tally.add(expression.tokenId);
     return { expression, isWholeValue };

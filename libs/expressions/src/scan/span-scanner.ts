@@ -1,10 +1,10 @@
 import { expressionBytesMax, type Tally } from '../bounds/limits';
-import { malformed, readExpression, tooLong, type Head } from './expression';
+import { malformed, readExpression, tooLong, type ExpressionRoot } from './expression';
 import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from './template-pieces';
 
 /** The way in which expressions are written in a kind of text. */
 export interface Syntax {
-  readonly head: Head;
+  readonly root: ExpressionRoot;
   opens(text: string): Finder;
   closes(text: string): Finder;
   /** Braces with this between them belong to different fields and enclose nothing. */
@@ -18,7 +18,7 @@ export interface Syntax {
 }
 
 export const plainSyntax: Syntax = {
-  head: 'token',
+  root: 'token',
   opens: (text) => braces(text, '{{'),
   closes: (text) => braces(text, '}}'),
   boundary: undefined,
@@ -97,7 +97,7 @@ export class SpanScanner implements Scanner {
       marked: text.slice(open.start, close.end),
       inner: this.syntax.decode(text.slice(open.end, close.start)),
       place,
-      head: this.syntax.head,
+      root: this.syntax.root,
     });
     this.tally.add(expression.tokenId);
     return { expression, isWholeValue: false };

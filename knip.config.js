@@ -1,0 +1,36 @@
+/**
+ * The run with --production leaves out specs and measurements: it finds code that they alone use.
+ * There, the index of a library may offer a part for specs of others to use.
+ */
+const isProduction = process.argv.includes('--production');
+const specs = '*.{spec,faults,soak}.{ts,mjs,js}';
+const jestSettings = '**/jest.{config,preset,setup}.js';
+
+module.exports = {
+  include: ['files', 'exports', 'types'],
+  entry: [
+    'apps/*/src/*main.ts!',
+    '{tools,docker}/*.mjs!',
+    // Knip takes tools/test.mjs for a test.
+    'tools/lib/{test-run/*,readme-commands}.mjs!',
+    '{acceptance,apps,bench}/**/*.{mjs,cjs}',
+    `{acceptance,apps,bench,libs,tools}/**/${specs}`,
+    jestSettings,
+  ],
+  project: [
+    '{apps,docker,libs,tools}/**/*.{ts,mjs,js}!',
+    '{acceptance,bench}/**/*.{ts,mjs,cjs,js}',
+    `!**/{spec-*,*.cases.ts,jest*.js,${specs}}!`,
+    '!**/{property,__fixtures__}/**!',
+    '!libs/testing/**!',
+  ],
+  includeEntryExports: true,
+  ignoreExportsUsedInFile: true,
+  // Loaded by path.
+  ignoreIssues: {
+    [jestSettings]: ['exports'],
+    'bench/*.mjs': ['exports'],
+    'tools/lib/test-run/longest-first.mjs': ['exports'],
+    ...(isProduction ? { 'libs/*/src/index.ts': ['exports', 'types'] } : {}),
+  },
+};
