@@ -30,7 +30,7 @@ module.exports = {
   ignoreIssues: {
     [jestSettings]: ['exports'],
     'bench/*.mjs': ['exports'],
-    'tools/lib/test-run/longest-first.mjs': ['exports'],
+    'tools/lib/test-run/{longest-first,test-run}.mjs': ['exports'],
     ...(isProduction ? { 'libs/*/src/index.ts': ['exports', 'types'] } : {}),
   },
 };
