@@ -10,6 +10,8 @@ const run = promisify(execFile);
 
 /** A product of one test, with stores of its own, that nobody else misses. */
 export interface OwnProduct extends Product {
+  /** Where it keeps data, keys and logs. */
+  readonly folder: string;
   readonly tenantId: string;
   readonly secondTenant: Product['secondTenant'] & { readonly tenantId: string };
   readonly databaseUrls: { readonly rotation: string };
@@ -42,6 +44,7 @@ export async function startOwnProduct(
     const product = JSON.parse(readFileSync(join(folder, 'dev.json'), 'utf8')) as OwnProduct;
     return {
       ...product,
+      folder,
       said,
       async startAgain() {
         await script('stop.mjs');

@@ -10,7 +10,7 @@ const help = `
 npm run db:new -- NAME
 
 Writes the skeleton of the next migration, apps/management-api/src/migrations/NNNN-NAME.ts.
-NAME says what it does, in kebab-case: add-token-expiry.`;
+NAME says what it does, in kebab-case: add-token-expiry. Expand, then contract: CONTRIBUTING.md, "Migrations".`;
 
 await script(help, ([name = '']) => {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
@@ -20,7 +20,7 @@ await script(help, ([name = '']) => {
   const number = nextNumber();
   const file = join(folder, `${number}-${name}.ts`);
   writeFileSync(file, skeleton(classNameOf(name), number), { flag: 'wx' });
-  console.log(`Wrote ${file}`);
+  console.log(`Wrote ${file}. Add its class to apps/management-api/src/database/data-source.ts.`);
 });
 
 function nextNumber() {
@@ -42,6 +42,10 @@ function skeleton(className, number) {
   const order = number.padStart(13, '0');
   return `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
+// Expand or contract, never both: the code before this migration is at work while it goes up. It
+// may add tables, functions, and columns that are null or have a default. What it takes away, that
+// code no longer uses: name it in \`unused\` of database/spec-walk.ts. Indexes of large tables are
+// built by build-index.ts. Replace this comment by what the migration does.
 export class ${className}${order} implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(\`\`);

@@ -43,16 +43,17 @@ export interface Replay extends CallName {
   readonly isRun: boolean;
   /** As they are stored. Null where the answer shows nothing of tokens, unless it is of a run. */
   readonly sights: unknown;
-  readonly outcome: string | null;
+  readonly outcome: string;
   readonly runId: string | null;
   readonly endedAt: Date;
 }
 
-interface Row extends Omit<Replay, keyof CallName | 'status'> {
+interface Row extends Omit<Replay, keyof CallName | 'status' | 'outcome'> {
   readonly isClaimed: boolean;
   readonly bodyHash: string;
   readonly isHeld: boolean;
   readonly status: number | null;
+  readonly outcome: string | null;
 }
 
 /** A larger answer is read by itself, when it is its turn. */
@@ -137,8 +138,10 @@ export async function claimCall(
   if (!row) throw underWay();
   if (row.isClaimed) return { ...name, owner, status, isRun, isStored: false };
   if (row.bodyHash !== bodyHash) throw new Problem('idempotency_key_reused');
-  const { isHeld, status: endedWith, ...replay } = row;
-  if (endedWith !== null) return { ...name, ...replay, status: endedWith };
+  const { isHeld, status: endedWith, outcome, ...replay } = row;
+  if (endedWith !== null && outcome !== null) {
+    return { ...name, ...replay, status: endedWith, outcome };
+  }
   throw isHeld ? underWay() : new Problem('run_interrupted');
 }
 

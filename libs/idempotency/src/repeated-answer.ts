@@ -24,14 +24,11 @@ export async function repeatedAnswer(
   replay: Replay,
   { actor, entityType, entityId, principalOf }: Repetition,
 ): Promise<Buffer> {
-  const { isRun, runId } = replay;
   const response = replay.isLarge ? await readAnswer(sql, replay) : replay.response;
   if (mayShowTokens(replay)) {
-    // The release before kept of a run what it created alone, and not which run it was.
-    const sights = isRun && runId === null ? null : replay.sights;
     const { tenantId, applicationId: actorId } = actor.principal;
     const use = { tenantId, actorId, operation: 'repeat', entityType, traceId: actor.traceId };
-    const answer = { entityId, sights, isErased: response === null };
+    const answer = { entityId, sights: replay.sights, isErased: response === null };
     await requireShown(sql, { use, principalOf }, answer, endOf(replay));
   }
   if (!response) throw new Error('A stored answer has neither body nor sights');
@@ -39,8 +36,7 @@ export async function repeatedAnswer(
 }
 
 const endOf = ({ status, outcome, runId, endedAt }: Replay): EndedWork => ({
-  // The release before stored no outcome.
-  outcome: outcome ?? (status < 400 ? 'completed' : 'failed'),
+  outcome,
   httpStatus: status,
   at: endedAt,
   ...(runId === null ? {} : { runId }),

@@ -19,11 +19,18 @@ export interface TestDatabase {
 
 /** Creates a migrated database for one suite, a copy of the template of this test run. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const template = fromTestRun('TEST_TEMPLATE_DATABASE');
+  const database = await copyOf(fromTestRun('TEST_TEMPLATE_DATABASE'));
+  // A log of its own: else two suites on one Redis would follow each other's.
+  await asAdmin('UPDATE definition_head SET epoch = gen_random_uuid()', database.adminUrl);
+  return database;
+}
+
+/** Creates a database without any table. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => copyOf('template0');
+
+async function copyOf(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asAdmin(`CREATE DATABASE "${name}" TEMPLATE "${template}" OWNER glovebox_owner`);
-  // A log of its own: else two suites on one Redis would follow each other's.
-  await asAdmin('UPDATE definition_head SET epoch = gen_random_uuid()', urlFor(name));
   return {
     name,
     ownerUrl: urlFor(name, 'glovebox_owner', fromTestRun('TEST_OWNER_PASSWORD')),

@@ -1,6 +1,6 @@
 import type { TokenOptions } from './token';
 
-/** The JSON in the column `options`. Its names never change: rows of older releases have them. */
+/** The JSON in the column `options`. Its names never change: stored rows have them. */
 interface StoredOptions {
   readonly mask?: unknown;
   readonly search_indexes?: readonly string[];

@@ -1,15 +1,20 @@
 import type { DataSource } from 'typeorm';
+import { adoptFormerSchema, historyOf, recordedNames } from './former-migrations';
 
 /** Updates the schema, reverts the last migration, or lists which migrations are done. */
 export async function migrate(source: DataSource, direction: string): Promise<string> {
   switch (direction) {
     case 'up': {
+      await adoptFormerSchema(source);
       // One transaction per migration, because indexes of large tables are built outside
       // transactions.
       const done = await source.runMigrations({ transaction: 'each' });
       return done.map(({ name }) => `up ${name}`).join('\n') || 'The schema is up to date.';
     }
     case 'down':
+      if (historyOf(source, await recordedNames(source.manager)) !== 'ours') {
+        throw new Error('Nothing was changed: this database has former migrations. Run up first.');
+      }
       await source.undoLastMigration({ transaction: 'each' });
       return status(source);
     case 'status':
@@ -20,14 +25,11 @@ export async function migrate(source: DataSource, direction: string): Promise<st
 }
 
 async function status(source: DataSource): Promise<string> {
-  const done = new Set((await executed(source)).map(({ name }) => name));
+  const done = await recordedNames(source.manager);
+  const history = historyOf(source, done);
   const names = source.migrations.map((migration) => migration.constructor.name);
-  return names.map((name) => `${done.has(name) ? 'done   ' : 'pending'} ${name}`).join('\n');
-}
-
-async function executed(source: DataSource): Promise<{ name: string }[]> {
-  const [table] = await source.query<{ known: boolean }[]>(
-    `SELECT to_regclass('migrations') IS NOT NULL AS known`,
-  );
-  return table?.known ? source.query<{ name: string }[]>('SELECT name FROM migrations') : [];
+  const lines = names.map((name) => `${done.includes(name) ? 'done   ' : 'pending'} ${name}`);
+  if (history !== 'ours')
+    lines.push(`${done.length} former migrations are done: up replaces them.`);
+  return lines.join('\n');
 }

@@ -1,9 +1,10 @@
 import { Client } from 'pg';
-import type { DataSource } from 'typeorm';
-import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import { createMigrationSource } from './data-source';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { createMigrationSource, migrations } from './data-source';
 import { migrate } from './migrate';
 import { ensureRoles } from './roles';
+import { unused, walkNewest, writeEverything } from './spec-walk';
 
 let database: TestDatabase;
 let source: DataSource;
@@ -33,155 +34,112 @@ it('migrations go down to nothing and up again as the owner role', async () => {
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
-it('runs are accepted while their indexes are built, and a failed build is repeated', async () => {
-  const named = 'ShareOutQueues0000000000026';
-  await revert(named);
-  const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
-  const ended = async (): Promise<unknown> => (await reader.query('COMMIT')) && reader.end();
-  // Holds a snapshot that the build of the index must wait for.
-  const hold = async (): Promise<unknown> =>
-    (await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')) &&
-    reader.query('SELECT 1 FROM tenants');
-  const building = async (): Promise<number | undefined> => {
-    const [found] = await source.query<{ pid: number }[]>(
-      `SELECT pid FROM pg_stat_progress_create_index WHERE relid = 'reactor_runs'::regclass`,
-    );
-    return found?.pid;
+describe('a migration that is walked beside the code before it', () => {
+  class Newest0000000000099 implements MigrationInterface {
+    static readonly statements = { up: '', down: '' };
+
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await queryRunner.query(Newest0000000000099.statements.up);
+    }
+
+    async down(queryRunner: QueryRunner): Promise<void> {
+      await queryRunner.query(Newest0000000000099.statements.down);
+    }
+  }
+
+  const walk = async (
+    migrations: readonly (new () => MigrationInterface)[],
+    { from = migrations.length - 1 } = {},
+  ): Promise<void> => {
+    const own = await createEmptyDatabase();
+    const walked = createMigrationSource(own.ownerUrl);
+    try {
+      walked.setOptions({ migrations: migrations.slice(0, from) });
+      await walked.initialize();
+      await walked.runMigrations({ transaction: 'each' });
+      await walked.destroy();
+      walked.setOptions({ migrations: [...migrations] });
+      await walked.initialize();
+      await walkNewest(walked, own);
+    } finally {
+      await walked.destroy();
+      await own.drop();
+    }
+  };
+  const made = (up: string, down: string): Promise<void> => {
+    Object.assign(Newest0000000000099.statements, { up, down });
+    return walk([...migrations, Newest0000000000099]);
   };
 
-  await hold();
-  const cancelled = migrate(source, 'up').catch((error: unknown) => String(error));
-  await reader.query('SELECT pg_cancel_backend($1)', [await waitFor(building)]);
-  expect(await cancelled).toMatch('cancel');
-  expect(await migrate(source, 'status')).toMatch(new RegExp(`pending +${named}`));
+  it('loses no row and keeps that code at work, for each that there is', async () => {
+    for (let newest = 1; newest < migrations.length; newest += 1) {
+      await walk(migrations.slice(0, newest + 1));
+    }
+  });
 
-  const built = migrate(source, 'up');
-  await waitFor(building);
-  await writer.query(`SET statement_timeout = '2s'`);
-  await writer.query(
-    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
-       timeout_ms, trace_id, created_at)
-     SELECT id, id, id, id, 'pending', '', '', 1, '', now() FROM gen_random_uuid() id`,
-  );
-  expect(await building()).toBeDefined();
-  await Promise.all([ended(), built, writer.query('DELETE FROM reactor_runs')]);
-  await writer.end();
-  const invalid = await source.query<unknown[]>('SELECT 1 FROM pg_index WHERE NOT indisvalid');
-  expect(invalid).toEqual([]);
-  expect(await migrate(source, 'up')).toBe('The schema is up to date.');
-});
-
-/** Goes back to the schema before this migration. */
-async function revert(named: string): Promise<void> {
-  const isDone = async (): Promise<boolean> =>
-    new RegExp(`done +${named}`).test(await migrate(source, 'status'));
-  while (await isDone()) await migrate(source, 'down');
-}
-
-it('rows of the release before stay where they are found, and lines of the audit log keep order', async () => {
-  await revert('ListWaitingWork0000000000033');
-  const writer = await connected(database.dataUrl);
-  const addLine = (entity: string) =>
-    writer.query(
-      `INSERT INTO audit_log (tenant_id, operation, entity_type, entity_id, outcome, trace_id)
-       SELECT id, 'token.read', 'token', $1, 'success', '' FROM gen_random_uuid() id`,
-      [entity],
+  it('may add a column, a table, a function', async () => {
+    await made(
+      `ALTER TABLE tokens ADD COLUMN moon text;
+       CREATE TABLE moons (name text NOT NULL);
+       GRANT INSERT ON moons TO glovebox_data`,
+      'DROP TABLE moons; ALTER TABLE tokens DROP COLUMN moon',
     );
-  for (let line = 1; line <= 3; line += 1) await addLine(`before ${line}`);
-  await writer.query(
-    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
-       timeout_ms, trace_id, created_at, result)
-     SELECT id, id, id, id, 'completed', '', '', 1, '', now(), 'r' FROM gen_random_uuid() id`,
-  );
-  await writer.query(
-    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
-       next_attempt_at, created_at)
-     SELECT id, tenant_id, id, 'msg', '', 'b', 'pending', now(), now() FROM reactor_runs`,
-  );
+  });
 
-  await migrate(source, 'up');
-  await addLine('after');
-  const lines = await source.query<{ id: string; entity: string }[]>(
-    'SELECT id, entity_id AS entity FROM audit_log ORDER BY at, id',
-  );
-  expect(lines.map(({ entity }) => entity)).toEqual(['before 1', 'before 2', 'before 3', 'after']);
-  expect(lines.map(({ id }) => Number(id))).toEqual([1, 2, 3, 4]);
-  expect(await source.query('SELECT status, attempt_log FROM webhook_deliveries')).toEqual([
-    { status: 'pending', attempt_log: [] },
-  ]);
-  expect(await source.query('SELECT status, result::text FROM reactor_runs')).toEqual([
-    { status: 'completed', result: '\\x72' },
-  ]);
-  const [{ partition }] = await source.query<[{ partition: string }]>(
-    'SELECT DISTINCT tableoid::regclass::text AS partition FROM audit_log',
-  );
-  const unprotected = [database.managementUrl, database.dataUrl].map((url) =>
-    expect(runAs(url, `SELECT 1 FROM ${partition}`)).rejects.toMatchObject({ code: '42501' }),
-  );
-  await Promise.all(unprotected);
+  it.each([
+    ['take away a column', 'ALTER TABLE tokens DROP COLUMN mask', 'loses rows|does not exist'],
+    [
+      'rename a column',
+      'ALTER TABLE proxies RENAME COLUMN tls TO client_tls',
+      'column "tls" does not exist',
+    ],
+    [
+      'ask for a column that the code does not write',
+      `ALTER TABLE tokens ADD COLUMN moon text;
+       ALTER TABLE tokens ADD CHECK (moon IS NOT NULL) NOT VALID`,
+      'violates check constraint',
+    ],
+    ['take away a table', 'DROP TABLE failing_webhook_paths', 'does not exist'],
+    ['take away a right', 'REVOKE INSERT ON ended_runs FROM glovebox_data', 'permission denied'],
+    [
+      'take away a function',
+      'DROP FUNCTION record_key_uses(text[])',
+      'record_key_uses.* does not exist',
+    ],
+    ['delete rows', 'DELETE FROM reactor_runs', 'loses rows'],
+  ])('may not %s', async (_, up, message) => {
+    await expect(made(up, '')).rejects.toThrow(new RegExp(message));
+  });
 
-  // Back again, nothing is lost.
-  await revert('BoundAuditLog0000000000035');
-  expect(await source.query('SELECT count(*)::int AS lines FROM audit_log')).toEqual([
-    { lines: 4 },
-  ]);
-  await migrate(source, 'up');
-  await writer.query('DELETE FROM webhook_deliveries; DELETE FROM reactor_runs');
-  await writer.end();
-});
-
-it('tokens of the release before are counted, and their terms filled, while it goes on writing', async () => {
-  await revert('CountTokens0000000000040');
-  const writer = await connected(database.dataUrl);
-  const [{ tenant }] = await source.query<[{ tenant: string }]>(
-    'SELECT gen_random_uuid() AS tenant',
-  );
-  const store = async (id: string, container: string): Promise<void> => {
-    await writer.query(
-      `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
-       VALUES ($1, $2, 'token', $3, '', now())`,
-      [tenant, id, container],
+  it('may take away what that code no longer uses', async () => {
+    Object.assign(unused, { Newest0000000000099: ['tokens.mask', 'record_key_uses(text[])'] });
+    await made(
+      'ALTER TABLE tokens DROP COLUMN mask; DROP FUNCTION record_key_uses(text[])',
+      `ALTER TABLE tokens ADD COLUMN mask bytea;
+       CREATE FUNCTION record_key_uses(text[]) RETURNS void LANGUAGE sql AS ''`,
     );
-    await writer.query(`INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 't', $2)`, [
-      tenant,
-      id,
-    ]);
-  };
-  for (let n = 0; n < 3; n += 1) await store(`before-${n}`, '/a/');
-  await migrate(source, 'up');
-  await store('after', '/b/');
-  await writer.query(`UPDATE tokens SET container = '/b/' WHERE id = 'before-0'`);
-  const [counts] = await source.query<object[]>(
-    `SELECT (SELECT sum(count)::int FROM token_counts WHERE container = '/a/') AS a,
-       (SELECT sum(count)::int FROM token_counts WHERE container = '/b/') AS b,
-       (SELECT count(*)::int FROM token_terms x JOIN tokens t ON t.id = x.token_id
-        WHERE x.created_at = t.created_at AND x.type = t.type) AS filled`,
-  );
-  expect(counts).toEqual({ a: 2, b: 2, filled: 4 });
-  const invalid = await source.query<unknown[]>('SELECT 1 FROM pg_index WHERE NOT indisvalid');
-  expect(invalid).toEqual([]);
-  await writer.query('DELETE FROM tokens');
-  await writer.end();
-  expect(await source.query('SELECT * FROM token_counts')).toEqual([]);
+    delete unused.Newest0000000000099;
+  });
 });
 
-it('the audit log is written while it is bounded, and a log in use is not waited for', async () => {
-  await revert('BoundAuditLog0000000000035');
-  const [reader, writer] = [await connected(database.ownerUrl), await connected(database.dataUrl)];
-  await writer.query(`SET statement_timeout = '4s'`);
-  await reader.query('BEGIN');
-  await reader.query('SELECT 1 FROM audit_log');
-  const refused = migrate(source, 'up').catch((error: unknown) => String(error));
-  const written = writer.query(
-    `INSERT INTO audit_log (tenant_id, operation, entity_type, entity_id, outcome, trace_id)
-     SELECT id, 'token.read', 'token', 't', 'success', '' FROM gen_random_uuid() id`,
-  );
-  expect(await refused).toMatch('lock timeout');
-  await written;
-  await reader.query('COMMIT');
-  await migrate(source, 'up');
-  await Promise.all([reader.end(), writer.end()]);
-  expect(await migrate(source, 'up')).toBe('The schema is up to date.');
+it('the first migration goes down without tenants alone, and up again, with rows of every table', async () => {
+  const own = await createEmptyDatabase();
+  const first = createMigrationSource(own.ownerUrl);
+  first.setOptions({ migrations: migrations.slice(0, 1) });
+  await first.initialize();
+  await migrate(first, 'up');
+  await writeEverything(first, own);
+
+  await expect(migrate(first, 'down')).rejects.toThrow('would delete all data of 1 tenants');
+  expect(await first.query('SELECT count(*)::int AS tokens FROM tokens')).toEqual([{ tokens: 2 }]);
+  await first.query('TRUNCATE tenants CASCADE');
+  await migrate(first, 'down');
+  expect(await tables(first)).toEqual(['migrations']);
+  await migrate(first, 'up');
+  await writeEverything(first, own);
+
+  await first.destroy();
+  await own.drop();
 });
 
 it('entities and tables agree: TypeORM finds nothing to change', async () => {
@@ -276,15 +234,6 @@ it.each([
   runAs(database.dataUrl, `SELECT ${deletion}`),
 );
 
-it.each([
-  'delete_expired_tokens(1)',
-  'delete_remains_of_tenants(1)',
-  'delete_old_idempotency_keys()',
-])(
-  'the management API of the release before may still clear away beside the workers: %s',
-  (deletion) => runAs(database.managementUrl, `SELECT ${deletion}`),
-);
-
 it('creating the roles again changes neither the database nor their rights', async () => {
   const passwordOf = (url: string): string => new URL(url).password;
   const passwords = {
@@ -298,22 +247,17 @@ it('creating the roles again changes neither the database nor their rights', asy
   await runAs(database.managementUrl, 'SELECT 1 FROM tenants');
 });
 
-async function tables(): Promise<string[]> {
-  const rows = await source.query<{ name: string }[]>(
+async function tables(of = source): Promise<string[]> {
+  const rows = await of.query<{ name: string }[]>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
 }
 
-async function connected(connectionString: string): Promise<Client> {
-  const client = new Client({ connectionString });
-  await client.connect();
-  return client;
-}
-
 async function runAs(url: string, statement: string): Promise<void> {
-  const client = await connected(url);
+  const client = new Client({ connectionString: url });
+  await client.connect();
   try {
     await client.query(statement);
   } finally {

@@ -76,14 +76,6 @@ export class Sights {
 const nameOf = ({ applicationId, permission, container, transform }: Sight): string =>
   [applicationId, permission, container, transform].join(' ');
 
-/**
- * Reads stored sights. Null where there are none, or where the release before stored only the
- * containers of what was created: then nobody knows what the answer shows.
- */
-export function parseSights(stored: unknown): readonly Sight[] | null {
-  if (!Array.isArray(stored)) return null;
-  const sights = stored as readonly Partial<Sight>[];
-  return sights.every(({ applicationId }) => applicationId !== undefined)
-    ? (sights as readonly Sight[])
-    : null;
-}
+/** Reads stored sights. Null where there are none: nobody knows what the answer shows. */
+export const parseSights = (stored: unknown): readonly Sight[] | null =>
+  Array.isArray(stored) ? (stored as readonly Sight[]) : null;

@@ -1,25 +1,4 @@
-import type { QueryRunner } from 'typeorm';
-
-/**
- * Functions of the owner that keep the partitions of logs. A log is any partitioned table: by days
- * where its key is an id that begins with its time, by months where its key is a time. A partition
- * is named for its end, and `NAME_default` takes the rows that no other partition takes. No role
- * may use a partition itself.
- */
-export async function createPartitionFunctions(queryRunner: QueryRunner): Promise<void> {
-  for (const statement of [lowestId, logs, partitions, makePartition, makePartitions, dropOldRows])
-    await queryRunner.query(statement);
-}
-
-export async function dropPartitionFunctions(queryRunner: QueryRunner): Promise<void> {
-  await queryRunner.query(`
-    DROP FUNCTION drop_old_rows(text, integer, integer);
-    DROP FUNCTION make_partitions();
-    DROP FUNCTION make_partition(text, timestamptz, timestamptz);
-    DROP VIEW log_partitions;
-    DROP VIEW partitioned_logs;
-    DROP FUNCTION lowest_id_at(timestamptz)`);
-}
+import { asOwner, type Subject } from './subject';
 
 const lowestId = `
   CREATE FUNCTION lowest_id_at(moment timestamptz) RETURNS uuid
@@ -36,7 +15,7 @@ const logs = `
     JOIN pg_class c ON c.oid = p.partrelid AND c.relnamespace = 'public'::regnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = p.partattrs[0]`;
 
-const partitions = `
+const logPartitions = `
   CREATE VIEW log_partitions AS
     SELECT l.name AS log, c.relname::text AS name,
       to_date(right(c.relname::text, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS ends_at
@@ -77,7 +56,7 @@ const makePartition = `
 // nothing has to be moved.
 const makePartitions = `
   CREATE FUNCTION make_partitions() RETURNS integer
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+  LANGUAGE plpgsql ${asOwner}
   SET timezone = 'UTC' SET lock_timeout = '500ms' AS $$
   DECLARE
     log record;
@@ -111,7 +90,7 @@ const makePartitions = `
 // to the next try: everybody else would wait behind it.
 const dropOldRows = `
   CREATE FUNCTION drop_old_rows(log_name text, kept_days integer, rows_max integer) RETURNS bigint
-  LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+  LANGUAGE plpgsql ${asOwner}
   SET lock_timeout = '500ms' AS $$
   DECLARE
     kept_days_min integer := CASE log_name WHEN 'audit_log' THEN 90 ELSE 1 END;
@@ -140,3 +119,20 @@ const dropOldRows = `
   END $$;
   REVOKE ALL ON FUNCTION drop_old_rows(text, integer, integer) FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION drop_old_rows(text, integer, integer) TO glovebox_data`;
+
+/**
+ * Functions of the owner that keep the partitions of logs. A log is any partitioned table: by days
+ * where its key is an id that begins with its time, by months where its key is a time. A partition
+ * is named for its end, and `NAME_default` takes the rows that no other partition takes. No role
+ * may use a partition itself.
+ */
+export const partitions: Subject = {
+  create: [lowestId, logs, logPartitions, makePartition, makePartitions, dropOldRows].join(';'),
+  drop: `
+    DROP FUNCTION drop_old_rows(text, integer, integer);
+    DROP FUNCTION make_partitions();
+    DROP FUNCTION make_partition(text, timestamptz, timestamptz);
+    DROP VIEW log_partitions;
+    DROP VIEW partitioned_logs;
+    DROP FUNCTION lowest_id_at(timestamptz)`,
+};
