@@ -85,14 +85,22 @@ export const settings = {
     4,
     { min: 2, max: 1_000 },
   ),
-  SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version that is in use', 1, {
-    min: 1,
-    max: 100,
-  }),
-  SANDBOX_IDLE_TTL_MS: integer('how long a sandbox stays unused, and a Node.js version without runs is kept ready', 300_000, {
-    min: 1_000,
-    max: 86_400_000,
-  }),
+  SANDBOX_WARM: integer(
+    'generic sandboxes kept ready, for each Node.js version that is in use',
+    1,
+    {
+      min: 1,
+      max: 100,
+    },
+  ),
+  SANDBOX_IDLE_TTL_MS: integer(
+    'how long a sandbox stays unused, and a Node.js version without runs is kept ready',
+    300_000,
+    {
+      min: 1_000,
+      max: 86_400_000,
+    },
+  ),
   SANDBOX_QUEUE_WAIT_MS: integer(
     'how long a run waits for a sandbox before it gets no_capacity',
     1_000,

@@ -63,7 +63,12 @@ describe('the cap of the pool', () => {
     ['a container of 4 GB', 4_096, 2, { capMb: 2_975, running: 6, runnerMb: 1_088 }],
     ['a container of 6 GB', 6_144, 2, { capMb: 4_639, running: 10, runnerMb: 1_472 }],
     ['a container of 16 GB', 16_384, 2, { capMb: 12_959, running: 30, runnerMb: 3_392 }],
-    ['a container of 6 GB for 4 runtimes', 6_144, 4, { capMb: 4_672, running: 10, runnerMb: 1_472 }],
+    [
+      'a container of 6 GB for 4 runtimes',
+      6_144,
+      4,
+      { capMb: 4_672, running: 10, runnerMb: 1_472 },
+    ],
     ['a machine of 64 GB', Infinity, 2, { capMb: 49_152, running: 118, runnerMb: 11_840 }],
   ])('in %s is derived from its memory', (_, containerMb, genericProcesses, expected) => {
     const memory = poolMemoryOf({ ...settings, genericProcesses }, { machineMb, containerMb });

@@ -200,7 +200,12 @@ export class SandboxPool {
     const { urgency } = order;
     const idle = lastUsed(group);
     // Most runs find a process at rest, and make nothing to wait with.
-    if (idle !== undefined && isAtRest(idle) && this.mayRun({ urgency, group }) && !signal.aborted) {
+    if (
+      idle !== undefined &&
+      isAtRest(idle) &&
+      this.mayRun({ urgency, group }) &&
+      !signal.aborted
+    ) {
       idle.become('serving');
       this.line.endTurn(group);
       return { process: idle, permit: this.permitFor({ urgency, group }) };
@@ -274,7 +279,8 @@ export class SandboxPool {
 
   /** Short runs share the existing processes. Only a noticeable wait starts another one. */
   private growLater(group: ProcessGroup): void {
-    if (group.growth !== undefined || group.processes.size === 0 || group.waiting.size === 0) return;
+    if (group.growth !== undefined || group.processes.size === 0 || group.waiting.size === 0)
+      return;
     group.growth = setTimeout(() => {
       group.growth = undefined;
       if (this.stopping.signal.aborted) return;
@@ -420,7 +426,8 @@ export class SandboxPool {
 }
 
 /** Nothing can happen in it before its next run. */
-const isAtRest = ({ state, sandbox }: PooledProcess): boolean => state === 'idle' && sandbox.isQuiet;
+const isAtRest = ({ state, sandbox }: PooledProcess): boolean =>
+  state === 'idle' && sandbox.isQuiet;
 
 function promisedRun(process: PooledProcess): WaitingRun | undefined {
   for (const run of process.group.waiting) if (run.promise?.process === process) return run;

@@ -7,7 +7,8 @@ const memoryMb = 192;
 const mebibyte = 1024 ** 2;
 
 const buffers = 'try { kept.push(Buffer.alloc(400_000, 1)) } catch { failed += 1 }';
-const functions = "for (let n = 0; n < 99; n += 1) kept.push(new Function(`return ${kept.length}`))";
+const functions =
+  'for (let n = 0; n < 99; n += 1) kept.push(new Function(`return ${kept.length}`))';
 const lists = 'kept.push(new Array(1_000).fill(1.5))';
 
 /** Takes all the memory that it gets, and goes on until it gets no more. */
