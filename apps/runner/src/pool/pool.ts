@@ -198,14 +198,10 @@ export class SandboxPool {
   ): Grant | Promise<Grant | undefined> {
     const group = this.groups.groupFor(order);
     const { urgency } = order;
-    const idle = lastUsed(group);
+    const isOver = signal.aborted || this.stopping.signal.aborted;
+    const idle = isOver || !this.mayRun({ urgency, group }) ? undefined : lastUsed(group);
     // Most runs find a process at rest, and make nothing to wait with.
-    if (
-      idle !== undefined &&
-      isAtRest(idle) &&
-      this.mayRun({ urgency, group }) &&
-      !signal.aborted
-    ) {
+    if (idle !== undefined && isAtRest(idle)) {
       idle.become('serving');
       this.line.endTurn(group);
       return { process: idle, permit: this.permitFor({ urgency, group }) };
@@ -224,7 +220,7 @@ export class SandboxPool {
       const giveUp = (): void => this.dismiss(run);
       // A thread that was kept busy reads what has come in meanwhile before it gives up.
       const timer = setTimeout(() => setImmediate(() => this.dismissUnpromised(run)), waitMs);
-      if (this.stopping.signal.aborted || signal.aborted || !this.line.join(run)) {
+      if (isOver || !this.line.join(run)) {
         this.groups.forgetIfEmpty(group);
         return settle(undefined);
       }

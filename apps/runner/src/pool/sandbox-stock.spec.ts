@@ -132,7 +132,7 @@ it('a runtime is kept warm from its first order, and until nobody has ordered it
       return pool.counts.generic === 1;
     });
     await waitFor(() => pool.counts.generic === 0 && pool.counts.loaded === 0);
-    expect(pool.memory.privateBytes).toBe(0);
+    await waitFor(() => pool.memory.privateBytes === 0);
     expect(await order()).toMatchObject({ kind: 'returned' });
     await waitFor(() => pool.counts.generic === 1);
   } finally {
