@@ -66,6 +66,8 @@ function measureLevel(level, ofRuntimes, options) {
   return withSandboxes(parts, level, async (sandboxes) => {
     for (const runtime of ofRuntimes) {
       const setting = { ...options, sandboxes, runtime };
+      // Sandboxes are kept ready from the first order on. This one has a process of its own.
+      await sandboxes.run({ runtime, isolation: 'run' });
       // First, while no process has served anything yet.
       if (wants('S6')) await measureIdleMemory(setting);
       await measureCalls(setting);

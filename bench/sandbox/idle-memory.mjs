@@ -7,6 +7,7 @@ import { startEcho } from './forks.mjs';
 
 const restMs = 1_000;
 const runs = 1_000;
+const genericCount = 2;
 const kibibytesPerMebibyte = 1024;
 
 /**
@@ -24,6 +25,7 @@ export async function measureIdleMemory({ sandboxes, runtime, row, details }) {
     console.log(`${what}: ${sizes.map((size) => size.toFixed(1)).join(', ')} MiB`);
     row('S6', what, bandOf(sizes), bound, ' MiB');
   };
+  await until(() => sandboxesOf(runtime).length === genericCount, { what: 'sandboxes in stock' });
   await sleep(restMs);
   add(`private, of a generic process, ${at}`, sandboxesOf(runtime), ['≤', 15]);
   for (let run = 0; run < runs; run += 1) await sandboxes.run({ runtime });

@@ -39,6 +39,8 @@ export async function withParts(work) {
     LOG_LEVEL: 'error',
     SANDBOX_LEVEL: '2',
     SANDBOX_WARM: '2',
+    // No runtime goes out of use between two turns.
+    SANDBOX_IDLE_TTL_MS: '86400000',
     ...('command' in bubblewrap ? { BWRAP: bubblewrap.command } : {}),
   };
   try {

@@ -23,10 +23,10 @@ import {
   text,
   Secret,
 } from '@glovebox/service-host';
-import type { LevelChoice } from './sandbox/isolation-levels';
-import type { LaunchLimits } from './sandbox/launcher';
-import type { PoolLimits } from './sandbox/pool';
-import { poolMemoryOf } from './sandbox/pool-size';
+import type { LevelChoice } from './process/isolation-levels';
+import type { LaunchLimits } from './process/launcher';
+import type { PoolLimits } from './pool/pool';
+import { poolMemoryOf } from './pool/pool-size';
 
 export const settings = {
   ...processSettings(9083),
@@ -85,14 +85,22 @@ export const settings = {
     4,
     { min: 2, max: 1_000 },
   ),
-  SANDBOX_WARM: integer('generic sandboxes kept ready, for each Node.js version', 1, {
-    min: 1,
-    max: 100,
-  }),
-  SANDBOX_IDLE_TTL_MS: integer('how long a sandbox stays unused', 300_000, {
-    min: 1_000,
-    max: 86_400_000,
-  }),
+  SANDBOX_WARM: integer(
+    'generic sandboxes kept ready, for each Node.js version that is in use',
+    1,
+    {
+      min: 1,
+      max: 100,
+    },
+  ),
+  SANDBOX_IDLE_TTL_MS: integer(
+    'how long a sandbox stays unused, and a Node.js version without runs is kept ready',
+    300_000,
+    {
+      min: 1_000,
+      max: 86_400_000,
+    },
+  ),
   SANDBOX_QUEUE_WAIT_MS: integer(
     'how long a run waits for a sandbox before it gets no_capacity',
     1_000,
@@ -178,6 +186,7 @@ export function readConfig(
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       startsMax: values.SANDBOX_STARTS,
       warmPerRuntime: values.SANDBOX_WARM,
+      firstRuntime: runtimes[0],
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
       queueWaitMs: values.SANDBOX_QUEUE_WAIT_MS,
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,

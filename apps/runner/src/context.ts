@@ -6,12 +6,12 @@ import type { Runtime } from '@glovebox/sandbox';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
-import type { WayOut } from './sandbox/egress-connections';
-import { launch, locateFiles, type IsolationLevel } from './sandbox/launcher';
-import { chooseLevel, type LevelFinding } from './sandbox/isolation-levels';
+import type { WayOut } from './run/egress-connections';
+import { launch, locateFiles, type IsolationLevel } from './process/launcher';
+import { chooseLevel, type LevelFinding } from './process/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
-import { SandboxPool } from './sandbox/pool';
-import { SandboxProcess } from './sandbox/sandbox-process';
+import { SandboxPool } from './pool/pool';
+import { SandboxProcess } from './process/sandbox-process';
 
 export interface RunnerContext {
   readonly config: RunnerConfig;
@@ -69,6 +69,7 @@ export async function createContext(
     const startSandbox = (runtime: Runtime): SandboxProcess =>
       new SandboxProcess(launch({ files, level, limits, runtime, script: 'bootstrap' }), {
         wayOut,
+        memory: { runtime, megabytes: limits.memoryMb },
         modules: { errors: config.offered.errors, bundles: files.bundles },
         onCannotStepBack,
       });

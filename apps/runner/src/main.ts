@@ -1,7 +1,7 @@
 import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
 import { readConfig } from './config';
 import { createContext } from './context';
-import { describeLevel } from './sandbox/isolation-levels';
+import { describeLevel } from './process/isolation-levels';
 import { startServer } from './serving/server';
 
 void runService({

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from '@glovebox/service-host';
-import type { SandboxPool } from './sandbox/pool';
+import type { SandboxPool } from './pool/pool';
 
 export interface RunnerMetrics {
   observeRun(runtime: string, outcome: string, durationMs: number): void;

@@ -14,8 +14,8 @@ import type { Logger } from '@glovebox/service-host';
 import { testBubblewrap } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
-import type { WayOut } from './sandbox/egress-connections';
-import type { IsolationLevel } from './sandbox/launcher';
+import type { WayOut } from './run/egress-connections';
+import type { IsolationLevel } from './process/launcher';
 import { startServer } from './serving/server';
 
 /** A whole runner in the process of a spec, with real sandboxes and a client. */

@@ -226,7 +226,11 @@ describe('a run', () => {
     [
       'takes more memory than it may',
       'module.exports = () => { for (const all = []; ; ) all.push(new Array(1e7).fill(1)) }',
-      { status: 500, code: 'reactor_crashed' },
+      {
+        status: 500,
+        code: 'reactor_crashed',
+        detail: expect.stringMatching(/On node(16|20) it may have 384 MB of memory/) as string,
+      },
       {},
     ],
   ])('whose code %s has failed with its own problem', async (_, code, problem, more) => {

@@ -104,6 +104,14 @@ it.each<[RunOutcome, number, string]>([
   expect(await problemOf(outcome)).toMatchObject({ status, code });
 });
 
+it('a process that ended by itself is a crash, and its memory is named', async () => {
+  const memory = { runtime: 'node20', megabytes: 384 } as const;
+  expect(await problemOf({ kind: 'died', reason: 'SIGABRT', memory })).toMatchObject({
+    code: 'reactor_crashed',
+    detail: 'The process of the reactor ended. On node20 it may have 384 MB of memory.',
+  });
+});
+
 it('an answer that a reactor throws is a crash: only transforms may', async () => {
   expect(await problemOf({ kind: 'answered', value: {} })).toMatchObject({
     code: 'reactor_crashed',

@@ -4,6 +4,7 @@ import {
   cutThrownText,
   placeAt,
   type InvalidResultReason,
+  type MemoryLimit,
   type RunOutcome,
   type ThrownError,
 } from '@glovebox/sandbox';
@@ -45,8 +46,9 @@ export async function resultOf(
       throw new Problem('payload_too_large', { detail: `It is too large for the ${ran}.` });
     // Only transforms may throw an answer.
     case 'answered':
-    case 'died':
       throw new Problem('reactor_crashed');
+    case 'died':
+      throw new Problem('reactor_crashed', crashDetail(outcome.memory, ran));
     case 'invalid_code':
       throw new Problem('invalid_code', {
         errors: { code: [await inSlices(shownOf(outcome.error.message, redact))] },
@@ -57,6 +59,14 @@ export async function resultOf(
         detail: `The ${invalidResult(ran)[outcome.reason]}.`,
       });
   }
+}
+
+function crashDetail(memory: MemoryLimit | undefined, ran: string): { detail?: string } {
+  if (memory === undefined) return {};
+  const { runtime, megabytes } = memory;
+  return {
+    detail: `The process of the ${ran} ended. On ${runtime} it may have ${megabytes} MB of memory.`,
+  };
 }
 
 const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string>> => ({

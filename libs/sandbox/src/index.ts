@@ -31,6 +31,7 @@ export {
 export {
   parseOutcome,
   type InvalidResultReason,
+  type MemoryLimit,
   type RunOutcome,
   type UnreadOutcome,
 } from './outcome';

@@ -1,6 +1,7 @@
 import { resultMembersMax } from './call-limits';
 import { FrameError, type JsonObject } from './frames';
-import { isWhole, objectOf, oneOf, textOf } from './members';
+import { isWhole, objectOf, oneOf, positiveOf, textOf } from './members';
+import { runtimes, type Runtime } from './run';
 import { parseThrownError, type ThrownError } from './thrown-error';
 import { readValue, UnreadableValue } from './values';
 
@@ -12,6 +13,12 @@ const invalidResultReasons = [
 ] as const;
 export type InvalidResultReason = (typeof invalidResultReasons)[number];
 
+/** The memory that code may have on its runtime. */
+export interface MemoryLimit {
+  readonly runtime: Runtime;
+  readonly megabytes: number;
+}
+
 type Outcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   /** A transform threw the answer. Status, headers and body are not validated yet. */
@@ -20,7 +27,8 @@ type Outcome =
   | { readonly kind: 'threw'; readonly error: ThrownError }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'no_capacity' }
-  | { readonly kind: 'died'; readonly reason: string }
+  /** `memory`: the process ended by itself, which mostly is for want of it. */
+  | { readonly kind: 'died'; readonly reason: string; readonly memory?: MemoryLimit }
   | { readonly kind: 'invalid_code'; readonly error: ThrownError }
   | { readonly kind: 'invalid_result'; readonly reason: InvalidResultReason };
 
@@ -61,12 +69,19 @@ function parseKind(head: JsonObject, value: Buffer): UnreadOutcome {
     case 'no_capacity':
       return { kind };
     case 'died':
-      return { kind, reason: textOf(head, 'reason') };
+      return { kind, reason: textOf(head, 'reason'), ...memoryOf(head) };
     case 'invalid_result':
       return { kind, reason: oneOf(invalidResultReasons, head['reason'], 'reason') };
     default:
       throw new FrameError('a result of an unknown kind');
   }
+}
+
+function memoryOf(head: JsonObject): { memory?: MemoryLimit } {
+  if (head['memory'] === undefined) return {};
+  const memory = objectOf(head['memory'], 'memory');
+  const runtime = oneOf(runtimes, memory['runtime'], 'runtime');
+  return { memory: { runtime, megabytes: positiveOf(memory, 'megabytes') } };
 }
 
 /** Reads what code returned or threw. A value that is none fails its own run alone. */

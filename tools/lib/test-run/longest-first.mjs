@@ -21,7 +21,7 @@ export const longest = [
   'libs/reactors/src/redacted-everywhere.spec.ts',
   'apps/runner/src/hostile/bombs.spec.ts',
   'apps/management-api/src/tokens/many-tokens.spec.ts',
-  'apps/runner/src/sandbox/pool.spec.ts',
+  'apps/runner/src/pool/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'acceptance/unread-bodies.spec.ts',
   'apps/runner/src/logs.spec.ts',

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { locateFiles, type LaunchFiles } from '../sandbox/launcher';
-import { takeSandboxUid } from '../sandbox/sandbox-uids';
+import { locateFiles, type LaunchFiles } from '../process/launcher';
+import { takeSandboxUid } from '../process/sandbox-uids';
 import { specConfig } from '../spec-runner';
 import type { Answer, Order } from './spec-stand-in-runner';
 

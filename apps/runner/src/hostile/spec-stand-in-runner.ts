@@ -26,8 +26,8 @@ import {
   type IsolationLevel,
   type LaunchFiles,
   type LaunchLimits,
-} from '../sandbox/launcher';
-import { takeSandboxUid } from '../sandbox/sandbox-uids';
+} from '../process/launcher';
+import { takeSandboxUid } from '../process/sandbox-uids';
 
 /**
  * A process in the place of the runner: it has its user, holds a secret in its environment, and

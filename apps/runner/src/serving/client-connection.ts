@@ -16,7 +16,7 @@ import {
   type UnreadOutcome,
 } from '@glovebox/sandbox';
 import { describeError } from '@glovebox/service-host';
-import { CallRefused, type CallAnswer } from '../sandbox/call-refused';
+import { CallRefused, type CallAnswer } from '../run/call-refused';
 import type { RunnerContext } from '../context';
 
 interface OpenRun {

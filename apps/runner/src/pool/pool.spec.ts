@@ -126,6 +126,8 @@ it('a sandbox that nobody waits for any more when it is ready is kept for the ne
   withRunner({ SANDBOX_GROW_AFTER_MS: '1' }, async (runner) => {
     const { pool } = runner.ctx;
     const leaves = new AbortController();
+    await runner.run(pid, { isolation: 'run' });
+    await until(() => pool.counts.generic === 2);
     const before = children();
     const first = runner.run(sleeping('short'), { args: { ms: 500 } });
     const second = runner.run(sleeping('short'), {}, { signal: leaves.signal });
@@ -254,7 +256,7 @@ it.each(specLevels)(
   (level) =>
     // Its processes are found by a limit that no other spec has.
     withRunner({ SANDBOX_LEVEL: String(level), SANDBOX_MEMORY_MB: '211' }, async (runner) => {
-      await waitFor(() => runner.ctx.pool.counts.generic === 2);
+      await waitFor(() => runner.ctx.pool.counts.generic === 1);
       const before = processesWith('--data-mb 211').length;
       for (let i = 0; i < 30; i += 1) {
         const sandbox = runner.ctx.startSandbox('node20');

@@ -17,13 +17,14 @@ import {
   type Frame,
   type JsonFrameType,
   type JsonObject,
+  type MemoryLimit,
   type RunOrder,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
-import { ActiveRun, type RunHooks } from './active-run';
+import { ActiveRun, type RunHooks } from '../run/active-run';
 import type { Bundles } from './bundles';
-import { CallRefused, refusalOf, type CallAnswer } from './call-refused';
-import { EgressConnections, type WayOut } from './egress-connections';
+import { CallRefused, refusalOf, type CallAnswer } from '../run/call-refused';
+import { EgressConnections, type WayOut } from '../run/egress-connections';
 import { InnerProcess } from './inner-process';
 import { channelOf } from './launcher';
 import { Liveness } from './liveness';
@@ -64,6 +65,7 @@ export class SandboxProcess {
     child: ChildProcess,
     private readonly options: {
       wayOut: WayOut;
+      memory: MemoryLimit;
       /** The names of the error classes, and the packages that code may require. */
       modules: { readonly errors: readonly string[]; readonly bundles: Bundles };
       /**
@@ -101,7 +103,7 @@ export class SandboxProcess {
     });
     this.exited = new Promise((resolve) => {
       const gone = (reason: string): void => {
-        this.bury(reason);
+        this.bury(reason, options.memory);
         resolve();
       };
       child.once('exit', (code, signal) => {
@@ -203,8 +205,11 @@ export class SandboxProcess {
     this.bury(reason);
   }
 
-  /** Settles everything that waits for this process, at the first sign of its death. */
-  private bury(reason: string): void {
+  /**
+   * Settles everything that waits for this process, at the first sign of its death. `memory`: it has
+   * ended by itself.
+   */
+  private bury(reason: string, memory?: MemoryLimit): void {
     this.deathReason ??= reason;
     if (this.isDead) return;
     this.isDead = true;
@@ -212,7 +217,10 @@ export class SandboxProcess {
     this.egress.closeAll('stopped');
     this.channel.destroy();
     this.liveness.end();
-    this.active?.settle({ kind: 'died', reason: this.deathReason });
+    this.active?.settle({
+      ...{ kind: 'died', reason: this.deathReason },
+      ...(memory === undefined ? {} : { memory }),
+    });
   }
 
   /** Reads what was written so far, also what waits behind a pause. */

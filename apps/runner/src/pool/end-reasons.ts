@@ -1,5 +1,5 @@
 import type { UnreadOutcome } from '@glovebox/sandbox';
-import type { Member } from './pool-groups';
+import type { PooledProcess } from './process-groups';
 
 /** The reasons for which a process is not used again. */
 export const endReasons = [
@@ -25,28 +25,31 @@ export interface RecyclingLimits {
   readonly restingBytesMax: number;
 }
 
+/** Tells why a process is ended after the outcome of its run, if so. */
+export function reasonAfterRun(
+  { sandbox, group }: PooledProcess,
+  outcome: UnreadOutcome,
+): EndReason | undefined {
+  if (sandbox.isDead) {
+    if (outcome.kind === 'timed_out') return 'timed_out';
+    return outcome.kind === 'died' && outcome.reason === 'cancelled' ? 'cancelled' : 'died';
+  }
+  if (group.once) return 'run';
+  if (!sandbox.isLoaded) return outcome.kind === 'died' ? 'cancelled' : 'died';
+  return isMemoryFault(outcome) ? 'memory' : undefined;
+}
+
 /** Tells why a process that has answered after its run is not used again, if so. */
-export function reasonToRecycle(
-  member: Member,
+export function reasonAtRest(
+  process: PooledProcess,
   privateBytes: number,
   limits: RecyclingLimits,
 ): EndReason | undefined {
   // Code may lie about its leftovers. Nothing depends on that: a process without a run is frozen.
-  if (member.process.hasLeftovers) return 'leftovers';
-  if (member.runs >= limits.runsMax) return 'runs';
-  if (performance.now() - member.startedAt >= limits.ageMaxMs) return 'age';
+  if (process.sandbox.hasLeftovers) return 'leftovers';
+  if (process.runs >= limits.runsMax) return 'runs';
+  if (performance.now() - process.startedAt >= limits.ageMaxMs) return 'age';
   return privateBytes > limits.restingBytesMax ? 'memory' : undefined;
-}
-
-/** Tells why a process is ended after the outcome of its run, if so. */
-export function reasonAfterRun(member: Member, outcome: UnreadOutcome): EndReason | undefined {
-  if (member.process.isDead) {
-    if (outcome.kind === 'timed_out') return 'timed_out';
-    return outcome.kind === 'died' && outcome.reason === 'cancelled' ? 'cancelled' : 'died';
-  }
-  if (member.group.once) return 'run';
-  if (!member.process.isLoaded) return outcome.kind === 'died' ? 'cancelled' : 'died';
-  return isMemoryFault(outcome) ? 'memory' : undefined;
 }
 
 /** The code got no memory and went on. Nobody knows the state that it is in. */

@@ -3,6 +3,7 @@ import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync 
 import { basename, dirname, join } from 'node:path';
 import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { locateBundles, type Bundles } from './bundles';
+import { dataLimitMb } from './memory';
 import { takeSandboxUid } from './sandbox-uids';
 import { startScript } from './start-script';
 
@@ -34,6 +35,7 @@ interface RuntimeFiles {
 }
 
 export interface LaunchLimits {
+  /** The memory of one sandbox, on each runtime. */
   readonly memoryMb: number;
   readonly openFilesMax: number;
   /** Threads of one uid: the kernel counts by uid. */
@@ -169,7 +171,7 @@ export function launch(options: {
   const helper = [
     files.helper,
     ...(user !== undefined && level === 2 ? ['--uid', String(user.uid)] : []),
-    ...['--data-mb', String(limits.memoryMb)],
+    ...['--data-mb', String(dataLimitMb(options.runtime, limits.memoryMb))],
     ...['--nofile', String(limits.openFilesMax)],
     ...['--nproc', String(limits.threadsMax)],
     ...(options.landlockAbi === undefined ? [] : ['--landlock-abi', String(options.landlockAbi)]),

@@ -51,28 +51,52 @@ it('the memory that Kubernetes limits is also requested, as a full node ends wha
 
 describe('the cap of the pool', () => {
   const settings = { poolMb: 0, sandboxMemoryMb: 384, genericProcesses: 2 };
+  const machineMb = 65_536;
 
-  it('is what its setting says', () => {
-    expect(poolMemoryOf({ ...settings, poolMb: 5_000 })).toEqual({
-      ...{ capMb: 5_000, sandboxMb: 416, genericMb: 64, runnerMb: 512 + 11 * 96 },
-    });
-  });
-
-  it('is derived otherwise, and is enough for four sandboxes that run', () => {
-    expect(runningMax(poolMemoryOf(settings))).toBeGreaterThanOrEqual(4);
-    expect(
-      runningMax(poolMemoryOf({ ...settings, sandboxMemoryMb: 4_096 })),
-    ).toBeGreaterThanOrEqual(4);
+  it('is what its setting says, and 11 sandboxes of 384 MB run in 5,000 MB', () => {
+    const memory = poolMemoryOf({ ...settings, poolMb: 5_000 });
+    expect(memory).toEqual({ capMb: 5_000, sandboxMb: 416, genericMb: 64, runnerMb: 1_568 });
+    expect(runningMax(memory)).toBe(11);
   });
 
   it.each([
-    [4_096, 6],
-    [6_144, 10],
-    [16_384, 30],
-  ])('leaves the runner its own memory in a container of %i MB', (containerMb, running) => {
-    const memory = poolMemoryOf(settings, { machineMb: 65_536, containerMb });
-    expect(runningMax(memory)).toBe(running);
-    expect(memory.capMb + memory.runnerMb).toBeLessThanOrEqual(containerMb);
+    ['a container of 4 GB', 4_096, 2, { capMb: 2_975, running: 6, runnerMb: 1_088 }],
+    ['a container of 6 GB', 6_144, 2, { capMb: 4_639, running: 10, runnerMb: 1_472 }],
+    ['a container of 16 GB', 16_384, 2, { capMb: 12_959, running: 30, runnerMb: 3_392 }],
+    [
+      'a container of 6 GB for 4 runtimes',
+      6_144,
+      4,
+      { capMb: 4_672, running: 10, runnerMb: 1_472 },
+    ],
+    ['a machine of 64 GB', Infinity, 2, { capMb: 49_152, running: 118, runnerMb: 11_840 }],
+  ])('in %s is derived from its memory', (_, containerMb, genericProcesses, expected) => {
+    const memory = poolMemoryOf({ ...settings, genericProcesses }, { machineMb, containerMb });
+    const { capMb, runnerMb } = memory;
+    expect({ capMb, running: runningMax(memory), runnerMb }).toEqual(expected);
+  });
+
+  it('and the runner fit into any container that has room for four sandboxes', () => {
+    let before = 0;
+    for (let containerMb = 3_000; containerMb <= 20_000; containerMb += 37) {
+      const memory = poolMemoryOf(settings, { machineMb, containerMb });
+      const { capMb, sandboxMb, genericMb, runnerMb } = memory;
+      const running = runningMax(memory);
+      expect(capMb + runnerMb).toBeLessThanOrEqual(containerMb);
+      expect(running * sandboxMb + genericMb).toBeLessThanOrEqual(capMb);
+      // More memory never makes it less, and none is left that one more sandbox could have.
+      expect(running).toBeGreaterThanOrEqual(Math.max(4, before));
+      expect((running + 1) * (sandboxMb + 96) + genericMb + 512).toBeGreaterThan(containerMb);
+      before = running;
+    }
+  });
+
+  it('has room for four sandboxes on a small machine, however large they are', () => {
+    for (const sandboxMemoryMb of [192, 384, 4_096]) {
+      const small = { machineMb: 1_024, containerMb: Infinity };
+      const memory = poolMemoryOf({ ...settings, sandboxMemoryMb }, small);
+      expect(runningMax(memory)).toBe(4);
+    }
   });
 
   it('must have room for one sandbox', () => {

@@ -1,6 +1,6 @@
 import { waitFor } from '@glovebox/testing';
 import { withRunner, type SpecRunner } from '../spec-runner';
-import type { EndReason } from './pool-ends';
+import type { EndReason } from './end-reasons';
 
 const ended = (runner: SpecRunner, reason: EndReason): number =>
   runner.ctx.pool.ended.get(reason) ?? 0;

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { unreadBytesMax } from './sandbox-process';
+import { besidesDataMb } from '../process/memory';
+import { unreadBytesMax } from '../process/sandbox-process';
 
 const mebibyte = 1024 ** 2;
-/**
- * The memory that a running sandbox may take beyond its limit. RLIMIT_DATA counts neither tables of
- * pages nor stacks in the kernel, buffers of the channel, or code that V8 has compiled and locked.
- * Programs that tried to take all they can stayed below the limit itself: a limit of 384 MB let
- * them have 365 MB, with 8 MB of tables.
- */
-const besidesDataMb = 32;
 /** A generic sandbox waits for code. It takes about 15 MB, and somewhat more while it starts. */
 const genericProcessMb = 32;
 /**
@@ -26,9 +20,12 @@ const sandboxesLeast = 4;
 
 export interface PoolMemory {
   readonly capMb: number;
-  /** Counted for a sandbox that may run, because it can grow to that at any moment. */
+  /**
+   * Counted for a sandbox that may run, because it can grow to that at any moment. It is the same on
+   * each runtime.
+   */
   readonly sandboxMb: number;
-  /** Counted for all generic sandboxes together. */
+  /** Counted for the generic sandboxes of all runtimes, whether or not they are in use. */
   readonly genericMb: number;
   /** The memory that the runner itself needs beside the pool. */
   readonly runnerMb: number;

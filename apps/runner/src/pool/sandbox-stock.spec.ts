@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { runtimes } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
 import { silent, specConfig, startSpecRunner, type SpecRunner } from '../spec-runner';
-import { SandboxProcess } from './sandbox-process';
-import { SandboxStock } from './sandbox-stock';
+import { SandboxProcess } from '../process/sandbox-process';
+import { SandboxStock, type StockLimits } from './sandbox-stock';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-stock-spec-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,6 +27,7 @@ const sandboxOf = (command: string): SandboxProcess =>
   new SandboxProcess(spawn(command, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] }), {
     wayOut,
     modules,
+    memory: { runtime: 'node20', megabytes: 384 },
   });
 
 describe('a stock whose sandboxes do not start', () => {
@@ -53,7 +54,10 @@ describe('a stock whose sandboxes do not start', () => {
       void process.exited.then(() => (alive -= 1));
       return process;
     };
-    const limits = { processesMax: 8, startsMax: 4, warmPerRuntime: 2 };
+    const limits: StockLimits = {
+      ...{ processesMax: 8, startsMax: 4, warmPerRuntime: 2 },
+      ...{ firstRuntime: 'node20', idleTtlMs: 60_000 },
+    };
     const logger = { ...silent, error: (what: object) => void reasons.push(what) };
     const stock = new SandboxStock(counted, limits, logger, stopping.signal);
     await expect(stock.warmUp()).rejects.toThrow();
@@ -96,6 +100,8 @@ describe('a runner whose sandboxes do not start any more', () => {
 
   it('is not ready, refuses runs without starting anything, and says why once', async () => {
     const working = readFileSync(helper);
+    expect(await run('first')).toMatchObject({ kind: 'returned' });
+    await waitFor(() => runner.ctx.pool.counts.generic === 2);
     replaceBy(`#!/bin/sh\necho >> ${started}\nexit 3\n`);
     expect(await run('kept')).toMatchObject({ kind: 'returned' });
     await waitFor(async () => !(await runner.client.ready()));
@@ -111,4 +117,25 @@ describe('a runner whose sandboxes do not start any more', () => {
     await waitFor(() => runner.client.ready());
     expect(await run('new')).toMatchObject({ kind: 'returned' });
   });
+});
+
+it('a runtime is kept warm from its first order, and until nobody has ordered it for long', async () => {
+  const runner = await startSpecRunner({ SANDBOX_IDLE_TTL_MS: '1000' });
+  const { pool } = runner.ctx;
+  const order = () => runner.run('module.exports = () => ({})', { runtime: 'node20' });
+  try {
+    expect(pool.counts.generic).toBe(1);
+    expect(await order()).toMatchObject({ kind: 'returned' });
+    await waitFor(() => pool.counts.generic === 2);
+    await waitFor(async () => {
+      expect(await order()).toMatchObject({ kind: 'returned' });
+      return pool.counts.generic === 1;
+    });
+    await waitFor(() => pool.counts.generic === 0 && pool.counts.loaded === 0);
+    await waitFor(() => pool.memory.privateBytes === 0);
+    expect(await order()).toMatchObject({ kind: 'returned' });
+    await waitFor(() => pool.counts.generic === 1);
+  } finally {
+    await runner.stop();
+  }
 });

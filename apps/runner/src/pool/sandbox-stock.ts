@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runtimes, type Runtime } from '@glovebox/sandbox';
+import type { Runtime } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import { aLineAMinute } from '../a-line-a-minute';
-import { memoryOf } from './process-memory';
-import type { SandboxProcess } from './sandbox-process';
+import { memoryOf } from '../process/memory';
+import type { SandboxProcess } from '../process/sandbox-process';
 
 export interface StockLimits {
   /** Processes with a customer's code. As many may wait to be started. */
@@ -14,8 +14,12 @@ export interface StockLimits {
    * Processes that start at the same time, shared between tenants and the stock of generic ones.
    */
   readonly startsMax: number;
-  /** Generic processes kept ready, of each runtime. */
+  /** Generic processes kept ready, of each runtime in use. */
   readonly warmPerRuntime: number;
+  /** The runtime that is in use before the first order. */
+  readonly firstRuntime: Runtime;
+  /** A runtime without orders for this long is not in use. */
+  readonly idleTtlMs: number;
 }
 
 const refillDelayMs = 20;
@@ -28,22 +32,28 @@ const startAgainLastMs = 30_000;
 const startWaitMs = 5_000;
 const readyLimitMs = 10_000;
 /** The stock takes its share of the starts like a tenant of this name. */
-const stock = 'stock';
+const stockOwner = 'stock';
 
-/** Starts processes, few at once, and keeps some generic ones of each runtime ready. */
+/** The processes of one runtime that have no code yet. */
+interface RuntimeStock {
+  readonly generic: SandboxProcess[];
+  /** Those that wait for their turn to be started. */
+  ordered: number;
+  /** Starts that failed since one succeeded. */
+  failures: number;
+  /** Its sandboxes do not start any more. Only `recover` starts one of them. */
+  isFailing: boolean;
+  lastOrderAt: number;
+}
+
+/** Starts processes, few at once, and keeps some generic ones of each runtime in use ready. */
 export class SandboxStock {
   /** A start keeps a processor busy for some tenths of a second, so few start at once. */
   private readonly starts: Shares;
-  private readonly generic: Record<Runtime, SandboxProcess[]> = { node16: [], node20: [] };
-  /** Generic processes that wait for their turn to be started. */
-  private readonly ordered: Record<Runtime, number> = { node16: 0, node20: 0 };
+  private readonly stocks = new Map<Runtime, RuntimeStock>();
   private readonly alive = new Set<SandboxProcess>();
-  /** Processes that were ended before they were ready, because there were enough. */
+  /** Processes that were ended because there were enough. */
   private readonly surplus = new WeakSet<SandboxProcess>();
-  /** Starts that failed since one succeeded. */
-  private readonly failures: Record<Runtime, number> = { node16: 0, node20: 0 };
-  /** Runtimes whose sandboxes do not start any more. Only `recover` starts one of them. */
-  private readonly failing = new Set<Runtime>();
   private recovering: Promise<void> | undefined;
   private readonly complain: (reason: string) => void;
 
@@ -62,21 +72,39 @@ export class SandboxStock {
     this.starts = new Shares({ places: startsMax, waitMs: startWaitMs, waitingMax: processesMax });
   }
 
-  /**
-   * Resolves when one process of each runtime is ready, which proves that runs are possible here.
-   */
+  /** Resolves when one process is ready, which proves that runs are possible here. */
   async warmUp(): Promise<void> {
-    await Promise.all(runtimes.map((runtime) => this.stockUp(runtime)));
-    this.refillAll();
+    const { firstRuntime } = this.limits;
+    this.stockOf(firstRuntime).lastOrderAt = performance.now();
+    await this.stockUp(firstRuntime);
+    this.refill(firstRuntime);
+  }
+
+  /** Notes that a runtime is in use. Sandboxes of it are kept ready from now on. */
+  noteOrder(runtime: Runtime, at: number): void {
+    const stock = this.stockOf(runtime);
+    const wasInUse = this.isInUse(stock);
+    stock.lastOrderAt = at;
+    if (!wasInUse) this.refillSoon(runtime);
+  }
+
+  /** Ends the generic processes of runtimes that are not in use any more. */
+  sweep(): void {
+    for (const stock of this.stocks.values()) {
+      if (this.isInUse(stock)) continue;
+      for (const process of stock.generic.splice(0)) this.endSurplus(process);
+    }
   }
 
   /** False while sandboxes of a runtime cannot be started. */
   get isWorking(): boolean {
-    return this.failing.size === 0;
+    return this.failing.length === 0;
   }
 
   get size(): number {
-    return Object.values(this.generic).reduce((sum, list) => sum + list.length, 0);
+    let size = 0;
+    for (const { generic } of this.stocks.values()) size += generic.length;
+    return size;
   }
 
   /** The memory that all of these processes have now. */
@@ -95,14 +123,14 @@ export class SandboxStock {
       throw new Error(reason, { cause });
     });
     try {
-      const list = this.generic[runtime];
-      let process = list.shift();
-      while (process?.isDead) process = list.shift();
-      if (process === undefined && this.failing.has(runtime)) {
+      const { generic, isFailing } = this.stockOf(runtime);
+      let process = generic.shift();
+      while (process?.isDead) process = generic.shift();
+      if (process === undefined && isFailing) {
         throw new Error('no sandbox can be started at present');
       }
       process ??= this.start(runtime);
-      setTimeout(() => this.refill(runtime), refillDelayMs).unref();
+      this.refillSoon(runtime);
       await this.readyInTime(process);
       return process;
     } finally {
@@ -115,14 +143,13 @@ export class SandboxStock {
    * them exist than are kept.
    */
   async giveBack(runtime: Runtime, process: SandboxProcess): Promise<void> {
-    const list = this.generic[runtime];
-    list.unshift(process);
+    const { generic } = this.stockOf(runtime);
+    generic.unshift(process);
     this.refillWhenGone(runtime, process);
-    if (list.length <= this.limits.warmPerRuntime) return;
-    const surplus = list.pop();
+    if (generic.length <= this.limits.warmPerRuntime) return;
+    const surplus = generic.pop();
     if (surplus === undefined) return;
-    this.surplus.add(surplus);
-    surplus.kill('one too many');
+    this.endSurplus(surplus);
     await surplus.exited;
   }
 
@@ -145,7 +172,7 @@ export class SandboxStock {
     this.alive.add(process);
     void process.exited.then(() => this.alive.delete(process));
     process.ready.then(
-      () => (this.failures[runtime] = 0),
+      () => (this.stockOf(runtime).failures = 0),
       (error: unknown) => {
         if (!this.surplus.has(process)) this.onFailedStart(runtime, error);
       },
@@ -157,9 +184,10 @@ export class SandboxStock {
   private onFailedStart(runtime: Runtime, error: unknown): void {
     if (this.stopping.aborted) return;
     this.complain(error instanceof Error ? error.message : String(error));
-    this.failures[runtime] += 1;
-    if (this.failures[runtime] < failedStartsMax) return;
-    this.failing.add(runtime);
+    const stock = this.stockOf(runtime);
+    stock.failures += 1;
+    if (stock.failures < failedStartsMax) return;
+    stock.isFailing = true;
     this.recovering ??= this.recover();
   }
 
@@ -167,52 +195,70 @@ export class SandboxStock {
   private async recover(): Promise<void> {
     for (
       let waitMs = startAgainFirstMs;
-      this.failing.size > 0;
+      this.failing.length > 0;
       waitMs = Math.min(2 * waitMs, startAgainLastMs)
     ) {
       await delay(waitMs, undefined, { signal: this.stopping, ref: false }).catch(() => undefined);
       if (this.stopping.aborted) return;
       for (const runtime of this.failing) {
-        const stocked = this.stockUp(runtime).then(() => this.failing.delete(runtime));
+        const stocked = this.stockUp(runtime).then(() => (this.stockOf(runtime).isFailing = false));
         await stocked.catch(() => undefined);
       }
     }
     this.recovering = undefined;
-    this.refillAll();
+    for (const runtime of this.stocks.keys()) this.refill(runtime);
   }
 
-  private refillAll(): void {
-    for (const runtime of runtimes) this.refill(runtime);
+  private get failing(): Runtime[] {
+    return [...this.stocks].flatMap(([runtime, { isFailing }]) => (isFailing ? [runtime] : []));
+  }
+
+  private stockOf(runtime: Runtime): RuntimeStock {
+    const known = this.stocks.get(runtime);
+    if (known !== undefined) return known;
+    const none = { ordered: 0, failures: 0, isFailing: false, lastOrderAt: -Infinity };
+    const stock: RuntimeStock = { generic: [], ...none };
+    this.stocks.set(runtime, stock);
+    return stock;
+  }
+
+  private isInUse({ lastOrderAt }: RuntimeStock): boolean {
+    return performance.now() - lastOrderAt < this.limits.idleTtlMs;
+  }
+
+  private refillSoon(runtime: Runtime, delayMs = refillDelayMs): void {
+    if (!this.stopping.aborted) setTimeout(() => this.refill(runtime), delayMs).unref();
   }
 
   private refill(runtime: Runtime): void {
-    const { warmPerRuntime } = this.limits;
-    if (this.failing.has(runtime)) return;
-    while (this.generic[runtime].length + this.ordered[runtime] < warmPerRuntime) {
-      void this.stockUp(runtime).catch(() => this.refillLater(runtime));
+    const stock = this.stockOf(runtime);
+    if (stock.isFailing || !this.isInUse(stock) || this.stopping.aborted) return;
+    while (stock.generic.length + stock.ordered < this.limits.warmPerRuntime) {
+      void this.stockUp(runtime).catch(() => this.refillSoon(runtime, refillRetryMs));
     }
-  }
-
-  private refillLater(runtime: Runtime): void {
-    if (this.stopping.aborted) return;
-    setTimeout(() => this.refill(runtime), refillRetryMs).unref();
   }
 
   /** Starts one more generic process, and resolves when it is ready. */
   private async stockUp(runtime: Runtime): Promise<void> {
-    this.ordered[runtime] += 1;
-    const turn = this.starts.take(stock, { signal: this.stopping });
-    const endStart = await turn.finally(() => (this.ordered[runtime] -= 1));
+    const stock = this.stockOf(runtime);
+    stock.ordered += 1;
+    const turn = this.starts.take(stockOwner, { signal: this.stopping });
+    const endStart = await turn.finally(() => (stock.ordered -= 1));
     try {
       // One that came back in the meantime is enough.
-      if (this.generic[runtime].length >= this.limits.warmPerRuntime) return;
+      if (stock.generic.length >= this.limits.warmPerRuntime) return;
       const process = this.start(runtime);
-      this.generic[runtime].push(process);
+      stock.generic.push(process);
       this.refillWhenGone(runtime, process);
       await this.readyInTime(process);
     } finally {
       endStart();
     }
+  }
+
+  private endSurplus(process: SandboxProcess): void {
+    this.surplus.add(process);
+    process.kill('one too many');
   }
 
   private async readyInTime(process: SandboxProcess): Promise<void> {
@@ -221,7 +267,7 @@ export class SandboxStock {
   }
 
   private refillWhenGone(runtime: Runtime, process: SandboxProcess): void {
-    const list = this.generic[runtime];
+    const list = this.stockOf(runtime).generic;
     const remove = (): boolean => {
       const at = list.indexOf(process);
       if (at !== -1) list.splice(at, 1);
@@ -231,7 +277,7 @@ export class SandboxStock {
       await process.exited;
       if (!remove() || this.stopping.aborted) return;
       this.logger.warn({ runtime }, 'a waiting sandbox ended by itself');
-      this.refillLater(runtime);
+      this.refillSoon(runtime, refillRetryMs);
     };
     void process.ready.then(onReady, remove);
   }

@@ -1,0 +1,67 @@
+import { runtimes, writeValue } from '@glovebox/sandbox';
+import { waitFor } from '@glovebox/testing';
+import { plainRun, withRunner } from '../spec-runner';
+import { besidesDataMb, memoryOf } from './memory';
+
+const memoryMb = 192;
+const mebibyte = 1024 ** 2;
+
+const buffers = 'try { kept.push(Buffer.alloc(400_000, 1)) } catch { failed += 1 }';
+const functions =
+  'for (let n = 0; n < 99; n += 1) kept.push(new Function(`return ${kept.length}`))';
+const lists = 'kept.push(new Array(1_000).fill(1.5))';
+
+/** Takes all the memory that it gets, and goes on until it gets no more. */
+const taking = (...ways: readonly string[]): string => `const kept = []; let failed = 0;
+  module.exports = () => new Promise(() => {
+    const takeMore = () => { ${ways.join('; ')}; if (failed < 200) setImmediate(takeMore); };
+    takeMore();
+  })`;
+
+describe.each(runtimes)('code on %s', (runtime) => {
+  it.each([
+    ['buffers', taking(buffers)],
+    ['lists', taking(lists)],
+    ['functions, then buffers', taking(functions, buffers)],
+  ])('gets about its memory of the machine and never more, by %s', async (_, code) => {
+    await withRunner({ SANDBOX_MEMORY_MB: String(memoryMb) }, async ({ ctx }) => {
+      const sandbox = ctx.startSandbox(runtime);
+      await sandbox.ready;
+      let most = 0;
+      const looking = setInterval(() => {
+        const { pid } = sandbox;
+        most = Math.max(most, pid === undefined ? 0 : (memoryOf(pid)?.privateBytes ?? 0));
+      }, 2);
+      const input = Buffer.from(writeValue({ args: {}, configuration: {} }));
+      const order = { ...plainRun, runtime, codeHash: '', input, timeoutMs: 4_000 };
+      const hooks = { onCall: () => Promise.reject(new Error('none')), onLog: () => undefined };
+      await sandbox.execute(order, Buffer.from(code), hooks);
+      clearInterval(looking);
+      sandbox.kill('the spec is done with it');
+      await sandbox.exited;
+      expect(most).toBeLessThan((memoryMb + besidesDataMb) * mebibyte);
+      expect(most).toBeGreaterThan((memoryMb / 2) * mebibyte);
+    });
+  });
+
+  it('that takes too much ends its process, and the limit of its memory is told', async () => {
+    await withRunner({ SANDBOX_MEMORY_MB: String(memoryMb) }, async ({ run }) => {
+      const code = `module.exports = () => { for (const kept = [];;) ${lists} }`;
+      expect(await run(code, { runtime })).toMatchObject({
+        kind: 'died',
+        memory: { runtime, megabytes: memoryMb },
+      });
+    });
+  });
+});
+
+it('code that its caller ends is not told to have run out of memory', async () => {
+  await withRunner({}, async ({ run, ctx }) => {
+    const leaving = new AbortController();
+    const code = 'module.exports = () => new Promise(() => {})';
+    const outcome = run(code, {}, { signal: leaving.signal });
+    await waitFor(() => ctx.pool.counts.loaded === 1 && ctx.pool.counts.waiting === 0);
+    leaving.abort();
+    expect(await outcome).toEqual({ kind: 'died', reason: 'cancelled' });
+  });
+});
