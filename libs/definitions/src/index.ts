@@ -16,6 +16,7 @@ export type {
   TransformStep,
 } from './definition';
 export { DefinitionFollower } from './follower';
-export { appendDefinition, appendDeletion, appendTenantDeletion, readLog } from './log';
-export { resealDefinitions, sealedInRedis } from './reseal';
+export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';
+export { countCachedPayloads, dropCachedPayloads } from './payloads';
+export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';
