@@ -246,11 +246,7 @@ export const unreachable: readonly {
       'answers.smallAnswerBytesMax',
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
       ...['places.listPlacesMax', 'places.placedListsMax'],
-      ...[
-        'argument-names.namesMax',
-        'argument-names.partsMax',
-        'queue-depths.countedRowsMax',
-      ],
+      ...['argument-names.namesMax', 'argument-names.partsMax', 'queue-depths.countedRowsMax'],
     ],
   },
   {

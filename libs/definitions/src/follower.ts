@@ -197,7 +197,8 @@ export class DefinitionFollower {
     const askedAt = performance.now();
     if (epoch === undefined || askedAt - this.#toldAt >= postgresAwayMaxMs) return false;
     const known = await writers.ask(epoch);
-    if (known === undefined || this.head?.epoch !== epoch || this.head.version < known) return false;
+    if (known === undefined || this.head?.epoch !== epoch || this.head.version < known)
+      return false;
     this.#extend(askedAt, 'writers');
     return true;
   }
@@ -214,7 +215,8 @@ export class DefinitionFollower {
       this.#logHead = list.head;
       const continues = list.head.epoch === applied?.epoch && list.head.version >= list.after;
       if (list.isStandby || (applied && !continues)) this.#leaseUntil = 0;
-      if (list.isStandby) throw new Problem('service_unavailable', { cause: new StandbyAnswered() });
+      if (list.isStandby)
+        throw new Problem('service_unavailable', { cause: new StandbyAnswered() });
       if (applied && !continues) {
         await this.#replica.forget();
         continue;

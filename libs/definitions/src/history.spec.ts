@@ -166,10 +166,7 @@ async function keepChecking(check: () => void): Promise<void> {
 }
 
 it('no follower is ever a second behind an acknowledgement or goes back', async () => {
-  const writers = [
-    await startNode({ writes: true }),
-    await startNode({ writes: true }),
-  ];
+  const writers = [await startNode({ writes: true }), await startNode({ writes: true })];
   const gateways = [
     await startNode({ writes: false }),
     await startNode({ writes: false }),

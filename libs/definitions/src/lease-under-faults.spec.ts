@@ -137,9 +137,9 @@ describe('a lease ends', () => {
   });
 
   it('when the head of the log is lower than it was: what came after it is forgotten', async () => {
-    const before = (await stage.management.query<{ version: string }>(
-      'SELECT version FROM definition_head',
-    ))[0]?.version;
+    const before = (
+      await stage.management.query<{ version: string }>('SELECT version FROM definition_head')
+    )[0]?.version;
     const id = await announced();
     const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
     await admin.transaction(async (sql) => {
@@ -246,17 +246,13 @@ describe('calls end with 503, since a change may be unknown,', () => {
     await through.close();
   });
 
-  it('when a writer was killed, and go on once others have been without its sign for long', async () => {
+  it('when a writer was killed: nobody knows what it acknowledged last', async () => {
     await raw.hset(writersKey, randomUUID(), '7');
     await toPostgres.cut();
     await refusesCalls(gateway);
-    await toPostgres.restore();
-    await waitFor(async () => (await raw.hlen(writersKey)) === 1, { timeoutMs: 60_000 });
-    await toPostgres.cut();
-    await trusts(gateway, 'writers');
-  }, 90_000);
+  });
 
-  it('when a writer was stopped meanwhile: nobody knows what it acknowledged last', async () => {
+  it('when a writer was stopped meanwhile', async () => {
     const other = writer({ databaseUrl: toPostgres.url });
     await other.start();
     await toPostgres.cut();

@@ -71,7 +71,14 @@ export class Payloads {
     const fields = entries.map(fieldOf);
     const sizes = entries.map(({ bytes }) => bytes);
     try {
-      const values = await this.redis.callBuffer('EVAL', findScript, 1, payloadsKey, ...fields, ...sizes);
+      const values = await this.redis.callBuffer(
+        'EVAL',
+        findScript,
+        1,
+        payloadsKey,
+        ...fields,
+        ...sizes,
+      );
       const found = matching(entries, values as (Buffer | null)[]);
       this.taken.redis += found.size;
       return found;

@@ -214,11 +214,7 @@ export function isProven(ring: KeyRing, refusal: Refusal, proof: string): boolea
   });
 }
 
-function hashOf(
-  ring: KeyRing,
-  version: number,
-  { writer, known, asker, ticket }: Refusal,
-): Buffer {
+function hashOf(ring: KeyRing, version: number, { writer, known, asker, ticket }: Refusal): Buffer {
   return createHmac('sha256', ring.derive(version, 'definitions in Redis: refusal', ''))
     .update(`${writer} ${formatHead(known)} ${asker} ${ticket}`)
     .digest();

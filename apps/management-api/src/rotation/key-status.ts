@@ -24,7 +24,12 @@ export async function keyStatus({ database, redis, ring }: RotationContext): Pro
   // Read after Redis: payloads put there meanwhile are sealed by a key that Postgres shows now, or
   // a newer one.
   const counts = new Map((await sealedCounts(database)).map((count) => [count.version, count]));
-  const versions = new Set([...ring.versions, sealing, ...counts.keys(), ...(cached?.keys() ?? [])]);
+  const versions = new Set([
+    ...ring.versions,
+    sealing,
+    ...counts.keys(),
+    ...(cached?.keys() ?? []),
+  ]);
   const uses = [...versions].sort((a, b) => a - b);
   return {
     sealing,
@@ -49,7 +54,9 @@ export function isUnused({ dataKeys, definitions, inRedis }: KeyUse): boolean {
 
 const answersWithinMs = 2_000;
 
-export async function untilRedisAnswers<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
+export async function untilRedisAnswers<Value>(
+  ask: () => Promise<Value>,
+): Promise<Value | undefined> {
   const until = performance.now() + answersWithinMs;
   for (;;) {
     try {

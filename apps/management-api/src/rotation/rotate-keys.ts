@@ -3,7 +3,13 @@ import { raiseSealingVersion, sealedCounts, sealingVersion } from '@glovebox/dat
 import { dropCachedPayloads, resealDefinitions } from '@glovebox/definitions';
 import { UnknownMasterKey } from '@glovebox/seal';
 import type { RotationContext } from './context';
-import { describeStatus, isUnused, keyStatus, untilRedisAnswers, type KeyStatus } from './key-status';
+import {
+  describeStatus,
+  isUnused,
+  keyStatus,
+  untilRedisAnswers,
+  type KeyStatus,
+} from './key-status';
 import { rewrapDataKeys } from './rewrap-data-keys';
 
 interface Rotation {
