@@ -13,6 +13,7 @@ import type { DefinitionSnapshot } from './snapshot';
 const leaseMs = 1_000;
 /** A connection may be dead and not say so. Postgres is then asked on another one, within the lease. */
 const askAgainAfterMs = 400;
+const askEveryMs = 250;
 const startAgainAfterMs = 250;
 
 /** The source of the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
@@ -26,7 +27,6 @@ interface FollowerOptions {
   readonly writers: WriterPoll;
   /** Time that calls go on while Postgres refuses every writer. 0: not at all. */
   readonly postgresAwayMaxMs?: number;
-  readonly intervalMs?: number;
   readonly onFault?: (error: unknown) => void;
 }
 
@@ -148,9 +148,8 @@ export class DefinitionFollower {
   }
 
   async #run(): Promise<void> {
-    const { intervalMs = 250 } = this.options;
     while (!this.#stopped.signal.aborted) {
-      await delay(intervalMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
+      await delay(askEveryMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
       if (this.#stopped.signal.aborted) return;
       await this.#extendLease().catch(this.#onFault);
     }
