@@ -17,6 +17,6 @@ export type {
 } from './definition';
 export { DefinitionFollower } from './follower';
 export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';
-export { countCachedPayloads, dropCachedPayloads } from './payloads';
+export { countCachedPayloads, removeOlderPayloads } from './payloads';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

@@ -121,23 +121,32 @@ function matching(entries: readonly ListedEntry[], values: readonly (Buffer | nu
   return found;
 }
 
-/** Drops the cache. Processes that need a payload read it from Postgres. */
-export async function dropCachedPayloads(redis: Redis): Promise<void> {
-  await redis.unlink(payloadsKey);
-}
-
-/** Counts the cached payloads by the version of the master key that sealed them. */
+/** Counts the payloads in Redis by the version of the master key that sealed them. 0: no key did. */
 export async function countCachedPayloads(redis: Redis): Promise<Map<number, number>> {
   const counts = new Map<number, number>();
+  for await (const { sealedBy } of cachedPayloads(redis)) {
+    counts.set(sealedBy, (counts.get(sealedBy) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Removes what older master keys sealed. A process that needs such a payload reads Postgres. */
+export async function removeOlderPayloads(redis: Redis, masterVersion: number): Promise<void> {
+  for await (const { field, sealedBy } of cachedPayloads(redis)) {
+    if (sealedBy < masterVersion) await redis.hdel(payloadsKey, field);
+  }
+}
+
+async function* cachedPayloads(
+  redis: Redis,
+): AsyncGenerator<{ readonly field: Buffer; readonly sealedBy: number }> {
   let cursor = '0';
   do {
-    const [next, fields] = await redis.hscanBuffer(payloadsKey, cursor, 'COUNT', 500);
+    const [next, found] = await redis.hscanBuffer(payloadsKey, cursor, 'COUNT', 500);
     cursor = next.toString();
-    for (const [at, value] of fields.entries()) {
-      if (at % 2 === 0) continue;
-      const version = masterVersionOf(value) ?? 0;
-      counts.set(version, (counts.get(version) ?? 0) + 1);
+    for (let at = 0; at < found.length; at += 2) {
+      const [field, value] = [found[at], found[at + 1]];
+      if (field && value) yield { field, sealedBy: masterVersionOf(value) ?? 0 };
     }
   } while (cursor !== '0');
-  return counts;
 }

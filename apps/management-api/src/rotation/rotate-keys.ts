@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { raiseSealingVersion, sealedCounts, sealingVersion } from '@glovebox/database';
-import { dropCachedPayloads, resealDefinitions } from '@glovebox/definitions';
+import { removeOlderPayloads, resealDefinitions } from '@glovebox/definitions';
 import { UnknownMasterKey } from '@glovebox/seal';
 import type { RotationContext } from './context';
 import {
@@ -75,12 +75,13 @@ async function requireRing({ database, ring }: RotationContext, to: number): Pro
 const clearedWithinMs = 10_000;
 
 /**
- * Drops the cached definitions, as often as a process that was late brings back one of an older key.
+ * Removes the cached definitions of older keys, also those that a process brings back late.
  */
 async function clearRedis(ctx: RotationContext): Promise<KeyStatus> {
   const until = performance.now() + clearedWithinMs;
   for (;;) {
-    await untilRedisAnswers(() => dropCachedPayloads(ctx.redis));
+    const sealing = await sealingVersion(ctx.database, ctx.ring.newestVersion);
+    await untilRedisAnswers(() => removeOlderPayloads(ctx.redis, sealing));
     const status = await keyStatus(ctx);
     // Damaged entries stay in Postgres, and any process may put them into Redis.
     const isLeft = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
