@@ -4,7 +4,7 @@ import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
 const { opsUrls } = JSON.parse(readFileSync(devFile(), 'utf8')) as {
-  readonly opsUrls: Readonly<Record<'worker' | 'management-api', string>>;
+  readonly opsUrls: Readonly<Record<'worker' | 'management-api' | 'gateway', string>>;
 };
 
 let receiver: Receiver;
@@ -53,11 +53,18 @@ it.each(['runs', 'deliveries'])('the worker shows the depth of its queue: %s', a
   expect(await sample('worker', oldest)).toBeGreaterThanOrEqual(0);
 });
 
-it.each(['worker', 'management-api'] as const)(
-  'the lag of the relay in %s is below a second after a change',
+it.each(['worker', 'management-api', 'gateway'] as const)(
+  'a change shows in the definitions of %s, whose knowledge of the log is less than a second old',
   async (app) => {
+    const told = `glovebox_definitions_told_seconds{app="${app}"}`;
+    const taken = async (): Promise<number> => {
+      const from = (store: string) =>
+        sample(app, `glovebox_definitions_taken_total{store="${store}",app="${app}"}`);
+      return ((await from('redis')) ?? 0) + ((await from('postgres')) ?? 0);
+    };
+    const before = await taken();
     await reactorOf(product, 'module.exports = async () => ({});');
-    const lag = (unit: string) => sample(app, `glovebox_relay_lag_${unit}{app="${app}"}`);
-    await until(async () => (await lag('versions')) === 0 && ((await lag('seconds')) ?? 9) < 1);
+    await until(async () => (await taken()) > before);
+    expect(await sample(app, told)).toBeLessThan(1);
   },
 );

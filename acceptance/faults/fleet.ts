@@ -118,10 +118,10 @@ async function ready(child: ChildProcess, url: string): Promise<void> {
   const deadline = performance.now() + 60_000;
   for (;;) {
     const answer = await fetch(url).catch(() => undefined);
-    await answer?.text();
+    const text = await answer?.text();
     if (answer?.status === 200) return;
     if (child.exitCode !== null) throw new Error(`${url}: ended with ${child.exitCode}`);
-    if (performance.now() > deadline) throw new Error(`${url} is not ready`);
+    if (performance.now() > deadline) throw new Error(`${url} is not ready: ${text}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -147,11 +147,10 @@ describe('the management API', () => {
   it('has made a whole and lasting change when it is killed after the push', async () => {
     for (const round of rounds('pushed')) {
       const before = await stored();
+      const cached = () => redis.hget('{glovebox}:definitions:payloads', `proxy:${proxy.id}`);
+      const older = await cached();
       startChange(round);
-      await until(async () => {
-        const head = await redis.get('{glovebox}:definitions:head');
-        return Number(head?.split(':')[1]) > before.head;
-      });
+      await until(async () => (await cached()) !== older);
       management.signal('SIGKILL');
       await until(
         async () => (await forwardedTo()) === `${receiver.url}/${round}`,

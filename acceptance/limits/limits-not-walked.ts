@@ -239,19 +239,14 @@ export const unreachable: readonly {
     reason: 'bounds the work of a process, and changes no answer',
     limits: [
       ...['span-sender.queueMax', 'rate-limit.toldTogetherMax', 'rate-limit.untoldMax'],
-      ...['log.logPartEntriesMax', 'log.logPartBytesMax', 'redis-scripts.provenPartsMax'],
+      ...['log.logPartEntriesMax', 'log.logPartBytesMax'],
       ...['expand-stream.batchBytesMax', 'document-path.namedStepsMax', 'run-log.waitingBytesMax'],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
       'answers.smallAnswerBytesMax',
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
       ...['places.listPlacesMax', 'places.placedListsMax'],
-      ...[
-        'redis-scripts.goneMax',
-        'argument-names.namesMax',
-        'argument-names.partsMax',
-        'queue-depths.countedRowsMax',
-      ],
+      ...['argument-names.namesMax', 'argument-names.partsMax', 'queue-depths.countedRowsMax'],
     ],
   },
   {

@@ -21,7 +21,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
-import { connectStores } from '@glovebox/stores';
+import { connectStores, observeDefinitions } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/caller';
@@ -112,7 +112,6 @@ export async function createGatewayContext(
   const stores = await connectStores({
     app: 'gateway',
     config,
-    relays: false,
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault,
   });
@@ -147,6 +146,7 @@ export async function createGatewayContext(
     connections,
   });
 
+  observeDefinitions(registry, follower);
   const metrics = createMetrics(registry, { follower, destinations });
   const shares = createCallShares(config);
   const tokenUses = new TokenUses(database);

@@ -14,7 +14,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, type Shares } from '@glovebox/shares';
-import { connectStores, observeRelay } from '@glovebox/stores';
+import { connectStores, observeDefinitions } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createPageShares } from './shares/page-shares';
@@ -83,7 +83,6 @@ export async function createManagementContext(
   const stores = await connectStores({
     app: 'management-api',
     config,
-    relays: true,
     writes: true,
     onFault,
   }).catch(async (error: unknown) => {
@@ -108,7 +107,7 @@ export async function createManagementContext(
     page_bytes: pageBytes,
   });
 
-  observeRelay(registry, stores.definitions.relay);
+  observeDefinitions(registry, stores.definitions.follower);
 
   const callRate = createRateLimit({
     name: 'management',

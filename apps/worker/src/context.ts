@@ -11,7 +11,7 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
-import { connectStores, observeRelay } from '@glovebox/stores';
+import { connectStores, observeDefinitions } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 import { createMetrics, type WorkerMetrics } from './observing/metrics';
@@ -57,7 +57,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);
-  const stores = await connectStores({ app: 'worker', config, relays: true, onFault });
+  const stores = await connectStores({ app: 'worker', config, onFault });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
@@ -69,7 +69,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const tokenUses = new TokenUses(database);
   const registry = createRegistry('worker');
-  observeRelay(registry, stores.definitions.relay);
+  observeDefinitions(registry, stores.definitions.follower);
   return {
     config,
     logger,

@@ -42,7 +42,7 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
         await enterTenant(sql, definition.tenantId);
         return appendDefinition(sql, parseKeyRing(keyRing), definition);
       });
-      await ctx.definitions.announce(version);
+      await ctx.definitions.follower.reach(version);
     },
 
     /** Deletes all definitions of a tenant, as its deletion does. */

@@ -1,16 +1,15 @@
 import { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
+import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
-import { DefinitionRelay } from './relay';
+import { WriterPoll, WriterSigns } from './postgres-away';
 
 export interface DefinitionConnection {
   readonly follower: DefinitionFollower;
-  /** Runs only if `relays` is set. */
-  readonly relay: DefinitionRelay;
   /** For single quick commands: it answers or fails within 200 ms. */
   readonly redis: Redis;
-  /** Tells every process of a change committed here. This process applies it without Redis, too. */
+  /** Tells every process of a change committed here. Only where `writes` is set. */
   announce(version: number): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
@@ -25,8 +24,7 @@ export function connectDefinitions(options: {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly ring: KeyRing;
-  readonly relays: boolean;
-  /** True if this process acknowledges changes of definitions. Such a process relays, too. */
+  /** True if this process acknowledges changes of definitions. */
   readonly writes?: boolean;
   /** Time that calls go on while Postgres refuses every writer. 0, the default: one lease. */
   readonly postgresAwayMaxMs?: number;
@@ -63,31 +61,27 @@ export function connectDefinitions(options: {
   redis.on('error', onFault);
   subscriber.on('error', onFault);
   const { writes = false, postgresAwayMaxMs = 0 } = options;
-  const follower = new DefinitionFollower({
-    sql,
-    ring,
-    redis,
-    subscriber,
-    postgresAwayMaxMs,
-    onFault,
-  });
-  const relay = new DefinitionRelay({ sql, ring, redis, subscriber, writes, onFault });
+  const stores = { sql, ring, redis, subscriber, onFault };
+  const writers = new WriterPoll(stores);
+  const follower = new DefinitionFollower({ ...stores, writers, postgresAwayMaxMs });
+  const announcements = new Announcements({ ...stores, follower, writes });
+  const signs = new WriterSigns({ ...stores, follower });
 
   return {
     follower,
-    relay,
     redis,
-    async announce(version) {
-      await relay.announce(version);
-      await follower.reach(version);
-    },
+    announce: (version) => announcements.announce(version),
     async start() {
+      announcements.start();
+      if (postgresAwayMaxMs > 0) writers.start();
       await follower.start();
-      if (options.relays) relay.start();
+      if (writes) await signs.start();
     },
     async close() {
+      announcements.stop();
+      writers.stop();
+      await signs.stop();
       await follower.stop();
-      await relay.stop();
       disconnect(redis);
       disconnect(subscriber);
       await sql.close();

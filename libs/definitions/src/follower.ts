@@ -1,74 +1,61 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Sql } from '@glovebox/database';
+import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { keepSubscribed } from './keep-subscribed';
-import { readLog, type Head } from './log';
-import {
-  acknowledgementChannel,
-  changeChannel,
-  parseHead,
-  RedisPrefix,
-  type Look,
-} from './redis-prefix';
-import { isAnswerProven, isComplete, PartIncomplete, versionOfRefusal } from './relay-proofs';
+import { listLog, type LogHead, type LogList } from './log';
+import { Payloads } from './payloads';
+import type { WriterPoll } from './postgres-away';
 import { Replica } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
-import { Tickets } from './tickets';
 
 /** Knowledge of one moment is in force for at most a second after it. */
 const leaseMs = 1_000;
-/** With less of the lease left, Postgres is asked. Two tries fit in before its end. */
-const askPostgresBelowMs = 600;
+/** A connection may be dead and not say so. Postgres is then asked on another one, within the lease. */
+const askAgainAfterMs = 400;
+const askEveryMs = 250;
 const startAgainAfterMs = 250;
 
 /** The source of the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
-type LeaseSource = 'redis' | 'postgres' | 'writers';
+type LeaseSource = 'postgres' | 'writers';
 
 interface FollowerOptions {
   readonly sql: Sql;
   readonly ring: KeyRing;
   /** For commands only. It answers or fails quickly, and never queues while it is not connected. */
   readonly redis: Redis;
-  readonly subscriber: Redis;
-  readonly intervalMs?: number;
-  /** Time that Redis may stand in for a Postgres that refuses every writer. 0: not at all. */
+  readonly writers: WriterPoll;
+  /** Time that calls go on while Postgres refuses every writer. 0: not at all. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault?: (error: unknown) => void;
 }
 
 /**
- * Keeps this process's definitions at the head of the log, under a lease. When a relay has read
- * Postgres after a ticket of this process was drawn, Redis extends the lease to a second after the
- * drawing. So only this process's own clock counts, and a Redis that was restored, emptied or
- * replaced has no answer to a ticket that it never saw.
+ * Keeps this process's definitions at the head of the log, under a lease. Postgres tells the head
+ * and what is new. The lease ends a second after Postgres was asked, on this process's own clock.
  */
 export class DefinitionFollower {
-  readonly #id = randomUUID();
-  readonly #prefix: RedisPrefix;
+  readonly #payloads: Payloads;
   readonly #replica: Replica;
-  readonly #tickets = new Tickets();
   readonly #stopped = new AbortController();
   readonly #onFault: (error: unknown) => void;
   #leaseUntil = 0;
   #source: LeaseSource | undefined;
-  /** The time at which Postgres's head was last known. */
-  #postgresKnownAt = -Infinity;
+  /** The time at which Postgres was last asked for a head that is applied. */
+  #toldAt = performance.now();
   /** The head of the log at its last reading. Undefined before the first. */
-  #logHead: Head | undefined;
+  #logHead: LogHead | undefined;
   #isLoaded = false;
-  #looking: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
+  #extending: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
   #loop: Promise<void> | undefined;
-  #subscription: { stop(): void } | undefined;
 
   constructor(private readonly options: FollowerOptions) {
+    const { sql, ring, redis } = options;
     this.#onFault = (error) => options.onFault?.(error);
-    this.#prefix = new RedisPrefix(options.redis);
-    this.#replica = new Replica(options.ring, this.#onFault);
+    this.#payloads = new Payloads(sql, redis, this.#onFault);
+    this.#replica = new Replica(ring, this.#onFault);
   }
 
   /**
@@ -76,9 +63,6 @@ export class DefinitionFollower {
    * definitions already read are kept, and reading goes on from there.
    */
   async start(): Promise<void> {
-    this.#subscription = keepSubscribed(this.options.subscriber, changeChannel, (message) => {
-      void this.#onChange(message);
-    });
     await this.#load();
     this.#isLoaded = true;
     this.#loop = this.#run();
@@ -99,7 +83,6 @@ export class DefinitionFollower {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#subscription?.stop();
     await this.#loop;
   }
 
@@ -115,7 +98,7 @@ export class DefinitionFollower {
     return this.#replica.snapshot;
   }
 
-  /** Returns the definitions, and asks the stores first if the lease is over. */
+  /** Returns the definitions, and asks Postgres first if the lease is over. */
   async current(): Promise<DefinitionSnapshot> {
     const fresh = this.fresh();
     if (fresh) return fresh;
@@ -136,7 +119,7 @@ export class DefinitionFollower {
     }
   }
 
-  get head(): Head | undefined {
+  get head(): LogHead | undefined {
     return this.#replica.head;
   }
 
@@ -154,14 +137,21 @@ export class DefinitionFollower {
     return Math.max(0, this.#leaseUntil - performance.now());
   }
 
+  /** Time since Postgres was asked for the head that is applied. */
+  get toldMsAgo(): number {
+    return performance.now() - this.#toldAt;
+  }
+
+  /** Definitions that this process took, by the store that they came from. */
+  get taken(): Readonly<Record<'redis' | 'postgres', number>> {
+    return this.#payloads.taken;
+  }
+
   async #run(): Promise<void> {
-    const { intervalMs = 250 } = this.options;
     while (!this.#stopped.signal.aborted) {
-      await delay(intervalMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
+      await delay(askEveryMs, undefined, { signal: this.#stopped.signal }).catch(() => undefined);
       if (this.#stopped.signal.aborted) return;
-      await this.#look().catch(this.#onFault);
-      // This is not awaited: a Postgres that hangs must not keep this process from Redis.
-      if (this.leaseLeftMs < askPostgresBelowMs) this.#read().catch(this.#onFault);
+      await this.#extendLease().catch(this.#onFault);
     }
   }
 
@@ -170,7 +160,7 @@ export class DefinitionFollower {
    * hangs one second.
    */
   async #renew(): Promise<void> {
-    const stores = this.#askStores();
+    const stores = this.#extendLease();
     const over = stores.then(() => true);
     for (;;) {
       const before = this.#replica.head?.version;
@@ -185,114 +175,86 @@ export class DefinitionFollower {
     }
   }
 
-  async #askStores(): Promise<void> {
-    await this.#look().catch(this.#onFault);
-    if (!this.fresh()) await this.#read();
+  /** Asks Postgres. Where it refuses connections, asks the writers. */
+  #extendLease(): Promise<void> {
+    this.#extending ??= this.#askStores().finally(() => (this.#extending = undefined));
+    return this.#extending;
   }
 
-  async #onChange(message: string): Promise<void> {
-    const head = parseHead(message);
-    if (!head) return;
+  async #askStores(): Promise<void> {
     try {
-      // A look under way may have been before this change: then one more is needed.
-      for (let tries = 0; tries < 3 && !this.#has(head); tries += 1) await this.#look();
-      if (!this.#has(head)) await this.#read();
-      const version = this.#replica.head?.version;
-      if (!this.#has(head) || version === undefined) return;
-      await this.options.redis.publish(acknowledgementChannel, `${this.#id} ${version}`);
+      await this.#read();
     } catch (error) {
-      this.#onFault(error);
+      if (!refusesConnections(error) || !(await this.#extendByWriters())) throw error;
     }
   }
 
-  #has({ epoch, version }: Head): boolean {
-    const has = this.#replica.head;
-    return has?.epoch === epoch && has.version >= version;
-  }
-
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookAtRedis().finally(() => (this.#looking = undefined));
-    return this.#looking;
+  /** See docs/adr/0013. Returns false unless this process has all that any writer acknowledged. */
+  async #extendByWriters(): Promise<boolean> {
+    const { writers, postgresAwayMaxMs = 0 } = this.options;
+    const epoch = this.head?.epoch;
+    const askedAt = performance.now();
+    if (epoch === undefined || askedAt - this.#toldAt >= postgresAwayMaxMs) return false;
+    const known = await writers.ask(epoch);
+    if (known === undefined || this.head?.epoch !== epoch || this.head.version < known)
+      return false;
+    this.#extend(askedAt, 'writers');
+    return true;
   }
 
   #read(): Promise<void> {
-    this.#reading ??= this.#readPostgres().finally(() => (this.#reading = undefined));
+    this.#reading ??= this.#readLog().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
-  async #lookAtRedis(): Promise<void> {
+  async #readLog(): Promise<void> {
     for (;;) {
       const applied = this.#replica.head;
-      if (!applied) return;
-      const ticket = this.#tickets.draw(performance.now());
-      const look = await this.#prefix.look(this.#id, ticket, applied.version);
-      const { head } = look?.part ?? {};
-      // The copy is of another database, or behind this process. Postgres knows more.
-      if (!look || head?.epoch !== applied.epoch || head.version < applied.version) return;
-      // Entries without proof are read from Postgres.
-      if (!isComplete(this.options.ring, look.part, look.manifests)) {
-        this.#onFault(new PartIncomplete(look.part));
-        return;
-      }
-      if (!(await this.#replica.apply(look.part, 'redis'))) return;
-      this.#believe(look);
-      if (look.part.upTo === head.version) return;
-    }
-  }
-
-  #believe(look: Look): void {
-    const { part, answered } = look;
-    if (answered && this.#has(answered.head) && this.#isProven(answered)) {
-      const drawnAt = this.#tickets.drawnAt(answered.ticket);
-      if (drawnAt !== undefined) this.#knowPostgres(drawnAt, 'redis');
-    }
-    const { postgresAwayMaxMs = 0 } = this.options;
-    const refusedAt = this.#tickets.drawnAt(this.#refusedAfter(look));
-    if (refusedAt === undefined || part.upTo !== part.head.version) return;
-    // All that a writer acknowledged before the drawing was in this Redis: see docs/adr/0013.
-    if (refusedAt - this.#postgresKnownAt < postgresAwayMaxMs) this.#extend(refusedAt, 'writers');
-  }
-
-  /** The ticket after which Postgres refused every writer, if none of them knew of more. Else 0. */
-  #refusedAfter({ part, refusals }: Look): number {
-    const tickets = refusals.map(({ writer, ticket, proof }) => {
-      const said = { writer, follower: this.#id, ticket };
-      const { epoch } = part.head;
-      const version = versionOfRefusal(this.options.ring, said, epoch, proof);
-      return version !== undefined && this.#has({ epoch, version }) ? ticket : 0;
-    });
-    return tickets.length === 0 ? 0 : Math.min(...tickets);
-  }
-
-  #isProven({ head, ticket, proof }: NonNullable<Look['answered']>): boolean {
-    return isAnswerProven(this.options.ring, { head, follower: this.#id, ticket }, proof);
-  }
-
-  async #readPostgres(): Promise<void> {
-    for (;;) {
-      const readAt = performance.now();
-      const applied = this.#replica.head;
-      const part = await readLog(this.options.sql, applied?.version ?? 0);
-      this.#logHead = part.head;
-      const continues = part.head.epoch === applied?.epoch && part.head.version >= part.after;
+      const { askedAt, list } = await this.#list(applied?.version ?? 0);
+      this.#logHead = list.head;
+      const continues = list.head.epoch === applied?.epoch && list.head.version >= list.after;
+      if (list.isStandby || (applied && !continues)) this.#leaseUntil = 0;
+      if (list.isStandby)
+        throw new Problem('service_unavailable', { cause: new StandbyAnswered() });
       if (applied && !continues) {
-        this.#leaseUntil = 0;
         await this.#replica.forget();
-      } else if ((await this.#replica.apply(part, 'postgres')) && part.upTo === part.head.version) {
-        this.#knowPostgres(readAt, 'postgres');
+        continue;
+      }
+      const part = await this.#payloads.fetch(list);
+      if ((await this.#replica.apply(part)) && part.upTo === part.head.version) {
+        this.#toldAt = Math.max(this.#toldAt, askedAt);
+        this.#extend(askedAt, 'postgres');
         return;
       }
     }
   }
 
-  #knowPostgres(at: number, source: LeaseSource): void {
-    this.#postgresKnownAt = Math.max(this.#postgresKnownAt, at);
-    this.#extend(at, source);
+  async #list(after: number): Promise<{ askedAt: number; list: LogList }> {
+    const ask = async () => {
+      const askedAt = performance.now();
+      return { askedAt, list: await listLog(this.options.sql, after) };
+    };
+    const first = ask();
+    const answered = new AbortController();
+    const isLate = delay(askAgainAfterMs, true, { signal: answered.signal });
+    try {
+      const late = await Promise.race([first.then(() => false), isLate]);
+      return await (late ? Promise.race([first, ask()]) : first);
+    } finally {
+      answered.abort();
+    }
   }
 
   #extend(knownAt: number, source: LeaseSource): void {
     if (knownAt + leaseMs <= this.#leaseUntil) return;
     this.#leaseUntil = knownAt + leaseMs;
     this.#source = source;
+  }
+}
+
+class StandbyAnswered extends Error {
+  constructor() {
+    super('Postgres is a standby: it may lack what the primary has acknowledged');
+    this.name = 'StandbyAnswered';
   }
 }

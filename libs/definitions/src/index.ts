@@ -17,6 +17,7 @@ export type {
 } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
-export { appendDefinition, appendDeletion, appendTenantDeletion, readLog } from './log';
-export { resealDefinitions, sealedInRedis } from './reseal';
+export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';
+export { countCachedPayloads, removeOlderPayloads } from './payloads';
+export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

@@ -1,9 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
-import { logPartBytesMax, readLog, type LogPart } from './log';
-import { RedisPrefix } from './redis-prefix';
+import { listLog, logPartBytesMax, type LogList } from './log';
 import { startStage, type Stage } from './spec-stage';
 
 const count = 24;
@@ -31,14 +29,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-const bytesOf = ({ entries }: LogPart): number =>
-  entries.reduce((sum, { payload }) => sum + (payload?.length ?? 0), 0);
+const bytesOf = ({ entries }: LogList): number =>
+  entries.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Every part from the beginning of the log to its head. */
-async function partsOf(read: (after: number) => Promise<LogPart>): Promise<LogPart[]> {
-  const parts: LogPart[] = [];
+async function allParts(): Promise<LogList[]> {
+  const parts: LogList[] = [];
   for (let after = 0; ;) {
-    const part = await read(after);
+    const part = await listLog(stage.management, after);
     parts.push(part);
     if (part.upTo === part.head.version) return parts;
     expect(part.upTo).toBeGreaterThan(after);
@@ -46,43 +44,31 @@ async function partsOf(read: (after: number) => Promise<LogPart>): Promise<LogPa
   }
 }
 
-it('large definitions do not make the parts larger in which Postgres and Redis return the log', async () => {
-  const connection = stage.connect({ relays: true });
-  await connection.start();
-  const { head } = await readLog(stage.management, 0);
-  // Not the connection of a follower: it gives up what takes longer than its lease bears.
-  const patient = new Redis(stage.redis.url);
-  const prefix = new RedisPrefix(patient);
-  await waitFor(async () => (await prefix.survey()).head?.version === head.version, {
-    timeoutMs: 30_000,
-  });
-
-  const fromPostgres = await partsOf((after) => readLog(stage.management, after));
-  const fromRedis = await partsOf(async (after) => {
-    const look = await prefix.look(randomUUID(), 1, after);
-    if (!look) throw new Error('Redis is no prefix');
-    return look.part;
-  });
-  patient.disconnect();
-  for (const parts of [fromPostgres, fromRedis]) {
-    expect(parts.flatMap(({ entries }) => entries.map(({ id }) => id))).toEqual(ids);
-    // The entry that takes a part over the limit is its last.
-    for (const part of parts) {
-      expect(bytesOf(part) - (part.entries.at(-1)?.payload?.length ?? 0)).toBeLessThan(
-        logPartBytesMax,
-      );
-    }
-    expect(parts.length).toBeGreaterThan(count / 3);
+it('large definitions do not make the parts larger in which the log is read', async () => {
+  const parts = await allParts();
+  expect(parts.flatMap(({ entries }) => entries.map(({ id }) => id))).toEqual(ids);
+  // The entry that takes a part over the limit is its last.
+  for (const part of parts) {
+    expect(bytesOf(part) - (part.entries.at(-1)?.bytes ?? 0)).toBeLessThan(logPartBytesMax);
   }
+  expect(parts.length).toBeGreaterThan(count / 3);
+});
+
+it('large definitions are read from Redis once a process has put them there', async () => {
+  const [first, second] = [stage.connect(), stage.connect()];
+  await first.start();
+  expect(first.follower.taken).toEqual({ redis: 0, postgres: count });
+  await second.start();
+  expect(second.follower.taken).toEqual({ redis: count, postgres: 0 });
 }, 60_000);
 
 it('a part that is full by its bytes ends with the version of its last entry', async () => {
-  const part = await readLog(stage.management, 0);
+  const part = await listLog(stage.management, 0);
   expect(part.upTo).toBe(part.entries.at(-1)?.version);
   expect(part.upTo).toBeLessThan(part.head.version);
-  const rest = await readLog(stage.management, part.head.version - 1);
+  const rest = await listLog(stage.management, part.head.version - 1);
   expect([rest.entries.length, rest.upTo]).toEqual([1, rest.head.version]);
-  const nothing = await readLog(stage.management, part.head.version);
+  const nothing = await listLog(stage.management, part.head.version);
   expect([nothing.entries.length, nothing.upTo]).toEqual([0, nothing.head.version]);
 });
 

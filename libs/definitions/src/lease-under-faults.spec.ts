@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { connectDatabase } from '@glovebox/database';
 import { startTcpRelay, waitFor, type TcpRelay } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
-import { changeChannel, keys } from './redis-scripts';
-import { copyRedis, putBack, startStage, type Stage } from './spec-stage';
+import { changeChannel } from './announcements';
+import { questionChannel, writersKey } from './postgres-away';
+import { startStage, type Stage } from './spec-stage';
 
 let stage: Stage;
 let toPostgres: TcpRelay;
@@ -28,7 +30,7 @@ beforeEach(async () => {
     postgresAwayMaxMs: 60_000,
   });
   await Promise.all([api.start(), gateway.start()]);
-  await trusts(gateway, 'redis');
+  await trusts(gateway, 'postgres');
 });
 
 afterEach(async () => {
@@ -42,13 +44,13 @@ afterAll(async () => {
 });
 
 const writer = (options: { databaseUrl?: string; redisUrl?: string } = {}): DefinitionConnection =>
-  stage.connect({ relays: true, writes: true, ...options });
+  stage.connect({ writes: true, ...options });
 const trusts = ({ follower }: DefinitionConnection, source: string | undefined): Promise<unknown> =>
   waitFor(() => follower.source === source, { timeoutMs: 10_000 });
 
 async function announced(): Promise<string> {
   const id = randomUUID();
-  await api.relay.announce(await stage.write(stage.reactor(id)));
+  await api.announce(await stage.write(stage.reactor(id)));
   await waitFor(() => stage.find(gateway, id));
   return id;
 }
@@ -81,35 +83,87 @@ describe('a lost message', () => {
   });
 });
 
-describe('Redis', () => {
-  it('is replaced by Postgres while it stalls, and believed again when it answers', async () => {
+describe('a Redis that stalls', () => {
+  it('ends no lease, and changes are in force', async () => {
     const id = await announced();
+    let ended = 0;
+    const watch = setInterval(() => (ended += gateway.follower.fresh() ? 0 : 1), 5);
     toRedis.stall();
-    await trusts(gateway, 'postgres');
-    await api.relay.announce(await stage.remove(id));
-    await waitFor(() => gateway.follower.fresh() && !stage.find(gateway, id));
+    for (let nth = 0; nth < 5; nth += 1) await announced();
+    await api.announce(await stage.remove(id));
+    await waitFor(() => !stage.find(gateway, id));
     await toRedis.restore();
-    await trusts(gateway, 'redis');
-    expect(stage.find(gateway, id)).toBeUndefined();
+    await announced();
+    clearInterval(watch);
+    expect(ended).toBe(0);
+  });
+});
+
+describe('a lease ends', () => {
+  it('when Postgres is a standby, and begins anew when it is the primary', async () => {
+    await stage.management.query('SELECT 1');
+    const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+    await admin.query('CREATE SCHEMA IF NOT EXISTS standby');
+    await admin.query('GRANT USAGE ON SCHEMA standby TO PUBLIC');
+    const answer = (isStandby: boolean) =>
+      admin.query(
+        `CREATE OR REPLACE FUNCTION standby.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT ${isStandby}'`,
+      );
+    await answer(false);
+    const url = new URL(stage.database.dataUrl);
+    url.searchParams.set('options', '-c search_path=standby,pg_catalog,public');
+    const moved = stage.connect({ databaseUrl: url.href, postgresAwayMaxMs: 60_000 });
+    await moved.start();
+    await answer(true);
+    await refusesCalls(moved);
+    await answer(false);
+    await trusts(moved, 'postgres');
+    await admin.close();
   });
 
-  it('extends no lease while no relay writes to it', async () => {
-    await api.relay.stop();
-    await trusts(gateway, 'postgres');
-  });
-
-  it('extends no lease after it was put back to an earlier state', async () => {
+  it('when the log is that of another database, which is read from its beginning', async () => {
     const id = await announced();
-    const copy = await copyRedis(raw);
-    await api.relay.announce(await stage.remove(id));
-    await api.close();
-    await toPostgres.cut();
-    await putBack(raw, copy);
-    await refusesCalls(gateway);
-    await toPostgres.restore();
-    await gateway.follower.current();
-    expect(stage.find(gateway, id)).toBeUndefined();
+    const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+    const [{ payload } = { payload: null }] = await admin.query<{ payload: Buffer }>(
+      'DELETE FROM definition_log WHERE id = $1 RETURNING payload',
+      [id],
+    );
+    expect(payload).not.toBeNull();
+    expect(stage.find(gateway, id)).toBeDefined();
+    await admin.query('UPDATE definition_head SET epoch = gen_random_uuid()');
+    await waitFor(() => gateway.follower.fresh() && !stage.find(gateway, id));
+    await announced();
+    await admin.close();
   });
+
+  it('when the head of the log is lower than it was: what came after it is forgotten', async () => {
+    const before = (
+      await stage.management.query<{ version: string }>('SELECT version FROM definition_head')
+    )[0]?.version;
+    const id = await announced();
+    const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+    await admin.transaction(async (sql) => {
+      await sql.query('DELETE FROM definition_log WHERE id = $1', [id]);
+      await sql.query('UPDATE definition_head SET version = $1', [before]);
+    });
+    await waitFor(() => gateway.follower.head?.version === Number(before));
+    expect(stage.find(gateway, id)).toBeUndefined();
+    await admin.close();
+  });
+});
+
+it('one dead connection to Postgres ends no lease: another one is made within it', async () => {
+  const toOne = await startTcpRelay(stage.database.dataUrl);
+  const follower = stage.connect({ databaseUrl: toOne.url });
+  await follower.start();
+  let ended = 0;
+  const watch = setInterval(() => (ended += follower.follower.fresh() ? 0 : 1), 5);
+  const since = performance.now();
+  toOne.stallOpen();
+  await waitFor(() => performance.now() - since > 3_000);
+  clearInterval(watch);
+  expect(ended).toBe(0);
+  await toOne.close();
 });
 
 describe('while Postgres refuses every writer', () => {
@@ -125,18 +179,25 @@ describe('while Postgres refuses every writer', () => {
       return leases.size === 3;
     });
     await toPostgres.restore();
-    await trusts(gateway, 'redis');
+    await trusts(gateway, 'postgres');
   });
 
-  it('a change that a writer made before is in force', async () => {
+  it('calls end where a change is unknown that a writer made before', async () => {
+    const own = await startTcpRelay(stage.database.dataUrl);
+    const behind = stage.connect({ databaseUrl: own.url, postgresAwayMaxMs: 60_000 });
+    await behind.start();
     const id = await announced();
-    toRedis.stall();
-    await api.relay.announce(await stage.remove(id));
+    await waitFor(() => stage.find(behind, id));
+    await own.cut();
+    await api.announce(await stage.remove(id));
     await toPostgres.cut();
-    await refusesCalls(gateway);
-    await toRedis.restore();
     await trusts(gateway, 'writers');
     expect(stage.find(gateway, id)).toBeUndefined();
+    await refusesCalls(behind);
+    await own.restore();
+    await behind.follower.current();
+    expect(stage.find(behind, id)).toBeUndefined();
+    await own.close();
   });
 
   it('an emptied Redis ends the calls: it cannot stand in for Postgres', async () => {
@@ -145,35 +206,6 @@ describe('while Postgres refuses every writer', () => {
     await trusts(gateway, 'writers');
     await raw.flushall();
     await refusesCalls(gateway);
-  });
-
-  it('a Redis that has less than a writer knows of cannot bring a change back', async () => {
-    const [ownPostgres, ownRedis] = [
-      await startTcpRelay(stage.database.dataUrl),
-      await startTcpRelay(stage.redis.url),
-    ];
-    const behind = stage.connect({
-      databaseUrl: ownPostgres.url,
-      redisUrl: ownRedis.url,
-      postgresAwayMaxMs: 60_000,
-    });
-    await behind.start();
-    const id = await announced();
-    await waitFor(() => stage.find(behind, id));
-    await ownPostgres.cut();
-    const copy = await copyRedis(raw);
-    ownRedis.stall();
-    await api.relay.announce(await stage.remove(id));
-    await toPostgres.cut();
-    await putBack(raw, copy);
-    await ownRedis.restore();
-    const ticket = async (): Promise<number> =>
-      Math.max(...Object.values(await raw.hgetall(keys.tickets)).map(Number));
-    // Looks enough for the relay to have answered them, if it ever did.
-    const drawn = await ticket();
-    await waitFor(async () => (await ticket()) > drawn + 8);
-    await refusesCalls(behind);
-    await Promise.all([ownPostgres.close(), ownRedis.close()]);
   });
 
   it('calls end after the longest time allowed', async () => {
@@ -195,36 +227,68 @@ describe('calls end with 503, since a change may be unknown,', () => {
     const ownLine = await startTcpRelay(stage.redis.url);
     const other = writer({ redisUrl: ownLine.url });
     await other.start();
-    await waitFor(async () => (await raw.hlen(keys.writers)) === 2);
+    await waitFor(async () => (await raw.hlen(writersKey)) === 2);
     await ownLine.cut();
     await toPostgres.cut();
     await refusesCalls(gateway);
     // It did reach Postgres, and acknowledged a change that no message tells of.
-    await other.relay.announce(await stage.write(stage.reactor(randomUUID())));
+    await other.announce(await stage.write(stage.reactor(randomUUID())));
     await refusesCalls(gateway);
     await ownLine.close();
   });
 
-  it('when Postgres refuses this process alone, unless a relay reaches Postgres', async () => {
+  it('when Postgres refuses this process alone', async () => {
     const through = await startTcpRelay(stage.database.dataUrl);
     const cutOff = stage.connect({ databaseUrl: through.url, postgresAwayMaxMs: 60_000 });
     await cutOff.start();
     await through.cut();
-    const id = await announced();
-    await waitFor(() => stage.find(cutOff, id));
-    await trusts(cutOff, 'redis');
-    await api.close();
     await refusesCalls(cutOff);
+    await through.close();
+  });
+
+  it('when a writer was killed: nobody knows what it acknowledged last', async () => {
+    await raw.hset(writersKey, randomUUID(), '7');
+    await toPostgres.cut();
+    await refusesCalls(gateway);
+  });
+
+  it('when a writer was stopped meanwhile', async () => {
+    const other = writer({ databaseUrl: toPostgres.url });
+    await other.start();
+    await toPostgres.cut();
+    await trusts(gateway, 'writers');
+    await other.close();
+    await refusesCalls(gateway);
+  });
+
+  it('when somebody without a key answers in place of the writers', async () => {
+    await toRedis.cut();
+    await api.close();
+    await raw.hset(writersKey, 'writer', '1');
+    const forger = raw.duplicate();
+    await forger.subscribe(questionChannel);
+    let asked = 0;
+    forger.on('message', (_, question: string) => {
+      asked += 1;
+      const [asker = ''] = question.split(' ');
+      const proof = `1:${randomBytes(32).toString('base64')}`;
+      void raw.publish(`{glovebox}:definitions:refusals:${asker}`, `writer 0 ${proof}`);
+    });
+    await toRedis.restore();
+    await toPostgres.cut();
+    await refusesCalls(gateway);
+    await waitFor(() => asked > 1);
+    expect(gateway.follower.fresh()).toBeUndefined();
+    forger.disconnect();
   });
 });
 
 describe('a change of a definition', () => {
-  it('is not acknowledged if Postgres is gone before Redis has it', async () => {
+  it('is not acknowledged if Postgres is gone before this process has read it', async () => {
     const version = await stage.write(stage.reactor(randomUUID()));
     await toPostgres.cut();
-    // A round of the relay may have carried it over; what comes after the cut cannot arrive.
-    const announcing = api.relay.announce(version + 1);
-    await expect(announcing).rejects.toMatchObject({
+    // The follower may have read it by itself; what comes after the cut cannot arrive.
+    await expect(api.announce(version + 1)).rejects.toMatchObject({
       code: 'service_unavailable',
       retryAfterSeconds: 1,
     });
@@ -234,8 +298,9 @@ describe('a change of a definition', () => {
     const lone = writer({ databaseUrl: toPostgres.url, redisUrl: toRedis.url });
     await lone.start();
     await toRedis.cut();
-    await lone.relay.announce(await stage.write(stage.reactor(randomUUID())));
+    const version = await stage.write(stage.reactor(randomUUID()));
+    await lone.announce(version);
     await toPostgres.cut();
-    await expect(lone.relay.announce(1)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(lone.announce(version + 1)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });

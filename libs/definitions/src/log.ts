@@ -10,28 +10,45 @@ export interface LogEntry {
   readonly id: string;
   readonly tenantId: string;
   readonly payload: Buffer | null;
-  /** Proves the version in Redis, where more hands may write than seal. */
-  readonly proof?: string;
+}
+
+/** An entry as Postgres lists it. Without a digest its definition was deleted. */
+export interface ListedEntry extends Omit<LogEntry, 'payload'> {
+  /** SHA-256 of the payload: it tells the payload of this version from any other. */
+  readonly digest: Buffer | null;
+  readonly bytes: number;
 }
 
 /** The end of the log. The epoch is that of the database: another database counts anew. */
-export interface Head {
+export interface LogHead {
   readonly epoch: string;
   readonly version: number;
 }
 
-export function formatHead(head: Head): string {
+export function formatHead(head: LogHead): string {
   return `${head.epoch}:${head.version}`;
 }
 
-export interface LogPart {
+export function parseHead(text: string): LogHead | undefined {
+  const match = /^([0-9a-f-]{36}):(\d+)$/.exec(text);
+  return match ? { epoch: match[1] ?? '', version: Number(match[2]) } : undefined;
+}
+
+interface Part<Entry> {
   /** The version before the part. A reader that has less would miss something. */
   readonly after: number;
-  readonly head: Head;
+  readonly head: LogHead;
   /** The entries in order, each newer than `after`. More may follow a full part. */
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly Entry[];
   /** The version of a reader that has applied the entries: the head, unless the part is full. */
   readonly upTo: number;
+}
+
+export type LogPart = Part<LogEntry>;
+
+export interface LogList extends Part<ListedEntry> {
+  /** A standby may lack what the primary has acknowledged. */
+  readonly isStandby: boolean;
 }
 
 /** A part is full with this many entries … */
@@ -111,53 +128,59 @@ export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<
   return Number(last);
 }
 
-/** Reads the end of the log. */
-export async function readHead(sql: Sql): Promise<Head> {
-  const [head] = await sql.query<{ epoch: string; version: string }>(
-    'SELECT epoch, version FROM definition_head',
-  );
-  if (!head) throw new Error('The definition log has no head');
-  return { epoch: head.epoch, version: Number(head.version) };
+/** Nothing is newer for most readers: then the inner query is not begun. */
+const listAfter = {
+  name: 'list-definitions',
+  text: `SELECT h.epoch, h.version AS head, pg_is_in_recovery() AS "isStandby", l.found, l.version,
+      l.kind, l.id, l.tenant_id AS "tenantId", sha256(l.payload) AS digest,
+      coalesce(octet_length(l.payload), 0) AS bytes
+    FROM definition_head h
+    LEFT JOIN LATERAL (
+      SELECT *, (count(*) OVER ())::int AS found,
+        sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY version)
+          - coalesce(octet_length(payload), 0) AS bytes_before
+      FROM (
+        SELECT * FROM definition_log WHERE h.version > $1 AND version > $1 ORDER BY version LIMIT $2
+      ) next
+    ) l ON l.bytes_before < $3
+    ORDER BY l.version`,
+};
+
+interface ListedRow extends Omit<ListedEntry, 'version'> {
+  readonly epoch: string;
+  readonly head: string;
+  readonly isStandby: boolean;
+  readonly found: number | null;
+  readonly version: string | null;
 }
 
-/**
- * Reads a part of the log after a version, in one snapshot. Entries beyond the part are never
- * fetched.
- */
-export async function readLog(
+/** Lists a part of the log after a version, in one snapshot. */
+export async function listLog(
   sql: Sql,
   after: number,
   entriesMax = logPartEntriesMax,
-): Promise<LogPart> {
-  const rows = await sql.query<{
-    epoch: string;
-    head: string;
-    found: number | null;
-    version: string | null;
-    kind: DefinitionKind;
-    id: string;
-    tenantId: string;
-    payload: Buffer | null;
-  }>(
-    `SELECT h.epoch, h.version AS head, l.found, l.version, l.kind, l.id, l.tenant_id AS "tenantId",
-       l.payload
-     FROM definition_head h
-     LEFT JOIN LATERAL (
-       SELECT *, (count(*) OVER ())::int AS found,
-         sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY version)
-           - coalesce(octet_length(payload), 0) AS bytes_before
-       FROM (SELECT * FROM definition_log WHERE version > $1 ORDER BY version LIMIT $2) next
-     ) l ON l.bytes_before < $3
-     ORDER BY l.version`,
-    [after, entriesMax, logPartBytesMax],
-  );
+): Promise<LogList> {
+  const rows = await sql.query<ListedRow>(listAfter, [after, entriesMax, logPartBytesMax]);
   const first = rows[0];
   if (!first) throw new Error('The definition log has no head');
   const head = { epoch: first.epoch, version: Number(first.head) };
-  const entries = rows.flatMap(({ version, kind, id, tenantId, payload }) =>
-    version === null ? [] : [{ version: Number(version), kind, id, tenantId, payload }],
+  const entries = rows.flatMap(({ version, kind, id, tenantId, digest, bytes }) =>
+    version === null ? [] : [{ version: Number(version), kind, id, tenantId, digest, bytes }],
   );
   const last = entries.at(-1);
   const isFull = entries.length === entriesMax || entries.length < (first.found ?? 0);
-  return { after, head, entries, upTo: last && isFull ? last.version : head.version };
+  const upTo = last && isFull ? last.version : head.version;
+  return { after, head, isStandby: first.isStandby, entries, upTo };
+}
+
+/** Reads payloads by their versions. One whose definition has changed meanwhile is missing. */
+export async function readPayloads(
+  sql: Sql,
+  versions: readonly number[],
+): Promise<Map<number, Buffer>> {
+  const rows = await sql.query<{ version: string; payload: Buffer }>(
+    'SELECT version, payload FROM definition_log WHERE version = ANY($1::bigint[])',
+    [versions],
+  );
+  return new Map(rows.map(({ version, payload }) => [Number(version), payload]));
 }

@@ -45,18 +45,18 @@ describe('a copy of the log', () => {
     const copy = replica();
     const id = randomUUID();
     const late = partOf(0, [entry(1, id, 'old')], 1);
-    expect(await copy.apply(partOf(0, [entry(2, id)], 2), 'postgres')).toBe(true);
-    expect(await copy.apply(late, 'postgres')).toBe(true);
+    expect(await copy.apply(partOf(0, [entry(2, id)], 2))).toBe(true);
+    expect(await copy.apply(late)).toBe(true);
     expect(copy.snapshot.find('reactor', tenantId, id)).toBeUndefined();
     expect(copy.head).toEqual({ epoch, version: 2 });
   });
 
   it('takes no part that leaves a gap and none of another log', async () => {
     const copy = replica();
-    await copy.apply(partOf(0, [], 2), 'postgres');
-    expect(await copy.apply(partOf(3, [], 4), 'postgres')).toBe(false);
+    await copy.apply(partOf(0, [], 2));
+    expect(await copy.apply(partOf(3, [], 4))).toBe(false);
     const other = { ...partOf(2, [], 4), head: { epoch: randomUUID(), version: 4 } };
-    expect(await copy.apply(other, 'postgres')).toBe(false);
+    expect(await copy.apply(other)).toBe(false);
     expect(copy.head?.version).toBe(2);
   });
 
@@ -65,7 +65,7 @@ describe('a copy of the log', () => {
     const entries = Array.from({ length: 5_000 }, (_, n) => entry(n + 1, randomUUID(), `${n}`));
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 1);
-    await copy.apply(partOf(0, entries, entries.length), 'postgres');
+    await copy.apply(partOf(0, entries, entries.length));
     clearInterval(timer);
     expect(turns).toBeGreaterThan(2);
     expect(copy.snapshot.size).toBe(5_000);

@@ -1,17 +1,16 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { KeyRing } from '@glovebox/seal';
 import { openDefinition } from './codec';
-import { requireProof } from './entry-proofs';
-import type { Head, LogEntry, LogPart } from './log';
+import type { LogEntry, LogHead, LogPart } from './log';
 import { DefinitionSnapshot } from './snapshot';
 
 /** Opening entries holds up every call of the process. Each slice is at most this long. */
 const sliceMs = 10;
 
-/** This process's copy of the log, up to a version. Parts arrive from two stores, in any order. */
+/** This process's copy of the log, up to a version. Parts may arrive in any order. */
 export class Replica {
   #snapshot = new DefinitionSnapshot();
-  #head: Head | undefined;
+  #head: LogHead | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -23,16 +22,13 @@ export class Replica {
     return this.#snapshot;
   }
 
-  get head(): Head | undefined {
+  get head(): LogHead | undefined {
     return this.#head;
   }
 
-  /**
-   * Returns false if the part does not continue this copy: nothing of it was taken. Also returns
-   * false if an entry from Redis lacks its proof: the entries before it were taken.
-   */
-  apply(part: LogPart, from: 'postgres' | 'redis'): Promise<boolean> {
-    return this.#oneByOne(() => this.#apply(part, from));
+  /** Returns false if the part does not continue this copy: nothing of it was taken. */
+  apply(part: LogPart): Promise<boolean> {
+    return this.#oneByOne(() => this.#apply(part));
   }
 
   /** Forgets everything: it is another database, or one that was restored to an earlier state. */
@@ -49,21 +45,14 @@ export class Replica {
     return done;
   }
 
-  async #apply(part: LogPart, from: 'postgres' | 'redis'): Promise<boolean> {
+  async #apply(part: LogPart): Promise<boolean> {
     const { epoch } = part.head;
     const has = this.#head?.version ?? 0;
     if (part.after > has || (this.#head && this.#head.epoch !== epoch)) return false;
-    let taken = has;
     let sliceEnds = performance.now() + sliceMs;
     for (const entry of part.entries) {
       // A part that was read earlier may arrive later. It must not bring an older state back.
-      if (entry.version > has) {
-        if (!this.#take(entry, from === 'redis' ? epoch : undefined)) {
-          this.#head = { epoch, version: taken };
-          return false;
-        }
-        taken = entry.version;
-      }
+      if (entry.version > has) this.#take(entry);
       if (performance.now() < sliceEnds) continue;
       await yieldToOthers();
       sliceEnds = performance.now() + sliceMs;
@@ -72,21 +61,15 @@ export class Replica {
     return true;
   }
 
-  /** Takes one entry. With an epoch it is from Redis, and not taken without its proof. */
-  #take(entry: LogEntry, epoch: string | undefined): boolean {
-    const { kind, id, tenantId, payload } = entry;
+  #take({ kind, id, tenantId, payload }: LogEntry): void {
+    if (!payload) return this.#snapshot.delete(kind, id);
     try {
-      if (epoch !== undefined) requireProof(this.ring, epoch, entry);
-      if (payload) {
-        this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
-      } else this.#snapshot.delete(kind, id);
+      this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
     } catch (error) {
       this.onFault(error);
-      if (epoch !== undefined) return false;
       // An unreadable entry counts as unknown, and calls to it are refused. One bad entry must not
       // stop all the others.
       this.#snapshot.setUnreadable(kind, id);
     }
-    return true;
   }
 }

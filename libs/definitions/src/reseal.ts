@@ -1,9 +1,7 @@
-import type { Redis } from 'ioredis';
 import { sealingVersion, type Database, type Sql } from '@glovebox/database';
-import { masterVersionOf, UnknownMasterKey, type KeyRing } from '@glovebox/seal';
+import { UnknownMasterKey, type KeyRing } from '@glovebox/seal';
 import { resealPayload } from './codec';
 import type { DefinitionKind } from './definition';
-import { RedisPrefix } from './redis-prefix';
 
 interface Resealed {
   readonly resealed: number;
@@ -24,7 +22,7 @@ const partSize = 200;
 
 /**
  * Seals every definition of an older master key by the one that seals now. Each becomes a new
- * version of the log with the same content, and so replaces the old one in Redis too.
+ * version of the log with the same content.
  */
 export async function resealDefinitions(database: Database, ring: KeyRing): Promise<Resealed> {
   let after = '0';
@@ -88,14 +86,4 @@ async function replacePayloads(sql: Sql, entries: readonly Entry[]): Promise<num
     ],
   );
   return replaced.length;
-}
-
-/** Counts the definitions in Redis's copy by master key. */
-export async function sealedInRedis(redis: Redis): Promise<Map<number, number>> {
-  const counts = new Map<number, number>();
-  for await (const payload of new RedisPrefix(redis).payloads()) {
-    const version = masterVersionOf(payload) ?? 0;
-    counts.set(version, (counts.get(version) ?? 0) + 1);
-  }
-  return counts;
 }

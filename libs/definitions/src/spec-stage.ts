@@ -10,7 +10,6 @@ import {
   type DefinitionConnection,
   type ReactorDefinition,
 } from './index';
-import { keys } from './redis-scripts';
 
 type Options = Parameters<typeof connectDefinitions>[0];
 
@@ -63,7 +62,6 @@ export async function startStage() {
         databaseUrl: database.dataUrl,
         redisUrl: redis.url,
         ring,
-        relays: false,
         onFault: () => undefined,
         ...options,
       });
@@ -95,7 +93,9 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 export type RedisCopy = readonly (readonly [key: string, value: Buffer | null])[];
 
 export const copyRedis = async (redis: Redis): Promise<RedisCopy> =>
-  Promise.all(Object.values(keys).map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+  Promise.all(
+    (await redis.keys('*')).map(async (key) => [key, await redis.dumpBuffer(key)] as const),
+  );
 
 export async function putBack(redis: Redis, copy: RedisCopy): Promise<void> {
   const transaction = redis.multi().flushall();

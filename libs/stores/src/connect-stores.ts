@@ -22,13 +22,12 @@ export async function connectStores(options: {
     readonly REDIS_URL: Secret;
     readonly KEY_RING: Secret;
   };
-  readonly relays: boolean;
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
-  const { app, config, relays, writes = false, postgresAwayMaxMs = 0, onFault } = options;
+  const { app, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   // A pool of its own: a transaction that waits for a data key must not wait for other
@@ -46,7 +45,6 @@ export async function connectStores(options: {
     databaseUrl,
     redisUrl: config.REDIS_URL.reveal(),
     ring,
-    relays,
     writes,
     postgresAwayMaxMs,
     onFault: onFault('definitions could not be followed'),

@@ -1,2 +1,2 @@
 export { connectStores } from './connect-stores';
-export { observeRelay } from './observe-relay';
+export { observeDefinitions } from './observe-definitions';

@@ -13,6 +13,8 @@ export interface TcpRelay {
    * passes.
    */
   stall(): void;
+  /** Simulates a network that forgot the open connections: they stay, and no byte passes on them. */
+  stallOpen(): void;
   /** Lets connections in again; bytes that a stall held back arrive now. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -65,6 +67,9 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
     cut,
     stall() {
       held ??= [];
+    },
+    stallOpen() {
+      for (const socket of sockets) socket.removeAllListeners('data').resume();
     },
     async restore() {
       release();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readLog } from '@glovebox/definitions';
+import { listLog } from '@glovebox/definitions';
 import { change } from './change';
 import { asSql, inTenant } from '../database/in-tenant';
 import { createTenant } from '../tenants/create-tenant';
@@ -17,7 +17,7 @@ it('50 concurrent creates all succeed and leave no gap in the log', async () => 
   );
   expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(201));
   const log = await inTenant(api.ctx.dataSource, api.tenant.tenant_id, (manager) =>
-    readLog(asSql(manager), before, 500),
+    listLog(asSql(manager), before, 500),
   );
   expect(log.entries.map(({ version }) => version)).toEqual(
     Array.from({ length: 50 }, (_, index) => before + 1 + index),

@@ -1,13 +1,12 @@
+import { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
-import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
 import type { RotationConfig } from '../config';
 
 /** The context of the command that rotates the master key. Its role may do nothing else. */
 export interface RotationContext {
   readonly database: Database;
-  /** Copies resealed definitions to Redis even while no app runs. */
-  readonly definitions: DefinitionConnection;
+  readonly redis: Redis;
   readonly ring: KeyRing;
   close(): Promise<void>;
 }
@@ -22,21 +21,19 @@ export function createRotationContext(config: RotationConfig): RotationContext {
     // Statements count over whole tables.
     statementTimeoutMs: 120_000,
   });
-  const definitions = connectDefinitions({
-    app: 'rotation',
-    databaseUrl: url,
-    redisUrl: config.REDIS_URL.reveal(),
-    ring,
-    relays: true,
-    // The status at the end reports how far Redis is.
-    onFault: () => undefined,
+  const redis = new Redis(config.REDIS_URL.reveal(), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 2_000,
   });
+  // The status at the end reports that Redis does not answer.
+  redis.on('error', () => undefined);
   return {
     database,
-    definitions,
+    redis,
     ring,
     async close() {
-      await definitions.close();
+      redis.disconnect();
       await database.close();
     },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sealedCounts, sealingVersion } from '@glovebox/database';
-import { sealedInRedis } from '@glovebox/definitions';
+import { countCachedPayloads } from '@glovebox/definitions';
 import type { RotationContext } from './context';
 
 /** The things that a master key is still needed to open. */
@@ -18,17 +18,18 @@ export interface KeyStatus {
   readonly uses: readonly KeyUse[];
 }
 
-export async function keyStatus({
-  database,
-  definitions,
-  ring,
-}: RotationContext): Promise<KeyStatus> {
+export async function keyStatus({ database, redis, ring }: RotationContext): Promise<KeyStatus> {
   const sealing = await sealingVersion(database, ring.newestVersion);
-  const redis = await untilRedisAnswers(() => sealedInRedis(definitions.redis));
-  // Read after Redis: entries copied there meanwhile are sealed by a key that Postgres shows now,
-  // or a newer one.
+  const cached = await untilRedisAnswers(() => countCachedPayloads(redis));
+  // Read after Redis: payloads put there meanwhile are sealed by a key that Postgres shows now, or
+  // a newer one.
   const counts = new Map((await sealedCounts(database)).map((count) => [count.version, count]));
-  const versions = new Set([...ring.versions, sealing, ...counts.keys(), ...(redis?.keys() ?? [])]);
+  const versions = new Set([
+    ...ring.versions,
+    sealing,
+    ...counts.keys(),
+    ...(cached?.keys() ?? []),
+  ]);
   const uses = [...versions].sort((a, b) => a - b);
   return {
     sealing,
@@ -37,7 +38,7 @@ export async function keyStatus({
       inRing: ring.versions.has(version),
       dataKeys: counts.get(version)?.dataKeys ?? 0,
       definitions: counts.get(version)?.definitions ?? 0,
-      inRedis: redis && (redis.get(version) ?? 0),
+      inRedis: cached && (cached.get(version) ?? 0),
     })),
   };
 }
@@ -53,7 +54,9 @@ export function isUnused({ dataKeys, definitions, inRedis }: KeyUse): boolean {
 
 const answersWithinMs = 2_000;
 
-async function untilRedisAnswers<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
+export async function untilRedisAnswers<Value>(
+  ask: () => Promise<Value>,
+): Promise<Value | undefined> {
   const until = performance.now() + answersWithinMs;
   for (;;) {
     try {

@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { raiseSealingVersion, sealedCounts, sealingVersion } from '@glovebox/database';
-import { resealDefinitions } from '@glovebox/definitions';
+import { removeOlderPayloads, resealDefinitions } from '@glovebox/definitions';
 import { UnknownMasterKey } from '@glovebox/seal';
 import type { RotationContext } from './context';
-import { describeStatus, isUnused, keyStatus, type KeyStatus } from './key-status';
+import {
+  describeStatus,
+  isUnused,
+  keyStatus,
+  untilRedisAnswers,
+  type KeyStatus,
+} from './key-status';
 import { rewrapDataKeys } from './rewrap-data-keys';
 
 interface Rotation {
@@ -23,14 +29,13 @@ export async function rotateKeys(
   ctx: RotationContext,
   to = ctx.ring.newestVersion,
 ): Promise<Rotation> {
-  const { database, definitions, ring } = ctx;
+  const { database, ring } = ctx;
   await requireRing(ctx, to);
   // First, so that nothing sealed from here on needs the older keys.
   await raiseSealingVersion(database, to);
   const keys = await rewrapDataKeys(database, ring);
   const entries = await resealDefinitions(database, ring);
-  definitions.relay.start();
-  const status = await untilRedisFollows(ctx);
+  const status = await clearRedis(ctx);
   return {
     status,
     rewrapped: keys.rewrapped,
@@ -67,16 +72,20 @@ async function requireRing({ database, ring }: RotationContext, to: number): Pro
   }
 }
 
-const redisFollowsWithinMs = 10_000;
+const clearedWithinMs = 10_000;
 
-/** Relays copy the log every 150 ms; one of them runs here. */
-async function untilRedisFollows(ctx: RotationContext): Promise<KeyStatus> {
-  const until = performance.now() + redisFollowsWithinMs;
+/**
+ * Removes the cached definitions of older keys, also those that a process brings back late.
+ */
+async function clearRedis(ctx: RotationContext): Promise<KeyStatus> {
+  const until = performance.now() + clearedWithinMs;
   for (;;) {
+    const sealing = await sealingVersion(ctx.database, ctx.ring.newestVersion);
+    await untilRedisAnswers(() => removeOlderPayloads(ctx.redis, sealing));
     const status = await keyStatus(ctx);
-    // Damaged entries stay in both stores.
-    const behind = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
-    if (!behind || performance.now() > until) return status;
+    // Damaged entries stay in Postgres, and any process may put them into Redis.
+    const isLeft = olderUses(status).some(({ inRedis = 0, definitions }) => inRedis > definitions);
+    if (!isLeft || performance.now() > until) return status;
     await delay(100);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connectDatabase } from '@glovebox/database';
-import { connectDefinitions, readLog, type DefinitionConnection } from '@glovebox/definitions';
+import { connectDefinitions, listLog, type DefinitionConnection } from '@glovebox/definitions';
 import { DataPlane } from '../runs/spec-data-plane';
 import { useTestApi } from '../spec-api';
 import { createTenant, type NewTenant } from './create-tenant';
@@ -107,7 +107,6 @@ async function follow(): Promise<DefinitionConnection> {
     databaseUrl: api.database.dataUrl,
     redisUrl: api.redis.url,
     ring,
-    relays: false,
     onFault: () => undefined,
   });
   await connection.start();
@@ -227,12 +226,12 @@ it('a deletion leaves no gap in the log, and begins with what admits callers', a
     'SELECT version FROM definition_head',
   );
   await api.delete(self, tenant.management_key);
-  const { entries, head } = await readLog(api.admin, Number(version), 500);
+  const { entries, head } = await listLog(api.admin, Number(version), 500);
   expect(entries.map((entry) => entry.version)).toEqual(
     entries.map((_, index) => Number(version) + 1 + index),
   );
   expect(head.version).toBe(entries.at(-1)?.version);
-  expect(entries.every(({ payload }) => payload === null)).toBe(true);
+  expect(entries.every(({ digest }) => digest === null)).toBe(true);
   const kinds = entries.map(({ kind }) => kind);
   expect(kinds).toEqual([
     'application',

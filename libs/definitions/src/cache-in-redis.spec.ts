@@ -1,0 +1,150 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { waitFor } from '@glovebox/testing';
+import type { DefinitionConnection } from './index';
+import { payloadsKey } from './payloads';
+import { copyRedis, putBack, startStage, type Stage } from './spec-stage';
+
+let stage: Stage;
+let raw: Redis;
+let api: DefinitionConnection;
+let gateway: DefinitionConnection;
+
+beforeAll(async () => {
+  stage = await startStage();
+  raw = new Redis(stage.redis.url);
+});
+
+beforeEach(async () => {
+  await raw.flushall();
+  api = stage.connect({ writes: true });
+  gateway = stage.connect();
+  await Promise.all([api.start(), gateway.start()]);
+});
+
+afterEach(() => stage.disconnect());
+afterAll(async () => {
+  raw.disconnect();
+  await stage.close();
+});
+
+const fieldOf = (id: string): string => `reactor:${id}`;
+const valueOf = (id: string, connection = gateway): string | undefined =>
+  stage.find(connection, id)?.configuration.value;
+
+/** A definition that every process and Redis have. Returns the payload in Redis. */
+async function announced(id: string, value: string): Promise<Buffer> {
+  await api.announce(await stage.write(stage.reactor(id, { value })));
+  await waitFor(() => valueOf(id) === value);
+  const payload = await raw.hgetBuffer(payloadsKey, fieldOf(id));
+  if (!payload) throw new Error('Redis does not have it');
+  return payload;
+}
+
+describe('a change', () => {
+  it('is read from Postgres by the process that made it, and from Redis by all others', async () => {
+    const before = { ...gateway.follower.taken };
+    await announced(randomUUID(), 'new');
+    expect(gateway.follower.taken).toEqual({ ...before, redis: before.redis + 1 });
+  });
+
+  it('replaces the older state in Redis, and a deletion removes it', async () => {
+    const id = randomUUID();
+    const older = await announced(id, 'old');
+    expect((await announced(id, 'new')).equals(older)).toBe(false);
+    await api.announce(await stage.remove(id));
+    expect(await raw.hexists(payloadsKey, fieldOf(id))).toBe(0);
+  });
+
+  it('leaves nothing in Redis for longer than a day', async () => {
+    await announced(randomUUID(), 'new');
+    const seconds = await raw.ttl(payloadsKey);
+    expect(seconds).toBeGreaterThan(86_000);
+    expect(seconds).toBeLessThanOrEqual(86_400);
+  });
+});
+
+describe('an entry in Redis that is not the payload of this version', () => {
+  const other = async (): Promise<Buffer> => announced(randomUUID(), 'other');
+  const forgeries: [string, (older: Buffer) => Buffer | Promise<Buffer>][] = [
+    ['an older state of the definition', (older) => older],
+    ['another definition', other],
+    ['bytes of the same length', ({ length }) => randomBytes(length)],
+    ['an empty value', () => Buffer.alloc(0)],
+    ['a value of 64 MiB', () => randomBytes(64 * 1024 * 1024)],
+  ];
+
+  it.each(forgeries)('is not taken: %s', async (_, forge) => {
+    const id = randomUUID();
+    const forged = await forge(await announced(id, 'old'));
+    await stage.write(stage.reactor(id, { value: 'new' }));
+    // Whoever reads the change from now on finds the forged value in Redis.
+    await raw.hset(payloadsKey, fieldOf(id), forged);
+    const late = stage.connect();
+    await late.start();
+    await waitFor(() => valueOf(id) === 'new');
+    expect(valueOf(id, late)).toBe('new');
+  });
+
+  it('brings no deleted definition back', async () => {
+    const id = randomUUID();
+    const older = await announced(id, 'old');
+    await api.announce(await stage.remove(id));
+    await raw.hset(payloadsKey, fieldOf(id), older);
+    const late = stage.connect();
+    await late.start();
+    expect([valueOf(id), valueOf(id, late)]).toEqual([undefined, undefined]);
+  });
+
+  it('costs a process nothing if it is huge: it stays in Redis', async () => {
+    const id = randomUUID();
+    await announced(id, 'old');
+    await raw.hset(payloadsKey, fieldOf(id), randomBytes(64 * 1024 * 1024));
+    const sentBytes = async (): Promise<number> =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await raw.info('stats'))?.[1]);
+    const before = await sentBytes();
+    const late = stage.connect();
+    await late.start();
+    expect(valueOf(id, late)).toBe('old');
+    expect((await sentBytes()) - before).toBeLessThan(1024 * 1024);
+  });
+});
+
+describe('Redis', () => {
+  it('may be emptied: a process that starts reads Postgres and fills it, and the next reads Redis', async () => {
+    const id = randomUUID();
+    await announced(id, 'kept');
+    await raw.flushall();
+    const [first, second] = [stage.connect(), stage.connect()];
+    await first.start();
+    expect([valueOf(id, first), first.follower.taken.redis]).toEqual(['kept', 0]);
+    await second.start();
+    expect([valueOf(id, second), second.follower.taken.postgres]).toEqual(['kept', 0]);
+  });
+
+  it('may be put back to an older copy of itself: nothing of it comes back', async () => {
+    const [changed, removed] = [randomUUID(), randomUUID()];
+    await announced(changed, 'old');
+    await announced(removed, 'old');
+    const copy = await copyRedis(raw);
+    await announced(changed, 'new');
+    await api.announce(await stage.remove(removed));
+    await putBack(raw, copy);
+    const late = stage.connect();
+    await late.start();
+    for (const connection of [gateway, late]) {
+      expect([valueOf(changed, connection), valueOf(removed, connection)]).toEqual([
+        'new',
+        undefined,
+      ]);
+    }
+  });
+
+  it('may hold something else under the name of the cache', async () => {
+    await raw.flushall();
+    await raw.set(payloadsKey, 'no hash');
+    const id = randomUUID();
+    await api.announce(await stage.write(stage.reactor(id, { value: 'new' })));
+    await waitFor(() => valueOf(id) === 'new');
+  });
+});

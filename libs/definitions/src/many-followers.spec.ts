@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@glovebox/testing';
+import type { DefinitionConnection } from './index';
+import { startStage, type Stage } from './spec-stage';
+
+const followers = 100;
+const lastsMs = 4_000;
+/** Connections of the pool of `stage.management`. */
+const poolConnections = 20;
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(() => stage.close());
+
+it(`${followers} followers beside a saturated pool never lose their lease, and have each change within a second`, async () => {
+  const api = stage.connect({ writes: true });
+  const processes = Array.from({ length: followers }, () => stage.connect());
+  await Promise.all([api, ...processes].map((connection) => connection.start()));
+  // So many connections at once take this one process longer than a lease.
+  await waitFor(() => processes.every(({ follower }) => follower.fresh()));
+
+  let over = false;
+  const keepBusy = async (): Promise<void> => {
+    while (!over) await stage.management.query('SELECT pg_sleep(0.3)');
+  };
+  // A change waits behind these for a connection of the pool.
+  const busy = Array.from({ length: 2 * poolConnections }, keepBusy);
+
+  let expiries = 0;
+  const isOver = ({ follower }: DefinitionConnection): boolean => follower.fresh() === undefined;
+  const watch = setInterval(() => (expiries += processes.filter(isOver).length), 10);
+  const since = performance.now();
+  const late: string[] = [];
+  while (performance.now() - since < lastsMs) {
+    const id = randomUUID();
+    await api.announce(await stage.write(stage.reactor(id)));
+    const answeredAt = performance.now();
+    await waitFor(() => processes.every((connection) => stage.find(connection, id)));
+    const tookMs = performance.now() - answeredAt;
+    if (tookMs > 1_000) late.push(`${Math.round(tookMs)} ms`);
+  }
+  clearInterval(watch);
+  over = true;
+  await Promise.all(busy);
+  expect({ expiries, late }).toEqual({ expiries: 0, late: [] });
+}, 60_000);
