@@ -28,7 +28,6 @@ interface Use {
  */
 export async function walkNewest(source: DataSource, database: TestDatabase): Promise<void> {
   const name = source.migrations.at(-1)?.constructor.name ?? '';
-  const given = new Set(unused[name]);
   const uses = await usesOf(source, database, new Set(unused[name]));
   const useAll = async (): Promise<void> => {
     for (const use of uses) await carryOut(use);
