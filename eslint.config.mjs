@@ -19,6 +19,7 @@ const libraries = {
   egress: ['problems', 'shares'],
   http1: [],
   idempotency: ['problems', 'seal', 'database', 'access', 'vault'],
+  runs: ['problems', 'service-host', 'shares', 'seal', 'database', 'vault', 'sandbox'],
   reactors: [
     'problems',
     'wire',
@@ -31,7 +32,7 @@ const libraries = {
     'sandbox',
     'seal',
     'database',
-    'shares',
+    'runs',
   ],
   testing: [],
 };
@@ -78,6 +79,11 @@ const testFiles = [
   '**/*.faults.ts',
   '**/*.soak.ts',
 ];
+
+/** The tables of runs and webhooks (docs/adr/0062-one-library-owns-runs-and-webhooks.md). */
+const tablesOfRuns =
+  '/\\b(reactor_runs|ended_runs|webhook_deliveries|ended_deliveries|failing_webhook_paths)\\b/';
+const onlyInRuns = 'Only libs/runs names these tables.';
 
 const environment = {
   object: 'process',
@@ -133,6 +139,17 @@ export default tseslint.config(
     files: ['**/config.ts', 'libs/testing/**/*.ts', 'acceptance/**/*.ts'],
     ignores: testFiles,
     rules: { 'no-restricted-properties': 'off' },
+  },
+  {
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: [...testFiles, 'libs/runs/**', 'apps/management-api/src/migrations/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: `Literal[value=${tablesOfRuns}]`, message: onlyInRuns },
+        { selector: `TemplateElement[value.raw=${tablesOfRuns}]`, message: onlyInRuns },
+      ],
+    },
   },
   {
     // An entry point hands the whole environment to config.ts, and reads no variable itself.

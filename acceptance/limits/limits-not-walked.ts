@@ -232,7 +232,7 @@ export const unreachable: readonly {
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
       ...['destinations.openingsWaitingMax', 'destination.failuresMax', 'page-shares.pageBytesMax'],
       ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],
-      'run-rows.smallResultBytesMax',
+      'find-runs.smallResultBytesMax',
     ],
   },
   {
@@ -240,13 +240,17 @@ export const unreachable: readonly {
     limits: [
       ...['span-sender.queueMax', 'rate-limit.toldTogetherMax', 'rate-limit.untoldMax'],
       ...['log.logPartEntriesMax', 'log.logPartBytesMax'],
-      ...['expand-stream.batchBytesMax', 'document-path.namedStepsMax', 'run-log.waitingBytesMax'],
+      ...[
+        'expand-stream.batchBytesMax',
+        'document-path.namedStepsMax',
+        'ended-runs.waitingBytesMax',
+      ],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
       'answers.smallAnswerBytesMax',
       ...['token-parts.partBytesMax', 'token-sources.sourcesMax', 'token-counts.keptCountsMax'],
       ...['places.listPlacesMax', 'places.placedListsMax'],
-      ...['argument-names.namesMax', 'argument-names.partsMax', 'queue-depths.countedRowsMax'],
+      ...['argument-names.namesMax', 'argument-names.partsMax', 'waiting-rows.countedRowsMax'],
     ],
   },
   {
@@ -318,17 +322,17 @@ export const unreachable: readonly {
     reason: 'met by workers, after the answer',
     limits: [
       ...['RUN_CONCURRENCY', 'DELIVERY_CONCURRENCY', 'claim-delivery.receiverDeliveriesMax'],
-      ...['delivery-rows.attemptMs', 'deliver-webhook.retriesMax'],
+      ...['delivery-queue.attemptMs', 'deliver-webhook.retriesMax'],
       ...['deliver-webhook.unsentTriesMax', 'claim-delivery.unsentPauseMaxMs'],
       ...[
         'claim-delivery.retryPlacesMax',
         'claim-delivery.claimStepsMax',
         'deliver-webhook.retryAfterMaxMs',
       ],
-      ...['queue-of-runs.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-rows.faultsMax'],
-      ...['deletions.endedKeptMs', 'RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
-      ...['delivery-rows.attemptsListedMax', 'housekeeping.deletedRowsMax'],
-      ...['consumer.remindersAtOnceMax', 'run-rows.silentRunsAtOnceMax'],
+      ...['worker.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-queue.faultsMax'],
+      ...['RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
+      ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],
+      ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
     ],
   },
 ];

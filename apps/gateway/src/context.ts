@@ -3,13 +3,8 @@ import { Redis } from 'ioredis';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import {
-  BatchedRunLog,
-  runQueue,
-  runsRecorded,
-  waitingLines,
-  type RunLog,
-} from '@glovebox/reactors';
+import { runsRecorded, waitingLines } from '@glovebox/reactors';
+import { RunLog, runQueue } from '@glovebox/runs';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
@@ -166,7 +161,7 @@ export async function createGatewayContext(
     run_lines: waitingLines,
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
-  const runLog = new BatchedRunLog({ sql: database, sealer: stores.sealer, registry, logger });
+  const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const tracer =
     config.TRACE_OTLP_URL === undefined

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { workerAliveKey } from '@glovebox/reactors';
+import { workerAliveKey } from '@glovebox/runs';
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
 import type { GatewayContext } from './context';
 

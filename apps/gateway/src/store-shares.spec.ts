@@ -97,13 +97,13 @@ it('async runs are accepted as long as few runs and webhooks of the tenant wait'
   expect(await accept()).toMatchObject({ status: 429, body: { code: 'share_exhausted' } });
 
   // In the worker's place: a run has ended, and its webhook has not been delivered.
-  await database.query(`UPDATE reactor_runs SET status = 'completed'`);
   await database.query(
-    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+    `WITH ended AS (DELETE FROM reactor_runs RETURNING id, tenant_id)
+     INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
        next_attempt_at, created_at)
-     SELECT id, tenant_id, id, '', '', '', 'pending', now(), now() FROM reactor_runs`,
+     SELECT id, tenant_id, id, '', '', '', 'pending', now(), now() FROM ended`,
   );
   expect((await accept()).status).toBe(429);
-  await database.query(`UPDATE webhook_deliveries SET status = 'delivered'`);
+  await database.query('DELETE FROM webhook_deliveries');
   expect((await accept()).status).toBe(202);
 });

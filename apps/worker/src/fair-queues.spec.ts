@@ -5,32 +5,30 @@ import type { AddressInfo } from 'node:net';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { dataKeyTable } from '@glovebox/database';
-import { insertRun, remindOfRuns, runQueue } from '@glovebox/reactors';
+import {
+  claimDelivery,
+  claimRuns,
+  claimStepsMax,
+  faultsMax,
+  insertRun,
+  markStarted,
+  openRun,
+  receiverDeliveriesMax,
+  remindOfRuns,
+  renewRun,
+  retryPlacesMax,
+  runQueue,
+  takeBackSilentRuns,
+} from '@glovebox/runs';
 import type { RunOutcome, RunRequest } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createRegistry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
+import { startConsumer } from './consumer';
 import type { WorkerContext } from './context';
-import {
-  claimDelivery,
-  claimStepsMax,
-  receiverDeliveriesMax,
-  retryPlacesMax,
-} from './deliveries/claim-delivery';
-import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
-import { startConsumer } from './runs/consumer';
-import { queueOfRuns } from './runs/queue-of-runs';
-import {
-  claimRuns,
-  faultsMax,
-  markStarted,
-  openRun,
-  renewRun,
-  takeBackSilentRuns,
-} from './runs/run-rows';
 import { explaining } from './spec-plans';
 import { startSpecWorker, type SpecWorker } from './spec-worker';
-import { startWorker } from './worker';
+import { queueOfDeliveries, queueOfRuns, startWorker } from './worker';
 
 interface Tenant {
   readonly id: string;

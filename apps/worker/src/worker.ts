@@ -1,13 +1,25 @@
-import { waitingLines, workerAliveKey } from '@glovebox/reactors';
+import { waitingLines } from '@glovebox/reactors';
+import {
+  claimDelivery,
+  claimRuns,
+  takeBackPlaces,
+  takeBackSilentRuns,
+  tenantsWithDueRows,
+  workerAliveKey,
+  type ClaimedDelivery,
+  type ClaimedRun,
+  type QueueName,
+} from '@glovebox/runs';
+import { describeError } from '@glovebox/service-host';
 import { observeShares } from '@glovebox/shares';
 import { createBackground } from './background';
+import { startConsumer } from './consumer';
 import type { WorkerContext } from './context';
-import { queueOfDeliveries } from './deliveries/queue-of-deliveries';
-import { startHousekeeping } from './housekeeping/housekeeping';
+import { deliverWebhook } from './deliver-webhook';
+import { executeRun } from './execute-run';
+import { FairQueue } from './fair-queue';
+import { startHousekeeping } from './housekeeping';
 import { observeQueueDepths } from './observing/queue-depths';
-import { startConsumer } from './runs/consumer';
-import { queueOfRuns } from './runs/queue-of-runs';
-import { sweep } from './sweeper';
 
 const sweepMs = 1_000;
 
@@ -39,4 +51,70 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
       await Promise.all([background.stop(), consumer.stop(), runs.stop(), deliveries.stop()]);
     },
   };
+}
+
+/** Runs of a tenant that one claim takes. */
+const runsClaimedAtOnceMax = 10;
+
+/** The runs that are due. The end of a run wakes its tenant in the queue of webhooks. */
+export function queueOfRuns(
+  ctx: WorkerContext,
+  deliveries: Pick<FairQueue<unknown>, 'wake'>,
+): FairQueue<ClaimedRun> {
+  return new FairQueue({
+    places: ctx.config.RUN_CONCURRENCY,
+    claimedAtOnce: runsClaimedAtOnceMax,
+    claim: (tenantId, atMost) => claimRuns(ctx.database.shareOf(tenantId), tenantId, atMost),
+    async work(run) {
+      const ending = await executeRun(ctx, run);
+      deliveries.wake(run.tenantId);
+      return ending;
+    },
+    onFault: (error) => ctx.logger.warn({ error: describeError(error) }, 'a run failed'),
+  });
+}
+
+/** The webhooks that are due, as far as their receivers have places for them. */
+export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery> {
+  /** Tenants of which a claim may have passed over a full receiver. */
+  const heldUp = new Set<string>();
+  const queue = new FairQueue<ClaimedDelivery>({
+    places: ctx.config.DELIVERY_CONCURRENCY,
+    claimedAtOnce: 1,
+    async claim(tenantId) {
+      // A place that becomes free during the claim may come too late for it.
+      heldUp.add(tenantId);
+      const claimed = await claimDelivery(ctx.database.shareOf(tenantId), tenantId);
+      if (claimed === 'full') return [];
+      heldUp.delete(tenantId);
+      return claimed ? [claimed] : [];
+    },
+    async work(claimed) {
+      const { tenantId } = claimed;
+      try {
+        await deliverWebhook(ctx, claimed);
+      } finally {
+        // A place is free. A sweep finds those that other workers give back.
+        if (heldUp.delete(tenantId)) queue.wake(tenantId);
+      }
+      return 'done';
+    },
+    onFault: (error) => ctx.logger.warn({ error: describeError(error) }, 'a delivery failed'),
+  });
+  return queue;
+}
+
+/**
+ * Wakes the tenants that have due rows: rows whose reminder was lost with Redis, runs of workers
+ * that died, webhooks whose next attempt is due. No promise therefore depends on Redis.
+ */
+export async function sweep(
+  { database, metrics }: Pick<WorkerContext, 'database' | 'metrics'>,
+  queues: Readonly<Record<QueueName, Pick<FairQueue<unknown>, 'wake'>>>,
+): Promise<void> {
+  metrics.takenBack('runs', await takeBackSilentRuns(database));
+  metrics.takenBack('deliveries', await takeBackPlaces(database));
+  for (const queue of ['runs', 'deliveries'] as const) {
+    for (const tenantId of await tenantsWithDueRows(database, queue)) queues[queue].wake(tenantId);
+  }
 }

@@ -1,5 +1,6 @@
 export { queryAsTenant } from './as-tenant';
 export { record, orAuditUnavailable, recordEach } from './audit';
+export { Conditions, type CursorQuery } from './conditions';
 export { dataKeysBelow, dataKeyTable, replaceWrappedKeys } from './data-keys';
 export {
   connectDatabase,
@@ -21,6 +22,7 @@ export {
   type PageQuery,
   type Pagination,
 } from './pages';
+export { dropOldRows, makePartitions } from './partitions';
 export type { Part } from './places';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';

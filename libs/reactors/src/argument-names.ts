@@ -1,6 +1,6 @@
 import type { RequestParameter } from '@glovebox/definitions';
 import { isJsonObject, type JsonObject } from '@glovebox/wire';
-import { valueAt } from './cast-arguments';
+import { valueAt } from './reactor-arguments';
 
 const namesMax = 100;
 /** Parts of a name. Deeper members count as one argument. */

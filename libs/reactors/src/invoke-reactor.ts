@@ -1,18 +1,15 @@
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
-import { valueTemplate, type Budget } from '@glovebox/expressions';
-import { invalid, Problem } from '@glovebox/problems';
+import { Problem } from '@glovebox/problems';
+import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
-import { OpeningBudget, type Sights, type Use } from '@glovebox/vault';
-import { isJsonObject } from '@glovebox/wire';
 import { argumentNames } from './argument-names';
-import { castArguments } from './cast-arguments';
 import type { ReactorContext } from './context';
 import type { ReactorDecision } from './find-reactor';
 import { OpenedValues } from './opened-values';
 import { redactorOf, type KnownToRun } from './redact';
-import { faultOfDocument, resultOf } from './reactor-response';
-import type { RunRecord } from './run-record';
+import { readyArguments, type ReactorCall } from './reactor-arguments';
+import { faultOfDocument, returnedValue } from './reactor-response';
 import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
@@ -26,20 +23,11 @@ export interface InvokedReactor {
   readonly application: Principal | null;
 }
 
-/** As they were sent: an object, or a text whose expressions yield one. */
-export type Arguments = Readonly<Record<string, unknown>> | string;
-
-export interface Invocation extends InvokedReactor {
+export interface Invocation extends InvokedReactor, ReactorCall {
   readonly decision: ReactorDecision;
-  readonly args: Arguments;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
-  readonly traceId: string;
   readonly signal?: Cancellation;
-  /** Remembers what the answer may show of tokens, where it is kept. */
-  readonly sights?: Sights;
-  /** Limits what the arguments of one request may expand to beside other requests. */
-  readonly budget?: Budget;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
   /** Called when the code has not been started after all. */
@@ -81,7 +69,7 @@ export function invokeReactor(
     argumentNames: (filled) => argumentNames(formula.requestParameters, args, filled),
     record,
   });
-  return recording.of(() => runRecorded(context, invocation, recording));
+  return recording.execute(() => runRecorded(context, invocation, recording));
 }
 
 async function runRecorded(
@@ -115,13 +103,15 @@ async function runRecorded(
     invocation.codeNotStarted?.();
   }
   const redact = redactorOf(known);
-  const { raw, tokenize } = ((await resultOf(outcome, redact)) ?? {}) as ReactorResult;
+  const { raw, tokenize } = ((await returnedValue(outcome, redact)) ?? {}) as ReactorResult;
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return output;
   opened.addDocument(tokenize);
-  const tokens = await storeTokens(context, invocation, tokenize).catch(async (error: unknown) => {
-    throw await faultOfDocument(error, redact);
-  });
+  const tokens = await tokenizeReturned(context, invocation, tokenize).catch(
+    async (error: unknown) => {
+      throw await faultOfDocument(error, redact);
+    },
+  );
   return { tokens, ...output };
 }
 
@@ -139,7 +129,7 @@ async function authorityOf({ reactor, decision }: Invocation): Promise<InvokedRe
 }
 
 /** Stores them as the reactor's application, or as the caller's if the reactor has none. */
-async function storeTokens(
+async function tokenizeReturned(
   { database, vault }: ReactorContext,
   invocation: Invocation,
   document: unknown,
@@ -159,50 +149,6 @@ function creatorOf({ reactor, application, caller }: InvokedReactor): Principal 
   const principal = reactor.applicationId === null ? caller : application;
   if (!principal) throw new Problem('application_gone');
   return principal;
-}
-
-/** The parts of an invocation that its arguments are checked with. */
-export type ArgumentsToCheck = Pick<
-  Invocation,
-  'reactor' | 'formula' | 'caller' | 'args' | 'traceId' | 'budget' | 'sights'
->;
-
-type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
-
-/** Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them. */
-export async function readyArguments(
-  { vault }: Pick<ReactorContext, 'vault'>,
-  { reactor, formula, caller, args, traceId, budget, sights }: ArgumentsToCheck,
-  operation: OperationOnArguments,
-): Promise<{
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly detokenized: Readonly<Record<string, unknown>>;
-  readonly data: readonly unknown[];
-  readonly tokenIds: readonly string[];
-}> {
-  const template = valueTemplate(args);
-  const use = useOfTokens(operation, { reactor, caller, traceId });
-  const opening = new OpeningBudget(budget?.keep);
-  const values = await vault.detokenize(caller, use, template.tokenIds, opening, sights);
-  const detokenized = await template.renderInSlices(values, budget);
-  if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
-  const cast = castArguments(formula.requestParameters, detokenized);
-  return { args: cast, detokenized, data: [...values.values()], tokenIds: [...template.tokenIds] };
-}
-
-/** The line of the audit log about the tokens in the arguments. */
-export function useOfTokens(
-  operation: OperationOnArguments,
-  { reactor, caller, traceId }: Pick<Invocation, 'reactor' | 'caller' | 'traceId'>,
-): Use {
-  return {
-    tenantId: reactor.tenantId,
-    actorId: caller.applicationId,
-    operation,
-    entityType: 'reactor',
-    entityId: reactor.id,
-    traceId,
-  };
 }
 
 function runCode(

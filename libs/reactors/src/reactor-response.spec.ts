@@ -1,6 +1,6 @@
 import type { Problem } from '@glovebox/problems';
 import type { RunOutcome } from '@glovebox/sandbox';
-import { resultOf } from './reactor-response';
+import { returnedValue } from './reactor-response';
 import { redactorOf } from './redact';
 import { knowing } from './spec-known';
 
@@ -9,7 +9,7 @@ const redact = redactorOf(knowing(secrets));
 
 async function problemOf(outcome: RunOutcome): Promise<Problem> {
   try {
-    await resultOf(outcome, redact);
+    await returnedValue(outcome, redact);
   } catch (error) {
     return error as Problem;
   }
@@ -119,7 +119,7 @@ it('an answer that a reactor throws is a crash: only transforms may', async () =
 });
 
 it('arguments that no frame can hold are too large: 413 names the kind of code', async () => {
-  const refused = resultOf({ kind: 'args_too_large' }, redact, 'request transform');
+  const refused = returnedValue({ kind: 'args_too_large' }, redact, 'request transform');
   await expect(refused).rejects.toMatchObject({
     code: 'payload_too_large',
     detail: 'It is too large for the request transform.',

@@ -27,7 +27,7 @@ const isApplicationGone = ({ name, message }: ThrownError): boolean =>
   name === 'Error' && message === new Problem('application_gone').message;
 
 /** Returns the code's result, or throws the problem for the caller. `ran` names the code in it. */
-export async function resultOf(
+export async function returnedValue(
   outcome: RunOutcome,
   redact: Redact,
   ran = 'reactor',

@@ -5,7 +5,7 @@ import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
 import { OpenedValues } from './opened-values';
 import { knownValuesMax, redactorOf, type KnownToRun } from './redact';
-import { resultOf } from './reactor-response';
+import { returnedValue } from './reactor-response';
 import { knowing } from './spec-known';
 
 const value = 'p@ss "w/rd" + größer';
@@ -283,7 +283,7 @@ function listed(text: string): ThrownError {
 
 async function problemOf(known: readonly unknown[], error: ThrownError): Promise<Problem> {
   try {
-    await resultOf({ kind: 'threw', error }, redactorOf(knowing(known)));
+    await returnedValue({ kind: 'threw', error }, redactorOf(knowing(known)));
   } catch (problem) {
     return problem as Problem;
   }

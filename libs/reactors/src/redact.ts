@@ -2,7 +2,7 @@ import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
 import { typedMembers } from '@glovebox/vault';
 import { numberOf } from '@glovebox/wire';
-import { valueAt } from './cast-arguments';
+import { valueAt } from './reactor-arguments';
 import type { OpenedValues } from './opened-values';
 import { byteText, cutsIn, joinedLines, partLengthMin, viewsOf, type View } from './redact-views';
 

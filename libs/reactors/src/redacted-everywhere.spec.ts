@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '@glovebox/problems';
+import type { RunRecord } from '@glovebox/runs';
 import { waitFor } from '@glovebox/testing';
-import type { RunRecord } from './run-record';
 import { SpecInvocations } from './spec-invocations';
 
 let spec: SpecInvocations;

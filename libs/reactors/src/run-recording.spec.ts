@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Problem } from '@glovebox/problems';
+import type { RunRecord } from '@glovebox/runs';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
 import { redactLater, waitingLines } from './line-redactions';
 import { OpenedValues } from './opened-values';
-import type { RunRecord } from './run-record';
 import { RunRecording, runsRecorded } from './run-recording';
 import { application, asApplication, reactor, SpecInvocations } from './spec-invocations';
 import { knowing } from './spec-known';
@@ -196,7 +196,7 @@ describe('the record of a run', () => {
       get: () => fail('a line that cannot be looked at'),
     });
     recording.knows(knowing('a secret'));
-    await recording.of(async () => recording.onLog(unreadable));
+    await recording.execute(async () => recording.onLog(unreadable));
     expect(records).toMatchObject([{ outcome: 'completed', lines: [] }]);
     expect(logged).toHaveLength(1);
   });
@@ -205,7 +205,7 @@ describe('the record of a run', () => {
     const { recording, records } = recordingOf('sync');
     const known = Array.from({ length: 10_000 }, (_, n) => `${'a'.repeat(990)}${n}`);
     recording.knows(knowing(known));
-    await recording.of(async () =>
+    await recording.execute(async () =>
       recording.onLog({ at: 1, level: 'info', text: 'a'.repeat(60_000) }),
     );
     await runsRecorded(1);

@@ -8,10 +8,10 @@ import {
   type RunOutcome,
   type Urgency,
 } from '@glovebox/sandbox';
+import type { RunRecord } from '@glovebox/runs';
 import { describeError, type Logger } from '@glovebox/service-host';
 import { redactLater } from './line-redactions';
 import type { KnownToRun } from './redact';
-import type { RunRecord } from './run-record';
 
 interface RecordedRun {
   readonly tenantId: string;
@@ -71,7 +71,7 @@ export class RunRecording {
   }
 
   /** Does the work of the run, and records how it ended. */
-  async of<Answer>(
+  async execute<Answer>(
     work: () => Promise<Answer>,
     statusOf: (answer: Answer) => number = () => 200,
   ): Promise<Answer> {

@@ -9,13 +9,11 @@ import {
   checkArguments,
   decideReactor,
   findReactor,
-  insertRun,
   invokeReactor,
-  remindOfRuns,
-  type Arguments,
   type Invocation,
   type InvokedReactor,
 } from '@glovebox/reactors';
+import { insertRun, remindOfRuns, type Arguments } from '@glovebox/runs';
 import {
   isJsonObject,
   jsonTypes,
@@ -34,7 +32,6 @@ import { admitBody, hasBody } from '../connection/intake';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
-import { recordRun } from '../observing/record-run';
 import { insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
@@ -114,8 +111,7 @@ async function runNow(
     ...invocation,
     urgency: 'sync',
     timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
-    record: recordRun(
-      ctx,
+    record: ctx.runLog.recorder(
       {
         ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
         ...{ traceId, applicationId, mode: 'sync' },

@@ -10,14 +10,13 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import type { CursorQuery } from '@glovebox/database';
 import { invalid } from '@glovebox/problems';
+import { deliveryStatuses, type DeliveryRow, type DeliveryStatus } from '@glovebox/runs';
 import { queryReadBy } from '../http/request';
-import { readCursorQuery, type CursorQuery } from '../lists/cursor';
+import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
-
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
-export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** One attempt, as the worker recorded it. No status: there was no answer. */
 export interface WebhookAttempt {
@@ -32,21 +31,6 @@ export interface DeliveryQuery extends CursorQuery {
   readonly status: DeliveryStatus | undefined;
   readonly reactorId: string | undefined;
   readonly host: string | undefined;
-}
-
-export interface DeliveryRow {
-  id: string;
-  runId: string;
-  reactorId: string | null;
-  webhookId: string;
-  status: string;
-  callbackUrl: Buffer;
-  attempts: WebhookAttempt[];
-  outcome: string | null;
-  isReplayable: boolean;
-  nextAttemptAt: Date | null;
-  createdAt: Date;
-  endedAt: Date | null;
 }
 
 export interface DeliveryResponse {

@@ -4,7 +4,19 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
 import { storeOutcome } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
-import { receiverOf, webhookPlace } from '@glovebox/reactors';
+import {
+  countWaiting,
+  deliveriesById,
+  endedDeliveries,
+  findDelivery,
+  findDeliveryIds,
+  receiverOf,
+  replayableDeliveries,
+  requeue,
+  sendNow,
+  webhookPlace,
+  type DeliveryRow,
+} from '@glovebox/runs';
 import { decideShowing, type Showing } from '@glovebox/vault';
 import type { Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
@@ -18,21 +30,9 @@ import {
   toDeliveryResponse,
   type DeliveryQuery,
   type DeliveryResponse,
-  type DeliveryRow,
   type ReplayDeliveries,
   type ReplayResponse,
 } from './deliveries.dto';
-import {
-  countWaiting,
-  deliveriesById,
-  endedDeliveries,
-  findDelivery,
-  listStatement,
-  replayableDeliveries,
-  requeue,
-  sendNow,
-} from './delivery-rows';
-
 /** Webhooks that are decided in one statement: each may show a thousand tokens. */
 const decidedAtOnce = 20;
 
@@ -44,13 +44,13 @@ export class DeliveriesService {
     const { tenantId } = actor.principal;
     const receiver = await this.#receiverOf(tenantId, query.host);
     const { searches } = this.ctx;
-    const { text, values } = listStatement(tenantId, { ...query, receiver }, query.size);
-    const found = await searches.list(tenantId, (sql) => sql.query<{ id: string }>(text, values));
+    const ids = await searches.list(tenantId, (sql) =>
+      findDeliveryIds(sql, tenantId, { ...query, receiver }, query.size),
+    );
     const read = (portion: Portion): Promise<DeliveryRow[]> =>
       searches.list(tenantId, (sql) =>
         queryPortion(sql, portion, deliveriesById, { idType: 'uuid', values: [tenantId] }),
       );
-    const ids = found.map(({ id }) => id);
     return toCursorPage(query, ids, (shown) =>
       rowsOf(shown, read, (row) => this.#show(tenantId, row)),
     );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { timeOrderedId } from '@glovebox/database';
-import { webhookPlace } from '@glovebox/reactors';
+import { webhookPlace } from '@glovebox/runs';
 import { rule, useTestApi } from '../spec-api';
 import { DataPlane } from '../runs/spec-data-plane';
 

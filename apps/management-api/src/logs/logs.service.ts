@@ -1,9 +1,15 @@
 import type { Actor } from '@glovebox/access';
-import { countUpTo, findPage, type FoundPage, type Part, type Sql } from '@glovebox/database';
+import {
+  Conditions,
+  countUpTo,
+  findPage,
+  type FoundPage,
+  type Part,
+  type Sql,
+} from '@glovebox/database';
 import { Injectable } from '@nestjs/common';
 import { Context, type ManagementContext } from '../context';
 import { asSql, eachInTenant, inTenant } from '../database/in-tenant';
-import { Conditions } from '../lists/cursor';
 import { Page, rowsOf } from '../lists/page';
 import { queryPortion } from '../lists/portion';
 import { toLogLine, type LogQuery, type LogRow } from './logs.dto';

@@ -1,5 +1,4 @@
-import { deliveryStatuses } from '../deliveries/deliveries.dto';
-import { runKinds, runStatuses } from '../runs/runs.dto';
+import { deliveryStatuses, runKinds, runStatuses } from '@glovebox/runs';
 import {
   flag,
   instant,

@@ -1,5 +1,4 @@
-import { deliveryStatuses } from '../deliveries/deliveries.dto';
-import { runKinds, runStatuses } from '../runs/runs.dto';
+import { deliveryStatuses, runKinds, runStatuses } from '@glovebox/runs';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { instant, oneOf, text, uuid } from './schema';

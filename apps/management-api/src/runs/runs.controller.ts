@@ -1,4 +1,5 @@
 import type { Actor } from '@glovebox/access';
+import type { RunQuery } from '@glovebox/runs';
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { Proxy } from '../entities/proxy.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -6,7 +7,7 @@ import { RequirePermission } from '../http/check-permission';
 import { OfResource } from '../http/check-resource';
 import { Caller, LoadedResource } from '../http/request';
 import type { Page } from '../lists/page';
-import { OwnRunListing, RunListing, type RunDetails, type RunQuery } from './runs.dto';
+import { OwnRunListing, RunListing, type RunDetails } from './runs.dto';
 import { RunsService } from './runs.service';
 
 @Controller('runs')

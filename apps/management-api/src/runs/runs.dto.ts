@@ -1,42 +1,9 @@
 import { invalid } from '@glovebox/problems';
+import { runKinds, runStatuses, type RunQuery, type RunRow } from '@glovebox/runs';
 import { queryReadBy } from '../http/request';
-import { readCursorQuery, type CursorQuery } from '../lists/cursor';
+import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
 import type { WebhookAttempt } from '../deliveries/deliveries.dto';
-
-export const runStatuses = ['pending', 'running', 'completed', 'failed'] as const;
-type RunStatus = (typeof runStatuses)[number];
-export const runKinds = ['reactor', 'transform'] as const;
-type RunKind = (typeof runKinds)[number];
-
-/** Selects runs. Both times are inclusive. */
-export interface RunQuery extends CursorQuery {
-  readonly resourceId: string | undefined;
-  readonly status: RunStatus | undefined;
-  readonly kind: RunKind | undefined;
-  readonly traceId: string | undefined;
-}
-
-export interface RunRow {
-  id: string;
-  kind: string;
-  resourceId: string;
-  applicationId: string | null;
-  mode: string;
-  status: string;
-  outcome: string | null;
-  httpStatus: number | null;
-  argumentNames: string[] | null;
-  tokenIds: string[] | null;
-  traceId: string;
-  attempt: number;
-  queuedMs: number | null;
-  durationMs: number | null;
-  position: { line: number; column: number } | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  endedAt: Date | null;
-}
 
 interface RunResponse {
   id: string;

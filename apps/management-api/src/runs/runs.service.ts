@@ -2,7 +2,19 @@ import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
 import { Problem, problemCatalogue, type ProblemCode } from '@glovebox/problems';
-import { linesPlace, webhookPlace } from '@glovebox/reactors';
+import {
+  findResult,
+  findRun,
+  findRunIds,
+  linesPlace,
+  readResult,
+  runsById,
+  webhookOfRun,
+  webhookPlace,
+  type ResultRow,
+  type RunQuery,
+  type RunRow,
+} from '@glovebox/runs';
 import type { LogLine } from '@glovebox/sandbox';
 import { requireShown } from '@glovebox/vault';
 import { Context, type ManagementContext } from '../context';
@@ -11,16 +23,7 @@ import { toCursorPage } from '../lists/cursor';
 import { rowsOf, type Page, type Portion } from '../lists/page';
 import { queryPortion } from '../lists/portion';
 import { isUuid } from '../validation/uuid';
-import {
-  findResult,
-  findRun,
-  listStatement,
-  readResult,
-  runsById,
-  webhookOfRun,
-  type ResultRow,
-} from './run-rows';
-import { toRunResponse, type RunDetails, type RunQuery, type RunRow } from './runs.dto';
+import { toRunResponse, type RunDetails } from './runs.dto';
 
 @Injectable()
 export class RunsService {
@@ -28,13 +31,11 @@ export class RunsService {
 
   async list({ principal: { tenantId } }: Actor, query: RunQuery): Promise<Page> {
     const { searches } = this.ctx;
-    const { text, values } = listStatement(tenantId, query);
-    const found = await searches.list(tenantId, (sql) => sql.query<{ id: string }>(text, values));
+    const ids = await searches.list(tenantId, (sql) => findRunIds(sql, tenantId, query));
     const read = (portion: Portion): Promise<RunRow[]> =>
       searches.list(tenantId, (sql) =>
         queryPortion(sql, portion, runsById, { idType: 'uuid', values: [tenantId] }),
       );
-    const ids = found.map(({ id }) => id);
     return toCursorPage(query, ids, (shown) => rowsOf(shown, read, toRunResponse));
   }
 

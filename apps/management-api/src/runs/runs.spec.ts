@@ -286,7 +286,7 @@ describe('a run', () => {
     }
   });
 
-  it('of the release before, whose id has no time in it, is found', async () => {
+  it('whose id has no time in it is found', async () => {
     const id = await data.run(tenantId, {}, { runId: randomUUID(), resourceId: reactorId });
     expect((await get(`/reactors/${reactorId}/runs/${id}`)).status).toBe(200);
   });
@@ -354,7 +354,7 @@ describe('the result of an async run', () => {
     });
   });
 
-  it('of a worker of the release before, which did not say what it shows, is 410 and says how it ended', async () => {
+  it('that does not say what it shows is 410 and says how it ended', async () => {
     const id = await end(timeOrderedId());
     await data.webhook(tenantId, { id, body: '{"raw":"old"}', sights: null });
     const answer = await result(id);

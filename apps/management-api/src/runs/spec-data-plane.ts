@@ -8,7 +8,7 @@ import {
   webhookPlace,
   type RunLogEntry,
   type RunRecord,
-} from '@glovebox/reactors';
+} from '@glovebox/runs';
 import type { Sight } from '@glovebox/vault';
 import type { ManagementContext } from '../context';
 

@@ -1,12 +1,10 @@
-import { webhookPlace } from '@glovebox/reactors';
+import { claimDelivery, faultsMax, webhookPlace, type ClaimedDelivery } from '@glovebox/runs';
 import { startDestination, type Destination } from '@glovebox/testing';
-import { claimDelivery, type ClaimedDelivery } from '../deliveries/claim-delivery';
-import { deliverWebhook } from '../deliveries/deliver-webhook';
-import { executeRun } from '../runs/execute-run';
-import { faultsMax } from '../runs/run-rows';
-import { startSpecRuns, type SpecRuns } from '../runs/spec-runs';
+import { deliverWebhook } from '../deliver-webhook';
+import { executeRun } from '../execute-run';
+import { startSpecRuns, type SpecRuns } from '../spec-runs';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
-import { sweep } from '../sweeper';
+import { sweep } from '../worker';
 
 let worker: SpecWorker;
 let runs: SpecRuns;

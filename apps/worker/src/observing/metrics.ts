@@ -1,9 +1,5 @@
-import type { RunRecord } from '@glovebox/reactors';
+import type { Attempt, QueueName, ReleaseReason, RunRecord, Verdict } from '@glovebox/runs';
 import { Counter, Histogram, type Registry } from '@glovebox/service-host';
-import type { Attempt, Verdict } from '../deliveries/delivery-rows';
-import type { ReleaseReason } from '../runs/run-rows';
-
-type QueueName = 'runs' | 'deliveries';
 
 export interface WorkerMetrics {
   /** A run has ended, and its record and its webhook are committed. */

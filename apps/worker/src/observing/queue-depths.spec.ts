@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { countedRowsMax, depthOf } from '@glovebox/runs';
 import { createRegistry } from '@glovebox/service-host';
 import { explaining } from '../spec-plans';
 import { startSpecWorker, type SpecWorker } from '../spec-worker';
-import { countedRowsMax, depthOf, observeQueueDepths } from './queue-depths';
+import { observeQueueDepths } from './queue-depths';
 
 let worker: SpecWorker;
 
@@ -37,13 +38,13 @@ const webhooks = (tenantId: string | undefined, count: number, due: string, isHe
 
 it('the depth of a queue counts what is due and what waits, of all tenants, without what is under way', async () => {
   const none = { due: 0, later: 0, oldestDueSeconds: 0 };
-  expect(await depthOf(worker.ctx.database, 'reactor_runs')).toEqual(none);
+  expect(await depthOf(worker.ctx.database, 'runs')).toEqual(none);
   await runs(tenants[0], 3, '-90 seconds');
   await runs(tenants[1], 2, '-10 seconds');
   await runs(tenants[1], 4, '1 minute');
   await runs(tenants[2], 5, '1 hour');
   await runs(tenants[2], 6, '-1 hour', 'running');
-  const depth = await depthOf(worker.ctx.database, 'reactor_runs');
+  const depth = await depthOf(worker.ctx.database, 'runs');
   expect(depth).toMatchObject({ due: 5, later: 9 });
   expect(depth.oldestDueSeconds).toBeGreaterThanOrEqual(90);
   expect(depth.oldestDueSeconds).toBeLessThan(150);
@@ -51,7 +52,7 @@ it('the depth of a queue counts what is due and what waits, of all tenants, with
   await webhooks(tenants[0], 2, '-1 second');
   await webhooks(tenants[0], 7, '30 seconds', true);
   await webhooks(tenants[1], 3, '9 seconds');
-  expect(await depthOf(worker.ctx.database, 'webhook_deliveries')).toMatchObject({
+  expect(await depthOf(worker.ctx.database, 'deliveries')).toMatchObject({
     due: 2,
     later: 3,
   });
@@ -68,12 +69,12 @@ it.each(['-1 hour', '1 hour'])(
       await runs(tenants[part % 2], 10_000, due);
       await webhooks(tenants[part % 2], 10_000, due);
     }
-    for (const table of ['reactor_runs', 'webhook_deliveries'] as const) {
+    for (const queue of ['runs', 'deliveries'] as const) {
       for (const isAnalyzed of [false, true]) {
-        if (isAnalyzed) await worker.admin.query(`ANALYZE ${table}`);
+        if (isAnalyzed) await worker.admin.query('ANALYZE reactor_runs, webhook_deliveries');
         const read: number[] = [];
         const sql = explaining(worker.ctx.database, (rows) => read.push(rows));
-        const depth = await depthOf(sql, table);
+        const depth = await depthOf(sql, queue);
         expect(depth.due + depth.later).toBe(countedRowsMax);
         expect(read[0]).toBeLessThan(countedRowsMax + 100);
       }

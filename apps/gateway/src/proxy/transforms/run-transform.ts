@@ -5,7 +5,7 @@ import { Problem } from '@glovebox/problems';
 import {
   OpenedValues,
   redactorOf,
-  resultOf,
+  returnedValue,
   RunRecording,
   serviceCalls,
   type KnownToRun,
@@ -14,7 +14,6 @@ import type { Room } from '../../call/call-shares';
 import type { InvokedProxy, ProxyDecision } from '../../call/caller';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
-import { recordRun } from '../../observing/record-run';
 import { transformedBytesMax } from './content';
 import { requireMessage, sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 
@@ -57,7 +56,7 @@ export async function runTransform(
     urgency: 'sync',
     signal: callerLeft.signal,
     argumentNames: () => Object.keys(args),
-    record: recordRun(ctx, {
+    record: ctx.runLog.recorder({
       tenantId,
       kind: 'transform',
       resourceId: proxy.id ?? '',
@@ -69,7 +68,7 @@ export async function runTransform(
   const work = (): Promise<Transformed> =>
     transformed(ctx, transforming, { side, transform, args, recording, signal: callerLeft.signal });
   try {
-    return await recording.of(work, (made) => (made.isAnswer ? made.status : 200));
+    return await recording.execute(work, (made) => (made.isAnswer ? made.status : 200));
   } finally {
     res.off('close', leave);
   }
@@ -129,7 +128,7 @@ async function transformed(
   const isAnswer = outcome.kind === 'answered';
   const value = isAnswer
     ? outcome.value
-    : requireMessage(await resultOf(outcome, redactorOf(known), made), made);
+    : requireMessage(await returnedValue(outcome, redactorOf(known), made), made);
   const sendable = sendableOf(value, made, ctx.headers);
   return isAnswer
     ? { ...sendable, status: sendable.status ?? 500, isAnswer }

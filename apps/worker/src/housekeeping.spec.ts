@@ -1,0 +1,411 @@
+import { randomUUID } from 'node:crypto';
+import { timeOrderedId } from '@glovebox/database';
+import { forgetFailingPaths } from '@glovebox/runs';
+import { createRegistry } from '@glovebox/service-host';
+import { waitFor } from '@glovebox/testing';
+import { createBackground } from './background';
+import type { WorkerContext } from './context';
+import { startSpecWorker, type SpecWorker } from './spec-worker';
+import { byOwner, deleteInParts, deletionPauseMs, startHousekeeping } from './housekeeping';
+
+let worker: SpecWorker;
+let ctx: WorkerContext;
+
+const tables = [
+  'tokens',
+  'token_terms',
+  'data_keys',
+  'idempotency_keys',
+  'reactor_runs',
+  'webhook_deliveries',
+  'ended_runs',
+  'ended_deliveries',
+  'gone_tokens',
+];
+
+beforeAll(async () => {
+  worker = await startSpecWorker({ LOG_LEVEL: 'silent' });
+});
+afterAll(() => worker.close());
+beforeEach(async () => {
+  ctx = { ...worker.ctx, registry: createRegistry('worker') };
+  for (const table of tables) await worker.admin.query(`DELETE FROM ${table}`);
+});
+
+/** Runs the housekeeping of so many workers at once until the condition holds. None may fail. */
+async function keepHouse(until: () => Promise<boolean>, workers = 1): Promise<void> {
+  const backgrounds = Array.from({ length: workers }, () => {
+    const own = { ...ctx, registry: createRegistry('worker') };
+    const background = createBackground(own);
+    startHousekeeping(own, background);
+    return { background, registry: own.registry };
+  });
+  try {
+    await waitFor(until);
+  } finally {
+    await Promise.all(backgrounds.map(({ background }) => background.stop()));
+  }
+  for (const { registry } of backgrounds) {
+    const failures = registry.getSingleMetric('glovebox_worker_background_failures_total');
+    expect((await failures?.get())?.values).toEqual([]);
+  }
+}
+
+/** The distinct values of a column that are left. */
+async function left(table: string, column: string): Promise<string[]> {
+  const rows = await worker.admin.query<{ id: string }>(
+    `SELECT DISTINCT ${column}::text AS id FROM ${table} ORDER BY 1`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+const token = (tenantId: string, id: string, expires: string): Promise<unknown> =>
+  worker.admin.query(
+    `WITH token AS (
+       INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
+       VALUES ($1, $2, 'token', '/', '', to_timestamp(0), ${expires}) RETURNING tenant_id, id)
+     SELECT 1 FROM token`,
+    [tenantId, id],
+  );
+const term = (tenantId: string, id: string): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO token_terms (tenant_id, term, token_id) VALUES ($1, 'term', $2)`,
+    [tenantId, id],
+  );
+const idempotencyKey = (name: string, usedBefore: string): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+       lease_until, created_at)
+     VALUES ($1, $1, '/', $2, '', $1, now(), now() - interval '${usedBefore}')`,
+    [worker.tenantId, name],
+  );
+
+/** Gives a tenant rows in all tables that its deletion leaves to housekeeping. */
+async function stock(tenantId: string): Promise<void> {
+  await worker.admin.query(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)
+     SELECT $1::uuid, $1::text || n, 'token', '/', '', now() FROM generate_series(1, 1500) n`,
+    [tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO data_keys (id, tenant_id, period, master_version, wrapped)
+     VALUES (gen_random_uuid(), $1, '2020-01', 1, '')`,
+    [tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments,
+       callback_url, timeout_ms, trace_id, created_at, due_at)
+     VALUES (gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now(), now())`,
+    [tenantId],
+  );
+  await worker.admin.query(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, body, status,
+       next_attempt_at, created_at)
+     VALUES (gen_random_uuid(), $1, $1, '', '', '', 'pending', now(), now())`,
+    [tenantId],
+  );
+  await endedRun(tenantId, timeOrderedId());
+  await endedDelivery(tenantId, timeOrderedId(), '0');
+}
+
+const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO ended_runs (tenant_id, id, kind, resource_id, mode, status, outcome, http_status,
+       argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, created_at, ended_at)
+     VALUES ($1, $2, 'reactor', $2, 'sync', 'completed', 'completed', 200, '{}', '{}', '', 1, 0, 0,
+       now() - $3::interval, now())`,
+    [tenantId, id, ago],
+  );
+const endedDelivery = (tenantId: string, id: string, endedBefore: string): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO ended_deliveries (tenant_id, id, run_id, webhook_id, status, callback_url, body,
+       attempt_log, created_at, ended_at)
+     VALUES ($1, $2, $2, '', 'failed', '', 'b', '[]', now(), now() - $3::interval)`,
+    [tenantId, id, endedBefore],
+  );
+
+async function tenant(): Promise<string> {
+  const id = randomUUID();
+  await worker.define({ kind: 'tenant', id, tenantId: id, settings: {}, webhookSecrets: [] });
+  await stock(id);
+  return id;
+}
+
+const rowsOf = async (tenantId: string): Promise<number[]> => {
+  const elsewhere = ['token_terms', 'idempotency_keys', 'gone_tokens'];
+  const held = tables.filter((name) => !elsewhere.includes(name));
+  const counts = held.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
+  const [row] = await worker.admin.query<{ counts: number[] }>(
+    `SELECT ARRAY[${counts.join()}]::int[] AS counts`,
+    [tenantId],
+  );
+  return row?.counts ?? [];
+};
+
+it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', async () => {
+  const [gone, neighbour] = [await tenant(), await tenant()];
+  await worker.deleteTenant(gone);
+  await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1]);
+});
+
+it('expired tokens are deleted with their search terms, and all others stay', async () => {
+  const expiries = { expired: `now() - interval '1 second'`, later: `now() + interval '1 hour'` };
+  for (const [id, expires] of Object.entries({ ...expiries, lasting: 'NULL' })) {
+    await token(worker.tenantId, id, expires);
+    await term(worker.tenantId, id);
+  }
+  await keepHouse(async () => !(await left('tokens', 'id')).includes('expired'));
+  expect(await left('tokens', 'id')).toEqual(['lasting', 'later']);
+  expect(await left('token_terms', 'token_id')).toEqual(['lasting', 'later']);
+});
+
+it('idempotency keys are deleted 24 hours after their use, and not before', async () => {
+  await idempotencyKey('used long ago', '24 hours 1 second');
+  await idempotencyKey('used lately', '23 hours 59 minutes');
+  await keepHouse(async () => (await left('idempotency_keys', 'key_hash')).length < 2);
+  expect(await left('idempotency_keys', 'key_hash')).toEqual(['used lately']);
+});
+
+it('two workers that keep house at once delete each row once, and neither of them fails', async () => {
+  const gone = [await tenant(), await tenant()];
+  for (const id of gone) await worker.deleteTenant(id);
+  await worker.admin.query(
+    `INSERT INTO tokens (tenant_id, id, type, container, data, created_at, expires_at)
+     SELECT $1, 'expired ' || n, 'token', '/', '', now(), now() - interval '1 second'
+     FROM generate_series(1, 3000) n`,
+    [worker.tenantId],
+  );
+  for (let nth = 0; nth < 20; nth += 1) await idempotencyKey(`used long ago ${nth}`, '25 hours');
+  const nothingIsLeft = async (): Promise<boolean> => {
+    const counts = await Promise.all([...gone, worker.tenantId].map(rowsOf));
+    const keys = await left('idempotency_keys', 'key_hash');
+    return counts.flat().every((count) => count === 0) && keys.length === 0;
+  };
+  await keepHouse(nothingIsLeft, 2);
+});
+
+it('a work that fails is counted and logged, and the others go on', async () => {
+  await idempotencyKey('used long ago', '25 hours');
+  await token(worker.tenantId, 'expired', `now() - interval '1 second'`);
+  const logged: unknown[] = [];
+  const logger = { ...ctx.logger, warn: (...line: unknown[]) => void logged.push(line) };
+  const background = createBackground({ ...ctx, logger });
+  await worker.admin.query('ALTER FUNCTION delete_expired_tokens(integer) RENAME TO away');
+  try {
+    startHousekeeping(ctx, background);
+    await waitFor(async () => (await left('idempotency_keys', 'key_hash')).length === 0);
+    await waitFor(() => logged.length === 1);
+  } finally {
+    await background.stop();
+    await worker.admin.query('ALTER FUNCTION away(integer) RENAME TO delete_expired_tokens');
+  }
+  expect(logged).toEqual([
+    [expect.objectContaining({ work: 'expired_tokens' }), 'background work failed'],
+  ]);
+  expect(await ctx.registry.metrics()).toMatch(
+    /glovebox_worker_background_failures_total\{work="expired_tokens",app="worker"\} 1/,
+  );
+  expect(await left('tokens', 'id')).toEqual(['expired']);
+});
+
+it('deletes in parts, with a pause behind each full one', async () => {
+  await worker.admin.query(
+    `INSERT INTO failing_webhook_paths
+     SELECT $1, nth::text, now() - interval '25 hours' FROM generate_series(1, 1500) nth`,
+    [worker.tenantId],
+  );
+  const startedAt = performance.now();
+  await deleteInParts(ctx.database, forgetFailingPaths, new AbortController().signal);
+  // Two parts: one pause.
+  expect(performance.now() - startedAt).toBeGreaterThan(deletionPauseMs - 1);
+  expect(await left('failing_webhook_paths', 'path')).toEqual([]);
+});
+
+it('a path of webhooks whose last attempt failed a day ago is forgotten', async () => {
+  await ctx.database.query(
+    `INSERT INTO failing_webhook_paths
+     SELECT $1, hours::text, now() - hours * interval '1 hour' FROM unnest('{23,25}'::int[]) hours`,
+    [worker.tenantId],
+  );
+  await keepHouse(async () => (await left('failing_webhook_paths', 'path')).length === 1, 2);
+  expect(await left('failing_webhook_paths', 'path')).toEqual(['23']);
+});
+
+it('results are erased a day after their webhook ended, and its line stays', async () => {
+  const [old, young] = [timeOrderedId(), timeOrderedId()];
+  await endedDelivery(worker.tenantId, old, '25 hours');
+  await endedDelivery(worker.tenantId, young, '23 hours');
+  const withBody = () => left('ended_deliveries WHERE body IS NOT NULL', 'id');
+  await keepHouse(async () => (await withBody()).length === 1, 2);
+  expect(await withBody()).toEqual([young]);
+  expect(await left('ended_deliveries', 'id')).toEqual([old, young].sort());
+});
+
+describe('answers that show a token', () => {
+  const sightOf = (...ids: string[]): string =>
+    JSON.stringify([
+      {
+        applicationId: randomUUID(),
+        container: '/',
+        transform: 'reveal',
+        ids,
+        madeAt: ids.map(() => 0),
+      },
+    ]);
+  const outcomeOf = (sights: string, tenantId = worker.tenantId, name = randomUUID()) =>
+    worker.admin.query(
+      `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+         lease_until, created_at, status, response, sights, ended_at)
+       VALUES ($1, $1, '/', $2, '', $1, now(), now(), 200, 'r', $3, now())`,
+      [tenantId, name, sights],
+    );
+  const webhookOf = async (sights: string, tenantId = worker.tenantId): Promise<void> => {
+    const id = timeOrderedId();
+    await endedDelivery(tenantId, id, '0');
+    await worker.admin.query('UPDATE ended_deliveries SET sights = $2 WHERE id = $1', [id, sights]);
+  };
+  const bodies = async (tenantId = worker.tenantId): Promise<number> => {
+    const [row] = await worker.admin.query<{ count: number }>(
+      `SELECT (SELECT count(*) FROM idempotency_keys WHERE tenant_id = $1 AND response IS NOT NULL)
+         + (SELECT count(*) FROM ended_deliveries WHERE tenant_id = $1 AND body IS NOT NULL) AS count`,
+      [tenantId],
+    );
+    return Number(row?.count);
+  };
+  const never = 'NULL';
+  const makeSecondLookDue = () =>
+    worker.admin.query(`UPDATE gone_tokens SET due_at = now() WHERE is_second`);
+
+  it('are erased once it is deleted or expired, and those of others stay', async () => {
+    const neighbour = randomUUID();
+    for (const id of ['deleted', 'kept']) await token(worker.tenantId, id, never);
+    await token(worker.tenantId, 'expiring', `now() - interval '1 second'`);
+    await token(neighbour, 'deleted', never);
+    for (const ids of [['deleted'], ['kept', 'deleted'], ['expiring'], ['kept'], []]) {
+      await outcomeOf(sightOf(...ids));
+      await webhookOf(sightOf(...ids));
+    }
+    await outcomeOf(sightOf('deleted'), neighbour);
+    await webhookOf(sightOf('deleted'), neighbour);
+    await worker.admin.query(`DELETE FROM tokens WHERE tenant_id = $1 AND id = 'deleted'`, [
+      worker.tenantId,
+    ]);
+    // What is noted of a token behind the first look waits for the next one.
+    await keepHouse(async () => (await left(`tokens WHERE id = 'expiring'`, 'id')).length === 0);
+    await keepHouse(async () => (await bodies()) === 4, 2);
+    expect([await bodies(), await bodies(neighbour)]).toEqual([4, 2]);
+    expect(await left('ended_deliveries WHERE body IS NULL AND sights IS NULL', 'id')).toEqual([]);
+  });
+
+  it('are erased on a second look where they were stored at the same moment, and the token is then forgotten', async () => {
+    await token(worker.tenantId, 'deleted', never);
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'deleted'`);
+    await keepHouse(
+      async () => (await left('gone_tokens WHERE is_second', 'tenant_id')).length > 0,
+    );
+    await outcomeOf(sightOf('deleted'));
+    await makeSecondLookDue();
+    await keepHouse(async () => (await left('gone_tokens', 'tenant_id')).length === 0);
+    expect(await bodies()).toBe(0);
+  });
+
+  it('are erased where the token is a new one under the old name, though they were stored after it', async () => {
+    await token(worker.tenantId, 'named', never);
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'named'`);
+    await token(worker.tenantId, 'named', never);
+    await outcomeOf(sightOf('named'));
+    const anotherMadeAt = `to_timestamp(1) WHERE id = 'named'`;
+    await worker.admin.query(`UPDATE tokens SET created_at = ${anotherMadeAt}`);
+    await outcomeOf(JSON.stringify([{ ids: ['named'], madeAt: [1_000] }]));
+    await keepHouse(
+      async () => (await left('gone_tokens WHERE is_second', 'tenant_id')).length > 0,
+    );
+    expect(await bodies()).toBe(1);
+  });
+
+  it('are erased in parts, however many show the same token', async () => {
+    await token(worker.tenantId, 'popular', never);
+    await worker.admin.query(
+      `INSERT INTO idempotency_keys (tenant_id, application_id, path, key_hash, body_hash, owner,
+         lease_until, created_at, status, response, sights, ended_at)
+       SELECT $1, $1, '/', n::text, '', $1, now(), now(), 200, 'r', $2, now()
+       FROM generate_series(1, 2500) n`,
+      [worker.tenantId, sightOf('popular')],
+    );
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'popular'`);
+    expect(await byOwner('erase_gone_answers')(ctx.database, 1_000)).toBe(1_000);
+    expect(await bodies()).toBe(1_500);
+    await keepHouse(async () => (await bodies()) === 0);
+  });
+
+  it('wait for 5,000 tokens of others at a time, which no answer shows', async () => {
+    const neighbour = randomUUID();
+    await worker.admin.query(
+      `INSERT INTO gone_tokens (tenant_id, key, due_at)
+       SELECT $1, n, now() - interval '1 minute' FROM generate_series(1, 4999) n`,
+      [neighbour],
+    );
+    await token(worker.tenantId, 'deleted', never);
+    await outcomeOf(sightOf('deleted'));
+    await ctx.database.query(`DELETE FROM tokens WHERE id = 'deleted'`);
+    expect(await byOwner('erase_gone_answers')(ctx.database, 1_000)).toBe(5_000);
+    expect(await bodies()).toBe(0);
+  });
+
+  it('are found by an index on every part of the log', async () => {
+    const indexed = await left(`pg_indexes WHERE indexdef LIKE '%tokens_seen%'`, 'tablename');
+    const parts = await left(`pg_partition_tree('ended_deliveries')`, 'relid::regclass');
+    expect(indexed).toEqual([...parts, 'idempotency_keys'].sort());
+  });
+});
+
+it('logs get partitions ahead, and lose what is older than the settings say', async () => {
+  const dayMs = 24 * 60 * 60 * 1_000;
+  const today = Math.floor(Date.now() / dayMs);
+  const dayOf = (day: number): string => new Date(day * dayMs).toISOString();
+  const [name] = (await left('log_partitions', 'name'))
+    .filter((one) => /ended_runs/.test(one))
+    .slice(-1);
+  const [lines] = (await left('log_partitions', 'name')).filter((one) => /audit_log/.test(one));
+  if (!name || !lines) throw new Error('there are no partitions');
+  await worker.admin.query(`DROP TABLE ${name}`);
+  await worker.admin.query(`ALTER TABLE ${lines} RENAME TO audit_log_until_20200201`);
+  await worker.admin.transaction(async (sql) => {
+    await sql.query('SET LOCAL ROLE glovebox_owner');
+    for (const ago of [8, 7]) {
+      const span = [dayOf(today - ago), dayOf(today - ago + 1)];
+      await sql.query('SELECT make_partition($1, $2, $3)', ['ended_runs', ...span]);
+    }
+  });
+  const [older, old, random] = [
+    timeOrderedId((today - 8) * dayMs),
+    timeOrderedId((today - 7) * dayMs),
+    randomUUID(),
+  ];
+  await endedRun(worker.tenantId, older);
+  await endedRun(worker.tenantId, old);
+  await endedRun(worker.tenantId, random, '8 days');
+  ctx = { ...ctx, config: { ...ctx.config, RUNS_KEPT_DAYS: 7 } };
+  const partitions = () => left('log_partitions', 'name');
+  await keepHouse(async () => {
+    const [names, ids] = await Promise.all([partitions(), left('ended_runs', 'id')]);
+    return ids.length === 1 && names.includes(name) && !names.includes('audit_log_until_20200201');
+  });
+  expect(await left('ended_runs', 'id')).toEqual([old]);
+});
+
+it('housekeeping that is told to stop begins no further part', async () => {
+  const stopping = new AbortController();
+  let parts = 0;
+  await deleteInParts(
+    ctx.database,
+    (_sql, rowsMax) => {
+      parts += 1;
+      stopping.abort();
+      return Promise.resolve(rowsMax);
+    },
+    stopping.signal,
+  );
+  expect(parts).toBe(1);
+});

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import {
+  claimDelivery,
+  claimStepsMax,
+  receiverDeliveriesMax,
+  retryPlacesMax,
+} from './claim-delivery';
+import {
+  countAttempt,
+  givePlaceBack,
+  recordVerdict,
+  takeBackPlaces,
+  type Attempt,
+  type ClaimedDelivery,
+} from './delivery-queue';
+import { startSpecRows, type SpecRows } from './spec-rows';
+
+let rows: SpecRows;
+
+beforeAll(async () => {
+  rows = await startSpecRows();
+});
+afterAll(() => rows.close());
+beforeEach(() => rows.empty());
+
+/** `path`: the same one for all of them, or an expression of their number. */
+const wait = (
+  tenantId: string,
+  receiver: string | null,
+  count: number,
+  { path = `'path'`, attempts = 0, due = 'now()' } = {},
+): Promise<unknown> =>
+  rows.database.query(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver, path,
+       body, status, attempts, next_attempt_at, created_at)
+     SELECT gen_random_uuid(), $1, $1, '', '', $2, ${path}, '', 'pending', $4, ${due}, now()
+     FROM generate_series(1, $3::int) nth`,
+    [tenantId, receiver, count, attempts],
+  );
+
+const ownPaths = `'path ' || nth`;
+const overdue = `now() - interval '1 hour'`;
+
+const claimOf = (tenantId: string) => claimDelivery(rows.database, tenantId);
+
+/** Claims with so many at once until nothing is left to claim, as several workers do. */
+async function claimAll(tenantId: string, atOnce: number): Promise<ClaimedDelivery[]> {
+  const claimed: ClaimedDelivery[] = [];
+  const one = async (): Promise<void> => {
+    for (;;) {
+      const next = await claimOf(tenantId);
+      if (next === undefined || next === 'full') return;
+      claimed.push(next);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, one));
+  return claimed;
+}
+
+async function claimed(tenantId: string): Promise<ClaimedDelivery> {
+  const one = await claimOf(tenantId);
+  if (one === undefined || one === 'full') throw new Error('nothing was due');
+  return one;
+}
+
+const attempt: Attempt = { at: '2026-01-31T12:00:00.000Z', ms: 1, outcome: 'timed_out' };
+
+it.each(['a receiver', null])(
+  'ten webhooks to one receiver are claimed, however many workers claim at once: %s',
+  async (receiver) => {
+    const tenantId = randomUUID();
+    await wait(tenantId, receiver, 40);
+    for (let round = 0; round < 3; round += 1) {
+      const taken = await claimAll(tenantId, 8);
+      expect(taken).toHaveLength(receiverDeliveriesMax);
+      expect(await claimOf(tenantId)).toBe('full');
+      const [held] = await rows.database.query<{ places: number[] }>(
+        'SELECT array_agg(place ORDER BY place) AS places FROM webhook_deliveries WHERE place > 0',
+      );
+      expect(held?.places).toEqual(Array.from({ length: receiverDeliveriesMax }, (_, n) => n + 1));
+      await Promise.all(
+        taken.map((one) => recordVerdict(rows.database, one, { kind: 'delivered', attempt })),
+      );
+    }
+  },
+);
+
+it('another receiver, and the same one of another tenant, have places of their own', async () => {
+  const [tenantId, other] = [randomUUID(), randomUUID()];
+  await wait(tenantId, 'a', 20);
+  await wait(tenantId, 'b', 3);
+  await wait(other, 'a', 3);
+  expect(await claimAll(tenantId, 2)).toHaveLength(receiverDeliveriesMax + 3);
+  expect(await claimAll(other, 2)).toHaveLength(3);
+});
+
+it.each<[string, (claim: ClaimedDelivery) => Promise<unknown>]>([
+  [
+    'is to be repeated',
+    (claim) => recordVerdict(rows.database, claim, { kind: 'retry', attempt, afterMs: 60_000 }),
+  ],
+  ['was delivered', (claim) => recordVerdict(rows.database, claim, { kind: 'delivered', attempt })],
+  ['could not be sent', (claim) => givePlaceBack(rows.database, claim)],
+])('a webhook that %s gives its place to the next one', async (_, end) => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a', receiverDeliveriesMax + 1, { path: ownPaths });
+  const [first] = await claimAll(tenantId, 1);
+  if (!first) throw new Error('nothing was due');
+  expect(await claimOf(tenantId)).toBe('full');
+  await end(first);
+  expect(await claimed(tenantId)).not.toMatchObject({ id: first.id });
+});
+
+it('the places of a worker that died are free when its claims are over, and it sends nothing then', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a', 2 * receiverDeliveriesMax);
+  const taken = await claimAll(tenantId, 1);
+  await takeBackPlaces(rows.database);
+  expect(await claimOf(tenantId)).toBe('full');
+  await rows.database.query(
+    `UPDATE webhook_deliveries SET place_until = now() - interval '1 second' WHERE place > 0`,
+  );
+  await takeBackPlaces(rows.database);
+  expect(await claimAll(tenantId, 1)).toHaveLength(receiverDeliveriesMax);
+  for (const late of taken) {
+    expect(await countAttempt(rows.database, late)).toBeUndefined();
+  }
+});
+
+it('an attempt that begins holds its place for as long as it may take', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a', 1);
+  const claim = await claimed(tenantId);
+  await rows.database.query(`UPDATE webhook_deliveries SET place_until = now()`);
+  expect(await countAttempt(rows.database, claim)).toBe(1);
+  const [row] = await rows.database.query<{ held: number }>(
+    'SELECT extract(epoch FROM place_until - now())::float8 AS held FROM webhook_deliveries',
+  );
+  expect(row?.held).toBeGreaterThan(20);
+});
+
+describe('a host of which something fails', () => {
+  /** Lets an attempt to the path end like this, as the last one. */
+  async function end(tenantId: string, kind: 'delivered' | 'failed' | 'retry'): Promise<void> {
+    await wait(tenantId, 'a', 1);
+    const verdict = kind === 'retry' ? ({ kind, afterMs: 60_000 } as const) : ({ kind } as const);
+    await recordVerdict(rows.database, await claimed(tenantId), { ...verdict, attempt });
+  }
+
+  it('gives retries five of its places, and keeps the others for first attempts', async () => {
+    const tenantId = randomUUID();
+    await wait(tenantId, 'a', 40, { path: ownPaths, attempts: 1, due: overdue });
+    expect(await claimAll(tenantId, 8)).toHaveLength(retryPlacesMax);
+    expect(await claimOf(tenantId)).toBe('full');
+    await wait(tenantId, 'a', 40, { path: `'new ' || nth` });
+    expect(await claimAll(tenantId, 8)).toHaveLength(receiverDeliveriesMax - retryPlacesMax);
+  });
+
+  it.each(['failed', 'retry'] as const)(
+    'gives a path whose last attempt ended as %s five places, and all ten once one is delivered',
+    async (kind) => {
+      const tenantId = randomUUID();
+      await end(tenantId, kind);
+      await wait(tenantId, 'a', 40);
+      expect(await claimAll(tenantId, 8)).toHaveLength(retryPlacesMax);
+      await wait(tenantId, 'a', 2, { path: ownPaths });
+      expect(await claimAll(tenantId, 8)).toHaveLength(2);
+      const other = randomUUID();
+      await end(other, kind);
+      await end(other, 'delivered');
+      await wait(other, 'a', 40);
+      expect(await claimAll(other, 8)).toHaveLength(receiverDeliveriesMax);
+    },
+  );
+
+  it.each([claimStepsMax - 2, 3 * claimStepsMax])(
+    'gets a first attempt before %i retries that have been due for longer',
+    async (retries) => {
+      const tenantId = randomUUID();
+      await wait(tenantId, 'a', retries, { path: ownPaths, attempts: 3, due: overdue });
+      await wait(tenantId, 'a', 1, { path: `'new'` });
+      await claimed(tenantId);
+      const [row] = await rows.database.query<{ path: string; place: number }>(
+        'SELECT path, place FROM webhook_deliveries WHERE place IS NOT NULL',
+      );
+      expect(row?.path).toBe('new');
+      expect(row?.place).toBeGreaterThan(retryPlacesMax);
+      expect(await claimAll(tenantId, 2)).toHaveLength(retryPlacesMax);
+    },
+  );
+});
+
+it('a path that works is found behind more paths of its host that fail than a claim walks', async () => {
+  const tenantId = randomUUID();
+  const hashed = `translate(encode(sha256(nth::text::bytea), 'base64'), '+/=', '-_')`;
+  await wait(tenantId, 'a', 3 * claimStepsMax, { path: hashed, due: overdue });
+  await rows.database.query(
+    `INSERT INTO failing_webhook_paths SELECT tenant_id, path, now() FROM webhook_deliveries`,
+  );
+  expect(await claimAll(tenantId, 1)).toHaveLength(retryPlacesMax);
+  await wait(tenantId, 'a', 1, { path: `'zz'` });
+  let claims = 0;
+  for (let found: unknown = 'full'; found === 'full' && claims < 100; claims += 1) {
+    found = await claimOf(tenantId);
+  }
+  expect(claims).toBeLessThan(100);
+});

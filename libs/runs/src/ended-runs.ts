@@ -1,0 +1,265 @@
+import { timeOfId, timeOrderedId, type PreparedStatement, type Sql } from '@glovebox/database';
+import { Problem, type ProblemCode } from '@glovebox/problems';
+import type { CodePlace, LogLine } from '@glovebox/sandbox';
+import type { Place, Sealer } from '@glovebox/seal';
+import { Counter, describeError, type Logger, type Registry } from '@glovebox/service-host';
+import { Shares, type Release } from '@glovebox/shares';
+
+/** All that is kept of a run. It holds names and ids, and no value that the run knew. */
+export interface RunRecord {
+  /** `cancelled`: nobody waited for the run any more. */
+  readonly outcome: 'completed' | 'cancelled' | ProblemCode;
+  /** The HTTP status of the answer; 499 where nobody waited for one. */
+  readonly status: number;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** The part of the duration that the run waited for a process. */
+  readonly queuedMs: number;
+  /** Dotted names, at most 100. */
+  readonly argumentNames: readonly string[];
+  /** The tokens that the arguments used, at most 100. */
+  readonly tokenIds: readonly string[];
+  /** The output of `console`, redacted: at most 200 lines and 64 KB. */
+  readonly lines: readonly LogLine[];
+  /** The place in the author's code where its error was made. */
+  readonly position?: CodePlace;
+}
+
+/** The record of a run whose code this worker did not start. */
+export function recordWithoutCode(code: ProblemCode, status = new Problem(code).status): RunRecord {
+  return {
+    outcome: code,
+    status,
+    startedAt: Date.now(),
+    durationMs: 0,
+    queuedMs: 0,
+    argumentNames: [],
+    tokenIds: [],
+    lines: [],
+  };
+}
+
+export interface RunLogEntry {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly kind: 'reactor' | 'transform';
+  readonly resourceId: string;
+  readonly traceId: string;
+  /** The caller; null where it is anonymous. */
+  readonly applicationId: string | null;
+  readonly mode: 'sync' | 'async' | 'request' | 'response';
+  /** Counts from 1. */
+  readonly attempt: number;
+  readonly record: RunRecord;
+}
+
+/** A run that has ended, with its lines sealed. */
+interface EndedRun extends RunLogEntry {
+  /** Milliseconds since 1970. An async run is accepted before it starts. */
+  readonly createdAt: number;
+  readonly sealedLines: Buffer | null;
+}
+
+/** The place that the lines of a run are bound to. */
+export const linesPlace = (tenantId: string, record: string): Place => ({
+  table: 'ended_runs',
+  column: 'lines',
+  tenantId,
+  record,
+});
+
+export async function sealLines(
+  sealer: Sealer,
+  { tenantId, runId, record: { lines } }: RunLogEntry,
+): Promise<Buffer | null> {
+  if (lines.length === 0) return null;
+  return sealer.seal(linesPlace(tenantId, runId), JSON.stringify(lines));
+}
+
+/** Characters that are kept of the name of an argument. */
+const argumentNameMax = 200;
+/** The largest number that a column for milliseconds takes: 24 days. */
+const millisecondsMax = 2_147_483_647;
+
+const insertStatement: PreparedStatement = {
+  name: 'insert-ended-runs',
+  text: `
+    INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
+      outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
+      position, lines, created_at, started_at, ended_at)
+    SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
+      argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines,
+      to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
+      to_timestamp((started_ms + duration_ms) / 1000)
+    FROM ROWS FROM (
+      json_to_recordset($1::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
+        application_id uuid, mode text, status text, outcome text, http_status smallint,
+        argument_names text[], token_ids text[], trace_id text, attempt integer,
+        queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
+        started_ms float8),
+      unnest($2::bytea[])
+    ) AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
+      http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
+      created_ms, started_ms, lines)
+    ON CONFLICT DO NOTHING`,
+};
+
+/** Stores runs in one statement. One that is stored already is left as it is. */
+export async function insertEndedRuns(sql: Sql, runs: readonly EndedRun[]): Promise<void> {
+  const lines = runs.map(({ sealedLines }) => sealedLines);
+  await sql.query(insertStatement, [JSON.stringify(runs.map(rowOf)), lines]);
+}
+
+function rowOf({ record, ...run }: EndedRun): Readonly<Record<string, unknown>> {
+  return {
+    tenant_id: run.tenantId,
+    id: run.runId,
+    kind: run.kind,
+    resource_id: run.resourceId,
+    application_id: run.applicationId,
+    mode: run.mode,
+    status: record.outcome === 'completed' ? 'completed' : 'failed',
+    outcome: record.outcome,
+    http_status: record.status,
+    argument_names: record.argumentNames.map((name) => storable(name.slice(0, argumentNameMax))),
+    token_ids: record.tokenIds.map(storable),
+    trace_id: storable(run.traceId),
+    attempt: run.attempt,
+    queued_ms: milliseconds(record.queuedMs),
+    duration_ms: milliseconds(record.durationMs),
+    position: record.position ?? null,
+    created_ms: run.createdAt,
+    started_ms: record.startedAt,
+  };
+}
+
+/** Postgres takes neither NUL nor half a surrogate pair, and would refuse the runs of everybody. */
+const storable = (text: string): string =>
+  Buffer.from(text.replaceAll('\0', '\ufffd'), 'utf8').toString('utf8');
+
+const milliseconds = (ms: number): number => Math.min(Math.max(Math.round(ms), 0), millisecondsMax);
+
+/** Bytes of runs that wait to be written. One tenant gets half of what the others leave. */
+const waitingBytesMax = 16 * 1024 * 1024;
+/** Runs of one statement. */
+const batchMax = 100;
+const flushMs = 250;
+/** The part of a row that is the same for every run. */
+const rowBytes = 500;
+
+interface Waiting {
+  readonly entry: RunLogEntry;
+  readonly release: Release;
+}
+
+interface RunLogOptions {
+  readonly sql: Sql;
+  readonly sealer: Sealer;
+  readonly registry: Registry;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly bytesMax?: number;
+}
+
+/**
+ * Writes runs in batches, so that no call waits for the log. What waits is bounded: a tenant with
+ * too many runs loses its own, and a store that is away costs runs of that time. Both are counted.
+ */
+export class RunLog {
+  readonly #places: Shares;
+  readonly #dropped: Counter<'reason'>;
+  #waiting: Waiting[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #stopping = false;
+
+  constructor(private readonly options: RunLogOptions) {
+    this.#places = new Shares({ places: options.bytesMax ?? waitingBytesMax });
+    this.#dropped = new Counter({
+      name: 'glovebox_run_log_dropped_total',
+      help: 'Runs that are missing in the log; share: their tenant had too many, store: it was away',
+      labelNames: ['reason'],
+      registers: [options.registry],
+    });
+    for (const reason of ['share', 'store']) this.#dropped.inc({ reason }, 0);
+  }
+
+  /** Adds the record of a run that a caller waited for. Its id is as old as its start. */
+  recorder(
+    run: Omit<RunLogEntry, 'runId' | 'attempt' | 'record'>,
+    runId = timeOrderedId(),
+  ): (record: RunRecord) => void {
+    return (record) => {
+      const startedAt = timeOfId(runId) ?? record.startedAt;
+      this.add({ ...run, runId, attempt: 1, record: { ...record, startedAt } });
+    };
+  }
+
+  /** Never throws and never waits. */
+  add(entry: RunLogEntry): void {
+    const bytes = bytesOf(entry);
+    if (!this.#places.hasRoom(entry.tenantId, bytes)) return this.#dropped.inc({ reason: 'share' });
+    this.#waiting.push({ entry, release: this.#places.takeNow(entry.tenantId, bytes) });
+    if (this.#waiting.length >= batchMax) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
+  }
+
+  /** Writes all that waits. With a store that is away, it is dropped. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#flush();
+    while (this.#writing) await this.#writing;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, batchMax);
+      const written = await this.#write(batch.map(({ entry }) => entry));
+      for (const { release } of batch) release();
+      if (!written && this.#stopping) this.#dropAll();
+    }
+  }
+
+  /** False: the store is away. */
+  async #write(entries: readonly RunLogEntry[]): Promise<boolean> {
+    try {
+      const runs = await Promise.all(entries.map((entry) => this.#seal(entry)));
+      await insertEndedRuns(this.options.sql, runs);
+      return true;
+    } catch (error) {
+      const isAway = error instanceof Problem && error.code === 'service_unavailable';
+      // Something is wrong with one of them, which must not cost the others.
+      if (!isAway && entries.length > 1) {
+        for (const entry of entries) await this.#write([entry]);
+        return true;
+      }
+      this.#dropped.inc({ reason: 'store' }, entries.length);
+      this.options.logger.warn({ error: describeError(error) }, 'runs were not logged');
+      return !isAway;
+    }
+  }
+
+  async #seal(entry: RunLogEntry): Promise<EndedRun> {
+    const sealedLines = await sealLines(this.options.sealer, entry);
+    return { ...entry, createdAt: entry.record.startedAt, sealedLines };
+  }
+
+  #dropAll(): void {
+    for (const { release } of this.#waiting) release();
+    this.#dropped.inc({ reason: 'store' }, this.#waiting.length);
+    this.#waiting = [];
+  }
+}
+
+function bytesOf({ record: { argumentNames, tokenIds, lines } }: RunLogEntry): number {
+  const texts = [...argumentNames, ...tokenIds, ...lines.map(({ text }) => text)];
+  return texts.reduce((bytes, text) => bytes + text.length, rowBytes + 50 * lines.length);
+}

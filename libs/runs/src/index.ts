@@ -1,0 +1,82 @@
+export {
+  claimDelivery,
+  claimStepsMax,
+  receiverDeliveriesMax,
+  retryPlacesMax,
+} from './claim-delivery';
+export { dropOldDeliveries, dropOldRuns, forgetFailingPaths } from './deletions';
+export {
+  attemptMs,
+  countAttempt,
+  givePlaceBack,
+  openDelivery,
+  receiverOf,
+  recordVerdict,
+  takeBackPlaces,
+  webhookPlace,
+  type Attempt,
+  type ClaimedDelivery,
+  type OpenedDelivery,
+  type Verdict,
+} from './delivery-queue';
+export {
+  insertEndedRuns,
+  linesPlace,
+  recordWithoutCode,
+  RunLog,
+  sealLines,
+  type RunLogEntry,
+  type RunRecord,
+} from './ended-runs';
+export {
+  deliveriesById,
+  deliveryStatuses,
+  endedDeliveries,
+  findDelivery,
+  findDeliveryIds,
+  type DeliveryRow,
+  type DeliveryStatus,
+} from './find-deliveries';
+export {
+  findResult,
+  findRun,
+  findRunIds,
+  readResult,
+  runKinds,
+  runsById,
+  runStatuses,
+  webhookOfRun,
+  type ResultRow,
+  type RunQuery,
+  type RunRow,
+} from './find-runs';
+export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
+export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';
+export {
+  claimRuns,
+  fateOfUnopened,
+  faultsMax,
+  finishRun,
+  givenUp,
+  insertRun,
+  leaseSeconds,
+  markStarted,
+  openRun,
+  queuedMsOf,
+  releaseRun,
+  renewRun,
+  takeBackSilentRuns,
+  type Arguments,
+  type ClaimedRun,
+  type EndOfRun,
+  type OpenedRun,
+  type ReleaseReason,
+} from './run-queue';
+export {
+  countedRowsMax,
+  countWaiting,
+  depthOf,
+  tenantsWithDueRows,
+  type QueueDepth,
+  type QueueName,
+} from './waiting-rows';
