@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { useTestDatabase } from '@glovebox/testing';
 import { asUnavailable, queryAsTenant } from './index';
 
-let database: TestDatabase;
+const database = useTestDatabase();
 let client: Client;
 const [one, other] = [randomUUID(), randomUUID()];
 
@@ -16,16 +16,11 @@ async function connected(options: { query_timeout?: number } = {}): Promise<Clie
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   client = await connected();
+  database.closing({ close: () => client.end() });
   for (const tenant of [one, other]) {
     await queryAsTenant(client, tenant, insert, [tenant]);
   }
-});
-
-afterAll(async () => {
-  await client.end();
-  await database.drop();
 });
 
 const insert = `INSERT INTO tenants (id, name, settings, webhook_secrets, created_at)

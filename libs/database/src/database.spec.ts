@@ -1,12 +1,8 @@
-import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
+import { useTestDatabase, waitFor } from '@glovebox/testing';
 import { toProblem } from '@glovebox/problems';
 import { connectDatabase, type Database } from './index';
 
-let testDatabase: TestDatabase;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-});
-afterAll(() => testDatabase.drop());
+const testDatabase = useTestDatabase();
 
 async function asRole(url: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = connectDatabase({ url, app: 'spec', connectionsMax: 2 });

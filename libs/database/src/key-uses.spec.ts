@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
+import { useTestDatabase, waitFor } from '@glovebox/testing';
 import { connectDatabase, KeyUses, type Database, type Sql } from './index';
 
-let testDatabase: TestDatabase;
+const database = useTestDatabase();
 let admin: Database;
 let data: Database;
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 2 });
-  data = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 2 });
-});
-afterAll(async () => {
-  await admin.close();
-  await data.close();
-  await testDatabase.drop();
+beforeAll(() => {
+  const connect = (url: string): Database =>
+    database.closing(connectDatabase({ url, app: 'spec', connectionsMax: 2 }));
+  admin = connect(database.adminUrl);
+  data = connect(database.dataUrl);
 });
 
 const silent = (): void => undefined;

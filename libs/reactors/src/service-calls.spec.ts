@@ -1,29 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault } from '@glovebox/vault';
+import { connectDatabase } from '@glovebox/database';
 import { serviceCalls } from './service-calls';
+import { SpecInvocations } from './spec-invocations';
 
 const tenantId = randomUUID();
 const logged: object[] = [];
 const logger = { error: (fields: object) => logged.push(fields) };
-let testDatabase: TestDatabase;
-let database: Database;
-let vault: Vault;
+let spec: SpecInvocations;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 5 });
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database));
+  spec = await SpecInvocations.open();
 });
-
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
-});
+afterAll(() => spec.close());
 
 const everything: Permission[] = ['token:create', 'token:read', 'token:update', 'token:delete'];
 
@@ -48,7 +37,7 @@ function svcOf(
   };
   return (name, ...params) =>
     serviceCalls(
-      { database, vault, logger },
+      { ...spec.context, logger },
       () => Promise.resolve(application),
       'trace',
     )(`svc.${name}`, params);
@@ -169,7 +158,7 @@ it('an invalid id and an unknown call are answered with 404', async () => {
 });
 
 it('every call without an application is answered with 409', async () => {
-  const call = serviceCalls({ database, vault, logger }, () => Promise.resolve(null), 'trace');
+  const call = serviceCalls({ ...spec.context, logger }, () => Promise.resolve(null), 'trace');
   await expect(call('svc.tokenize', ['x'])).rejects.toMatchObject({
     status: 409,
     code: 'application_gone',
@@ -179,10 +168,10 @@ it('every call without an application is answered with 409', async () => {
 it('an internal error is logged by type and place, and its message is shown nowhere', async () => {
   const application = { applicationId: randomUUID(), tenantId, type: 'private' } as const;
   const principal = { ...application, permissions: ['token:create' as const], rules: [] };
-  const away = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 1 });
+  const away = connectDatabase({ url: spec.testDatabase.dataUrl, app: 'spec', connectionsMax: 1 });
   await away.close();
   const call = serviceCalls(
-    { database: away, vault, logger },
+    { ...spec.context, database: away, logger },
     () => Promise.resolve(principal),
     'trace of a failure',
   );

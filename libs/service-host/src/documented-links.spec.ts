@@ -21,6 +21,9 @@ const pages = [
 /** A name to fill in, and files that a command makes. */
 const isMade = (path: string): boolean => /NNNN|^docker\/secrets/.test(path);
 
+/** Names that stand for others, and those of a product. */
+const isNoFile = (path: string): boolean => /NAME|NNNN|^Node\.js$/.test(path);
+
 const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 const proseOf = (page: string): string => textOf(page).replaceAll(/^( *)```[^]*?^\1```$/gm, '');
 
@@ -62,6 +65,18 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
+  it('and the comments of the code name files that exist', () => {
+    const known = new Set([...files, ...files.flatMap(endingsOf)]);
+    const sources = files.filter((file) => /\.(?:ts|mjs|cjs|js|c)$/.test(file));
+    const missing = sources.flatMap((source) =>
+      commentsOf(textOf(source))
+        .flatMap((comment) => [...comment.matchAll(filesInComments)].map(([path]) => path))
+        .filter((path) => !isNoFile(path) && !known.has(path) && !existsSync(join(root, path)))
+        .map((path) => `${source}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('list every decision in docs/adr/README.md', () => {
     const index = textOf('docs/adr/README.md');
     const decisions = readdirSync(join(root, 'docs/adr')).filter((file) => file !== 'README.md');
@@ -79,6 +94,16 @@ describe('the documents', () => {
     expect(named.filter((path) => !files.includes(path))).toEqual([]);
   });
 });
+
+/** Neither part of a path that begins with a dot nor of a pattern, and no `import('./types.js')`. */
+const filesInComments =
+  /(?<![\w@./*-])(?:[\w@-]+\/)*[\w-][\w.-]*\.(?:ts|mjs|cjs|js|c|md)(?![\w(])/g;
+
+const commentsOf = (code: string): string[] =>
+  code
+    .split('\n')
+    .map((line) => /^\s*(?:\/?\*|\/\/)(.*)|\s\/\/ (.*)/.exec(line)?.slice(1).join('') ?? '')
+    .filter((comment) => comment !== '');
 
 const isFolder = (path: string): boolean =>
   existsSync(join(root, path)) && statSync(join(root, path)).isDirectory();

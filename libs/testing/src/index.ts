@@ -10,6 +10,11 @@ export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';
 export { startRedis, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
-export { createEmptyDatabase, createTestDatabase, type TestDatabase } from './test-database';
+export {
+  createEmptyDatabase,
+  createTestDatabase,
+  useTestDatabase,
+  type TestDatabase,
+} from './test-database';
 export { itLeavesNoConnectionOpen } from './open-connections';
 export { waitFor } from './wait-for';

@@ -17,6 +17,37 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+interface Connection {
+  close(): Promise<unknown>;
+}
+
+interface SpecDatabase extends TestDatabase {
+  /** Closes the connection before the database is dropped. */
+  closing<Opened extends Connection>(connection: Opened): Opened;
+}
+
+/**
+ * Creates a database before the first test of a spec and drops it after the last. The members are
+ * there from `beforeAll` on.
+ */
+export function useTestDatabase(): SpecDatabase {
+  const connections: Connection[] = [];
+  const database = {
+    closing: (connection: Connection) => {
+      connections.push(connection);
+      return connection;
+    },
+  } as SpecDatabase;
+  beforeAll(async () => {
+    Object.assign(database, await createTestDatabase());
+  });
+  afterAll(async () => {
+    await Promise.all(connections.map((connection) => connection.close()));
+    await database.drop();
+  });
+  return database;
+}
+
 /** Creates a migrated database for one suite, a copy of the template of this test run. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await copyOf(fromTestRun('TEST_TEMPLATE_DATABASE'));

@@ -1,36 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AccessRule, Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
 import { toProblem } from '@glovebox/problems';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, usesOneByOne, Vault, type TokenInput, type Use } from './index';
+import { usesOneByOne, Vault, type TokenInput, type Use } from './index';
+import { useSpecVault } from './spec-vault';
 
-let testDatabase: TestDatabase;
-let data: Database;
-let admin: Database;
-let uses: TokenUses;
-/** Its uses share statements. */
-let vault: Vault;
 let oneByOne: Vault;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  data = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 20 });
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'admin', connectionsMax: 2 });
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  const sealer = new Sealer(ring, dataKeyTable(data));
-  uses = new TokenUses(data);
-  vault = new Vault(sealer, uses);
+const spec = useSpecVault({ connectionsMax: 20 });
+beforeAll(() => {
   oneByOne = new Vault(
-    sealer,
-    usesOneByOne(() => data),
+    spec.sealer,
+    usesOneByOne(() => spec.data),
   );
-});
-
-afterAll(async () => {
-  await Promise.all([data.close(), admin.close()]);
-  await testDatabase.drop();
 });
 
 function principal(tenantId: string, rules: Partial<AccessRule>[] = []): Principal {
@@ -60,8 +41,8 @@ const useBy = ({ tenantId, applicationId }: Principal): Use => ({
 });
 
 const store = (who: Principal, input: TokenInput): Promise<string> =>
-  data
-    .transaction((sql) => vault.createToken(sql, { principal: who, traceId: 'trace' }, input))
+  spec.data
+    .transaction((sql) => spec.vault.createToken(sql, { principal: who, traceId: 'trace' }, input))
     .then(({ view }) => view.id);
 
 /** The answer to a use, and its lines of the audit log. */
@@ -71,7 +52,7 @@ async function outcomeOf(by: Vault, who: Principal, ids: readonly string[]) {
     (values) => ids.map((id) => values.get(id)),
     (error: unknown) => toProblem(error).body(),
   );
-  const lines = await admin.query<object>(
+  const lines = await spec.admin.query<object>(
     'SELECT tenant_id, actor_id, outcome, token_ids FROM audit_log WHERE trace_id = $1',
     [use.traceId],
   );
@@ -97,8 +78,8 @@ it('callers of two tenants that share a statement get their own tokens under the
   const wanted = [['same-card'], ['same-card', 'in-pci'], ['unmasked'], [ofA], ['gone', 'in-pci']];
   const all = callers.flatMap((who) => wanted.map((ids) => ({ who, ids })));
 
-  const statements = jest.spyOn(uses, 'read');
-  const shared = await Promise.all(all.map(({ who, ids }) => outcomeOf(vault, who, ids)));
+  const statements = jest.spyOn(spec.uses, 'read');
+  const shared = await Promise.all(all.map(({ who, ids }) => outcomeOf(spec.vault, who, ids)));
   expect(statements).toHaveBeenCalledTimes(all.length);
   statements.mockRestore();
   for (const [n, { who, ids }] of all.entries()) {
@@ -119,7 +100,7 @@ it('documents that code fills in at the same time get values of their own tenant
     owners.map(({ tenantId }) => {
       const reader = principal(tenantId, [{ permissions: ['token:read'] }]);
       const actor = { principal: reader, traceId: 'trace' };
-      return vault.resolve(actor, ['{{ my-card }}']);
+      return spec.vault.resolve(actor, ['{{ my-card }}']);
     }),
   );
   expect(resolved).toEqual(owners.map(({ tenantId }) => [tenantId]));

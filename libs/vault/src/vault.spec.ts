@@ -1,35 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AccessRule, Permission, Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { enterTenant, createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault, type TokenInput, type TokenView, type Use } from './index';
+import type { Sql } from '@glovebox/database';
+import { enterTenant } from '@glovebox/testing';
+import type { TokenInput, TokenView, Use } from './index';
+import { useSpecVault } from './spec-vault';
 import { placeOf } from './token';
 
 const card = { number: '4242424242424242' };
-let testDatabase: TestDatabase;
-let data: Database;
-let management: Database;
-let admin: Database;
-let sealer: Sealer;
-let vault: Vault;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  const connect = (url: string): Database =>
-    connectDatabase({ url, app: 'spec', connectionsMax: 5 });
-  data = connect(testDatabase.dataUrl);
-  management = connect(testDatabase.managementUrl);
-  admin = connect(testDatabase.adminUrl);
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  sealer = new Sealer(ring, dataKeyTable(data));
-  vault = new Vault(sealer, new TokenUses(data));
-});
-
-afterAll(async () => {
-  await Promise.all([data.close(), management.close(), admin.close()]);
-  await testDatabase.drop();
-});
+const spec = useSpecVault();
 
 function principal(
   permissions: Permission[],
@@ -54,12 +33,12 @@ function principal(
 
 const all: Permission[] = ['token:create', 'token:read', 'token:use'];
 const store = (who: Principal, input: TokenInput): Promise<TokenView> =>
-  management.transaction(async (sql) => {
+  spec.management.transaction(async (sql) => {
     await enterTenant(sql, who.tenantId);
-    return (await vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
+    return (await spec.vault.createToken(sql, { principal: who, traceId: 'trace' }, input)).view;
   });
 const read = (who: Principal, id: string): Promise<TokenView> =>
-  vault.readToken(data, { principal: who, traceId: 'trace' }, id);
+  spec.vault.readToken(spec.data, { principal: who, traceId: 'trace' }, id);
 const useBy = (who: Principal): Use => ({
   tenantId: who.tenantId,
   actorId: who.applicationId,
@@ -74,7 +53,7 @@ describe('a stored token', () => {
   it('is sealed in its row', async () => {
     const who = principal(all);
     const { id } = await store(who, { type: 'token', data: card });
-    const [row] = await admin.query<{ row: string }>(
+    const [row] = await spec.admin.query<{ row: string }>(
       'SELECT t::text AS row FROM tokens t WHERE id = $1',
       [id],
     );
@@ -93,7 +72,7 @@ describe('a stored token', () => {
   ])('gives back %s as it was', async (_, value) => {
     const who = principal(all);
     const { id } = await store(who, { data: value });
-    expect((await vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
+    expect((await spec.vault.detokenize(who, useBy(who), [id])).get(id)).toEqual(value);
   });
 
   it('is shown without data to a plain permission, and with data to a rule that reveals', async () => {
@@ -115,7 +94,7 @@ describe('a stored token', () => {
     const { id } = await store(principal(all), { data: card });
     const other = principal(all);
     await expect(read(other, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(other, useBy(other), [id])).rejects.toMatchObject({
+    await expect(spec.vault.detokenize(other, useBy(other), [id])).rejects.toMatchObject({
       code: 'unknown_token',
     });
   });
@@ -124,11 +103,12 @@ describe('a stored token', () => {
     const who = principal(all);
     const inAMoment = new Date(Date.now() + 60_000).toISOString();
     const { id } = await store(who, { data: card, expiresAt: inAMoment });
-    await admin.query(`UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`, [
-      id,
-    ]);
+    await spec.admin.query(
+      `UPDATE tokens SET expires_at = now() - interval '1 second' WHERE id = $1`,
+      [id],
+    );
     await expect(read(who, id)).rejects.toMatchObject({ status: 404 });
-    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
+    await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
       status: 400,
     });
   });
@@ -165,9 +145,11 @@ describe('a use of tokens', () => {
     const ids = [];
     for (const value of [1, 2, 3]) ids.push((await store(who, { data: value })).id);
     const use = useBy(who);
-    const values = await vault.detokenize(who, use, ids);
+    const values = await spec.vault.detokenize(who, use, ids);
     expect(ids.map((id) => values.get(id))).toEqual([1, 2, 3]);
-    const lines = await admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [use.traceId]);
+    const lines = await spec.admin.query('SELECT * FROM audit_log WHERE trace_id = $1', [
+      use.traceId,
+    ]);
     expect(lines).toMatchObject([
       {
         tenant_id: who.tenantId,
@@ -184,14 +166,14 @@ describe('a use of tokens', () => {
   it('is an outage if it cannot be recorded: no record, no data', async () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
-    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    await spec.admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
-      await expect(vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
+      await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toMatchObject({
         code: 'service_unavailable',
         status: 503,
       });
     } finally {
-      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+      await spec.admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
   });
 
@@ -199,11 +181,11 @@ describe('a use of tokens', () => {
     const who = principal(all);
     const { id } = await store(who, { data: card });
     const use = useBy(who);
-    await expect(vault.detokenize(who, use, [id, 'not-there'])).rejects.toMatchObject({
+    await expect(spec.vault.detokenize(who, use, [id, 'not-there'])).rejects.toMatchObject({
       status: 400,
       detail: 'Not found: not-there.',
     });
-    const [line] = await admin.query<{ outcome: string }>(
+    const [line] = await spec.admin.query<{ outcome: string }>(
       'SELECT outcome FROM audit_log WHERE trace_id = $1',
       [use.traceId],
     );
@@ -219,8 +201,8 @@ describe('a use of tokens', () => {
       [{ container: '/general/', permissions: ['token:use'] }],
       owner.tenantId,
     );
-    expect((await vault.detokenize(general, useBy(general), [id])).get(id)).toBe(1);
-    await expect(vault.detokenize(general, useBy(general), [id, pci])).rejects.toMatchObject({
+    expect((await spec.vault.detokenize(general, useBy(general), [id])).get(id)).toBe(1);
+    await expect(spec.vault.detokenize(general, useBy(general), [id, pci])).rejects.toMatchObject({
       status: 403,
     });
   });
@@ -229,7 +211,7 @@ describe('a use of tokens', () => {
     const owner = principal(all);
     const { id } = await store(owner, { type: 'card', data: card });
     const who = principal([], [{ transform: 'mask', permissions: ['token:use'] }], owner.tenantId);
-    const values = await vault.detokenize(who, useBy(who), [id]);
+    const values = await spec.vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id)).toEqual({ number: 'XXXXXXXXXXXX4242' });
   });
 
@@ -245,8 +227,8 @@ describe('a use of tokens', () => {
       { container: '/free/', permissions: ['token:use' as const] },
     ];
     const who = principal(['token:use'], rules, owner.tenantId);
-    expect((await vault.detokenize(who, useBy(who), [other])).get(other)).toBe(1);
-    await expect(vault.detokenize(who, useBy(who), [other, id])).rejects.toMatchObject({
+    expect((await spec.vault.detokenize(who, useBy(who), [other])).get(other)).toBe(1);
+    await expect(spec.vault.detokenize(who, useBy(who), [other, id])).rejects.toMatchObject({
       status: 403,
       detail: expect.stringMatching(detail) as unknown,
     });
@@ -255,9 +237,9 @@ describe('a use of tokens', () => {
 
 describe('a read of a token', () => {
   const readAs = (who: Principal, id: string, traceId: string): Promise<TokenView> =>
-    vault.readToken(data, { principal: who, traceId }, id);
+    spec.vault.readToken(spec.data, { principal: who, traceId }, id);
   const linesOf = (traceId: string): Promise<object[]> =>
-    admin.query<object>('SELECT * FROM audit_log WHERE trace_id = $1', [traceId]);
+    spec.admin.query<object>('SELECT * FROM audit_log WHERE trace_id = $1', [traceId]);
 
   it('is refused where no grant covers the token, and recorded once with its id', async () => {
     const owner = principal(all);
@@ -309,11 +291,11 @@ describe('a read of a token', () => {
     const owner = principal(all);
     const { id } = await store(owner, { data: card });
     const who = principal([], [{ container: '/free/' }], owner.tenantId);
-    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    await spec.admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
       await expect(readAs(who, id, 'trace')).rejects.toMatchObject({ status: 503 });
     } finally {
-      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+      await spec.admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
   });
 });
@@ -324,7 +306,7 @@ describe('the largest token', () => {
     const value = `${'\u0000'.repeat(1_000)}${'x'.repeat(1024 * 1024 - 6_002)}`;
     expect(JSON.stringify(value)).toHaveLength(1024 * 1024);
     const { id } = await store(who, { data: value });
-    const values = await vault.detokenize(who, useBy(who), [id]);
+    const values = await spec.vault.detokenize(who, useBy(who), [id]);
     expect(values.get(id) === value).toBe(true);
     await expect(store(who, { data: `${value}x` })).rejects.toMatchObject({ status: 400 });
   });
@@ -335,8 +317,8 @@ describe('a row that was moved', () => {
     const [owner, thief] = [principal(all), principal(all)];
     const { id } = await store(owner, { data: card });
     await store(thief, { data: 'has a key' });
-    await admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
-    await expect(vault.detokenize(thief, useBy(thief), [id])).rejects.toThrow(
+    await spec.admin.query('UPDATE tokens SET tenant_id = $1 WHERE id = $2', [thief.tenantId, id]);
+    await expect(spec.vault.detokenize(thief, useBy(thief), [id])).rejects.toThrow(
       'could not be opened',
     );
   });
@@ -345,11 +327,13 @@ describe('a row that was moved', () => {
     const who = principal(all);
     const { id: from } = await store(who, { data: card });
     const { id: to } = await store(who, { data: 'mine' });
-    await admin.query(
+    await spec.admin.query(
       `UPDATE tokens SET data = (SELECT data FROM tokens WHERE id = $1) WHERE id = $2`,
       [from, to],
     );
-    await expect(vault.detokenize(who, useBy(who), [to])).rejects.toThrow('could not be opened');
+    await expect(spec.vault.detokenize(who, useBy(who), [to])).rejects.toThrow(
+      'could not be opened',
+    );
   });
 });
 
@@ -367,14 +351,15 @@ it('options keep their stored form, and those of older rows are read', async () 
   };
   const { id } = await store(who, { data: card, ...shown });
   const place = placeOf(who.tenantId, id, 'options');
-  const [row] = await admin.query<{ options: Buffer }>('SELECT options FROM tokens WHERE id = $1', [
-    id,
-  ]);
-  const opened = await sealer.open(place, row?.options ?? Buffer.alloc(0));
+  const [row] = await spec.admin.query<{ options: Buffer }>(
+    'SELECT options FROM tokens WHERE id = $1',
+    [id],
+  );
+  const opened = await spec.sealer.open(place, row?.options ?? Buffer.alloc(0));
   expect(opened.toString()).toBe(JSON.stringify(options));
-  await admin.query('UPDATE tokens SET options = $2 WHERE id = $1', [
+  await spec.admin.query('UPDATE tokens SET options = $2 WHERE id = $1', [
     id,
-    await sealer.seal(place, JSON.stringify({ search_indexes: ['{{ data }}'] })),
+    await spec.sealer.seal(place, JSON.stringify({ search_indexes: ['{{ data }}'] })),
   ]);
   const view = await read(who, id);
   expect(view).toMatchObject({ searchIndexes: ['{{ data }}'] });
@@ -390,8 +375,8 @@ describe('a value sealed in one column', () => {
     const owner = principal(all);
     const { id } = await store(owner, { data: 'open', mask: 'sesame' });
     const who = principal([], [{ transform, permissions: ['token:use'] }], owner.tenantId);
-    await admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
-    await expect(vault.detokenize(who, useBy(who), [id])).rejects.toThrow(/opened/);
+    await spec.admin.query(`UPDATE tokens SET ${change} WHERE id = $1`, [id]);
+    await expect(spec.vault.detokenize(who, useBy(who), [id])).rejects.toThrow(/opened/);
   });
 });
 
@@ -400,7 +385,9 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = { name: 'Ada', nothing: null, cards: [{ type: 'token', data: card }] };
     const actor = { principal: who, traceId: 'trace' };
-    const tokenized = await data.transaction((sql) => vault.tokenize(sql, actor, document));
+    const tokenized = await spec.data.transaction((sql) =>
+      spec.vault.tokenize(sql, actor, document),
+    );
     const tokens = tokenized as {
       name: string;
       nothing: null;
@@ -409,7 +396,7 @@ describe('tokenizing a document', () => {
     expect(tokens.nothing).toBeNull();
     const [first] = tokens.cards;
     const ids = [tokens.name, first?.id ?? ''];
-    const values = await vault.detokenize(who, useBy(who), ids);
+    const values = await spec.vault.detokenize(who, useBy(who), ids);
     expect([...values.values()]).toEqual(expect.arrayContaining(['Ada', card]));
     expect(first?.type).toBe('token');
   });
@@ -418,11 +405,13 @@ describe('tokenizing a document', () => {
     const who = principal(all);
     const document = [1, { type: 'token', data: 2, id: 'no good id' }];
     await expect(
-      data.transaction((sql) =>
-        vault.tokenize(sql, { principal: who, traceId: 'trace' }, document),
+      spec.data.transaction((sql) =>
+        spec.vault.tokenize(sql, { principal: who, traceId: 'trace' }, document),
       ),
     ).rejects.toMatchObject({ status: 400 });
-    const rows = await admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [who.tenantId]);
+    const rows = await spec.admin.query('SELECT 1 FROM tokens WHERE tenant_id = $1', [
+      who.tenantId,
+    ]);
     expect(rows).toEqual([]);
   });
 });
@@ -430,7 +419,7 @@ describe('tokenizing a document', () => {
 it('a token is stored by two statements, and by a third if the caller chose its id', async () => {
   const who = principal(all);
   const create = (input: TokenInput): Promise<number> =>
-    data.transaction(async (sql) => {
+    spec.data.transaction(async (sql) => {
       let statements = 0;
       const counted: Sql = {
         query: (statement, values) => {
@@ -438,7 +427,7 @@ it('a token is stored by two statements, and by a third if the caller chose its 
           return sql.query(statement, values);
         },
       };
-      await vault.createToken(counted, { principal: who, traceId: 'trace' }, input);
+      await spec.vault.createToken(counted, { principal: who, traceId: 'trace' }, input);
       return statements;
     });
   expect([await create({ data: 1 }), await create({ data: 1, id: 'mine' })]).toEqual([2, 3]);

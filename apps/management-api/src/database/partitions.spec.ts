@@ -1,26 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { connectDatabase, lowestIdAt, timeOrderedId, type Database } from '@glovebox/database';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { useTestDatabase } from '@glovebox/testing';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-let test: TestDatabase;
+const database = useTestDatabase();
 let [admin, data, management]: Database[] = [];
 const as = () => {
   if (!admin || !data || !management) throw new Error('not connected');
   return { admin, data, management };
 };
 
-beforeAll(async () => {
-  test = await createTestDatabase();
-  [admin, data, management] = [test.adminUrl, test.dataUrl, test.managementUrl].map((url) =>
-    connectDatabase({ url, app: 'spec', connectionsMax: 2 }),
+beforeAll(() => {
+  const urls = [database.adminUrl, database.dataUrl, database.managementUrl];
+  [admin, data, management] = urls.map((url) =>
+    database.closing(connectDatabase({ url, app: 'spec', connectionsMax: 2 })),
   );
-});
-
-afterAll(async () => {
-  await Promise.all([admin?.close(), data?.close(), management?.close()]);
-  await test.drop();
 });
 
 const insertRun = async (id: string, tenantId: string = randomUUID()): Promise<void> => {

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createTestDatabase, startRedis } from '@glovebox/testing';
-import { useTestApi } from '../spec-api';
+import { useTestApi, useTestStores } from '../spec-api';
 import { createTenant } from './create-tenant';
 import { issueManagementKey } from './issue-management-key';
 
 const api = useTestApi();
+const other = useTestStores();
 
 it('a new tenant has one application, which holds every management permission', async () => {
   const made = await createTenant(api.ctx, { name: 'Plain', demo: false });
@@ -48,34 +48,31 @@ it('the operator gets into a tenant whose last key is lost, by one more applicat
 
 it('the commands that create a tenant and a key print one line of JSON each', async () => {
   const keyRing = `1:${randomBytes(32).toString('base64')}`;
-  const other = await createTestDatabase();
-  const otherRedis = await startRedis();
   const text = expect.any(String) as string;
   const command = async (name: string, ...args: string[]): Promise<unknown> => {
     const main = `${__dirname}/../../../../dist/apps/management-api/${name}.main.js`;
     const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
-      env: { DATABASE_URL: other.managementUrl, REDIS_URL: otherRedis.url, KEY_RING: keyRing },
+      env: {
+        DATABASE_URL: other.database.managementUrl,
+        REDIS_URL: other.redis.url,
+        KEY_RING: keyRing,
+      },
     });
     expect(stdout.trim().split('\n')).toHaveLength(1);
     return JSON.parse(stdout);
   };
-  try {
-    const tenant = await command('tenant-create', '--name', 'Shop', '--demo');
-    expect(tenant).toEqual({
-      tenant_id: text,
-      name: 'Shop',
-      management_key: expect.stringMatching(/^key_/) as string,
-      private_key: expect.stringMatching(/^key_/) as string,
-    });
-    const { tenant_id: id } = tenant as { tenant_id: string };
-    expect(await command('tenant-key', '--tenant', id.toUpperCase())).toEqual({
-      tenant_id: id,
-      application_id: text,
-      management_key: expect.stringMatching(/^key_/) as string,
-    });
-    await expect(command('tenant-key', '--tenant', 'Shop')).rejects.toThrow('usage: --tenant ID');
-  } finally {
-    await otherRedis.stop();
-    await other.drop();
-  }
+  const tenant = await command('tenant-create', '--name', 'Shop', '--demo');
+  expect(tenant).toEqual({
+    tenant_id: text,
+    name: 'Shop',
+    management_key: expect.stringMatching(/^key_/) as string,
+    private_key: expect.stringMatching(/^key_/) as string,
+  });
+  const { tenant_id: id } = tenant as { tenant_id: string };
+  expect(await command('tenant-key', '--tenant', id.toUpperCase())).toEqual({
+    tenant_id: id,
+    application_id: text,
+    management_key: expect.stringMatching(/^key_/) as string,
+  });
+  await expect(command('tenant-key', '--tenant', 'Shop')).rejects.toThrow('usage: --tenant ID');
 });

@@ -1,24 +1,19 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { useTestDatabase } from '@glovebox/testing';
 
 const writers = 6;
 const tenantId = randomUUID();
-let database: TestDatabase;
+const database = useTestDatabase();
 let clients: Client[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   clients = Array.from(
     { length: writers },
     () => new Client({ connectionString: database.dataUrl, lock_timeout: 1_000 }),
   );
+  for (const client of clients) database.closing({ close: () => client.end() });
   await Promise.all(clients.map((client) => client.connect()));
-});
-
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.end()));
-  await database.drop();
 });
 
 const insert = `INSERT INTO tokens (tenant_id, id, type, container, data, created_at)

@@ -1,22 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
-import { createTestDatabase, waitFor, type TestDatabase } from '@glovebox/testing';
-import {
-  OpeningBudget,
-  TokenUses,
-  Vault,
-  type TokenInput,
-  type TokenView,
-  type Use,
-} from '../index';
+import type { Sql } from '@glovebox/database';
+import { waitFor } from '@glovebox/testing';
+import { OpeningBudget, type TokenInput, type TokenView, type Use } from '../index';
+import { useSpecVault } from '../spec-vault';
 
 const mebibyte = 1024 * 1024;
-let testDatabase: TestDatabase;
-let data: Database;
-let admin: Database;
-let vault: Vault;
 /** With 1 MiB of data each: sealed, all together are more than 10 MiB. */
 let large: string[];
 /** With 100,000 values each. */
@@ -49,9 +38,11 @@ const newUse = (): Use => ({
 
 const listOf = (values: number): unknown => Array.from({ length: values - 1 }, () => []);
 const create = (input: TokenInput): Promise<string> =>
-  data.transaction((sql) => vault.createToken(sql, actor, input)).then(({ view }) => view.id);
+  spec.data
+    .transaction((sql) => spec.vault.createToken(sql, actor, input))
+    .then(({ view }) => view.id);
 const linesOf = (use: Use): Promise<object[]> =>
-  admin.query<object>(
+  spec.admin.query<object>(
     'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE entity_id = $1',
     [use.entityId],
   );
@@ -60,14 +51,9 @@ const tooLarge = (limit: RegExp): object => ({
   message: expect.stringMatching(limit) as unknown,
 });
 
+const spec = useSpecVault();
+
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  const connect = (url: string): Database =>
-    connectDatabase({ url, app: 'spec', connectionsMax: 5 });
-  data = connect(testDatabase.dataUrl);
-  admin = connect(testDatabase.adminUrl);
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(data)), new TokenUses(data));
   const text = 'x'.repeat(mebibyte - 2);
   large = [];
   for (let n = 0; n < 10; n += 1) {
@@ -79,57 +65,52 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await Promise.all([data.close(), admin.close()]);
-  await testDatabase.drop();
-});
-
 describe('one request', () => {
   it('opens at most 10 MiB of tokens in all, and a refusal is recorded', async () => {
     const use = newUse();
-    const refused = vault.detokenize(caller, use, large);
+    const refused = spec.vault.detokenize(caller, use, large);
     await expect(refused).rejects.toMatchObject(tooLarge(/10485760 bytes/));
     expect(await linesOf(use)).toEqual([{ outcome: 'refused', tokens: 10 }]);
-    expect((await vault.detokenize(caller, newUse(), large.slice(1))).size).toBe(9);
+    expect((await spec.vault.detokenize(caller, newUse(), large.slice(1))).size).toBe(9);
   });
 
   it('waits for a place to open much, one per tenant at a time, and is recorded once', async () => {
-    const release = await vault.largeOpenings.shares.take(caller.tenantId);
+    const release = await spec.vault.largeOpenings.shares.take(caller.tenantId);
     const small = await create({ data: 1 });
     const use = newUse();
-    const waiting = vault.detokenize(caller, use, large.slice(1));
-    await waitFor(() => vault.largeOpenings.shares.state.waiting === 1);
+    const waiting = spec.vault.detokenize(caller, use, large.slice(1));
+    await waitFor(() => spec.vault.largeOpenings.shares.state.waiting === 1);
     expect(await linesOf(use)).toEqual([]);
-    expect((await vault.detokenize(caller, newUse(), [small])).get(small)).toBe(1);
+    expect((await spec.vault.detokenize(caller, newUse(), [small])).get(small)).toBe(1);
     release();
     expect((await waiting).size).toBe(9);
     expect(await linesOf(use)).toEqual([{ outcome: 'success', tokens: 9 }]);
-    await waitFor(() => vault.largeOpenings.shares.state.held === 0);
-    expect(vault.largeOpenings.shares.state.waiting).toBe(0);
+    await waitFor(() => spec.vault.largeOpenings.shares.state.held === 0);
+    expect(spec.vault.largeOpenings.shares.state.waiting).toBe(0);
   });
 
   it('opens at most 10 MiB over all its look-ups together', async () => {
     const opening = new OpeningBudget();
-    const look = (ids: string[]) => vault.detokenize(caller, newUse(), ids, opening);
+    const look = (ids: string[]) => spec.vault.detokenize(caller, newUse(), ids, opening);
     await look(large.slice(0, 5));
     await look(large.slice(5, 9));
     await expect(look(large.slice(9))).rejects.toMatchObject(tooLarge(/10485760 bytes/));
   });
 
   it('opens tokens of at most 200,000 values in all', async () => {
-    const opened = await vault.detokenize(caller, newUse(), intricate.slice(1));
+    const opened = await spec.vault.detokenize(caller, newUse(), intricate.slice(1));
     const written = JSON.stringify(listOf(100_000));
     expect([...opened.values()].map((value) => JSON.stringify(value) === written)).toEqual([
       true,
       true,
     ]);
-    const refused = vault.detokenize(caller, newUse(), intricate);
+    const refused = spec.vault.detokenize(caller, newUse(), intricate);
     await expect(refused).rejects.toMatchObject(tooLarge(/200000 values/));
   });
 
   it('parses none of its tokens if together they hold too many values', async () => {
     const parse = jest.spyOn(JSON, 'parse');
-    await expect(vault.detokenize(caller, newUse(), intricate)).rejects.toThrow();
+    await expect(spec.vault.detokenize(caller, newUse(), intricate)).rejects.toThrow();
     const parsed = parse.mock.calls.filter(([text]) => text.startsWith('[[]'));
     parse.mockRestore();
     expect(parsed).toEqual([]);
@@ -138,19 +119,19 @@ describe('one request', () => {
   it('counts values, and ignores text that looks like values', async () => {
     const text = await create({ data: ['[{},[],"\\",1,2', ...Array<string>(40_000).fill(',[{')] });
     const ids = [...intricate.slice(1), text];
-    await expect(vault.detokenize(caller, newUse(), ids)).rejects.toMatchObject(
+    await expect(spec.vault.detokenize(caller, newUse(), ids)).rejects.toMatchObject(
       tooLarge(/200000 values/),
     );
-    const opened = await vault.detokenize(caller, newUse(), [intricate[0] ?? '', text]);
+    const opened = await spec.vault.detokenize(caller, newUse(), [intricate[0] ?? '', text]);
     expect(opened.size).toBe(2);
   });
 
   it('fills in no document with tokens beyond these limits', async () => {
     const document = (ids: string[]) => ids.map((id) => `{{ ${id} | json: '$[0]' }}`);
-    await expect(vault.resolve(actor, document(intricate))).rejects.toMatchObject(
+    await expect(spec.vault.resolve(actor, document(intricate))).rejects.toMatchObject(
       tooLarge(/200000 values/),
     );
-    await expect(vault.resolve(actor, document(large))).rejects.toMatchObject(
+    await expect(spec.vault.resolve(actor, document(large))).rejects.toMatchObject(
       tooLarge(/10485760 bytes/),
     );
   });
@@ -159,21 +140,26 @@ describe('one request', () => {
     'refuses a page of tokens that are too %s together, opens none of them, and shows a smaller page',
     async (kind) => {
       const list = (size: number) =>
-        vault.listTokens(data, actor, { metadata: { kind } }, { page: 1, size });
+        spec.vault.listTokens(spec.data, actor, { metadata: { kind } }, { page: 1, size });
       await expect(list(100)).rejects.toMatchObject({ code: 'payload_too_large' });
       expect((await list(2)).tokens).toHaveLength(2);
       const page = { page: 1, size: 100 };
-      const { parts } = await vault.findSearched(data, actor, `metadata.kind:${kind}`, page);
-      await expect(parts.all(data)).rejects.toMatchObject({ code: 'payload_too_large' });
+      const { parts } = await spec.vault.findSearched(
+        spec.data,
+        actor,
+        `metadata.kind:${kind}`,
+        page,
+      );
+      await expect(parts.all(spec.data)).rejects.toMatchObject({ code: 'payload_too_large' });
     },
   );
 
   it('records a page of too many bytes once, as refused, with its ids', async () => {
     const traceId = randomUUID();
     const page = { page: 1, size: 100 };
-    const list = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
+    const list = spec.vault.listTokens(spec.data, { ...actor, traceId }, { ids: large }, page);
     await expect(list).rejects.toMatchObject(tooLarge(/10485760 bytes/));
-    const lines = await admin.query<object>(
+    const lines = await spec.admin.query<object>(
       'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1',
       [traceId],
     );
@@ -183,46 +169,46 @@ describe('one request', () => {
 
 describe('a page', () => {
   it('waits for a place if it opens much, one per tenant at a time, and is recorded once', async () => {
-    const release = await vault.largeOpenings.shares.take(caller.tenantId);
+    const release = await spec.vault.largeOpenings.shares.take(caller.tenantId);
     const traceId = randomUUID();
     const lines = () =>
-      admin.query<object>(
+      spec.admin.query<object>(
         'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1',
         [traceId],
       );
     const page = { page: 1, size: 9 };
-    const waiting = vault.listTokens(data, { ...actor, traceId }, { ids: large }, page);
-    await waitFor(() => vault.largeOpenings.shares.state.waiting === 1);
+    const waiting = spec.vault.listTokens(spec.data, { ...actor, traceId }, { ids: large }, page);
+    await waitFor(() => spec.vault.largeOpenings.shares.state.waiting === 1);
     expect(await lines()).toEqual([]);
     release();
     const lengths = (await waiting).tokens.map((token) => String(token.data).length);
     expect(lengths).toEqual(Array(9).fill(mebibyte - 2));
     expect(await lines()).toEqual([{ outcome: 'success', tokens: 9 }]);
-    await waitFor(() => vault.largeOpenings.shares.state.held === 0);
-    expect(vault.largeOpenings.shares.state.waiting).toBe(0);
+    await waitFor(() => spec.vault.largeOpenings.shares.state.held === 0);
+    expect(spec.vault.largeOpenings.shares.state.waiting).toBe(0);
   });
 
   it('comes part by part, and in smaller parts where its tokens have grown since they were found', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 6; n += 1) ids.push(await create({ data: 'x'.repeat(100_000) }));
     const looker = { ...actor, traceId: randomUUID() };
-    const { parts } = await vault.findListed(data, looker, { ids }, { page: 1, size: 6 });
+    const { parts } = await spec.vault.findListed(spec.data, looker, { ids }, { page: 1, size: 6 });
     const lengthsOf = async (tokens: AsyncIterable<TokenView>): Promise<number[]> => {
       const lengths: number[] = [];
       for await (const token of tokens) lengths.push(String(token.data).length);
       return lengths;
     };
-    expect(await parts.whenSmall(data, lengthsOf)).toBeUndefined();
+    expect(await parts.whenSmall(spec.data, lengthsOf)).toBeUndefined();
     const newest = [...ids].reverse();
     for (const id of newest.slice(1, 3)) {
-      await data.transaction((sql) =>
-        vault.updateToken(sql, actor, id, { data: 'x'.repeat(400_000) }),
+      await spec.data.transaction((sql) =>
+        spec.vault.updateToken(sql, actor, id, { data: 'x'.repeat(400_000) }),
       );
     }
     const shown: number[][] = [];
-    for await (const lengths of parts.inParts(data, lengthsOf)) shown.push(lengths);
+    for await (const lengths of parts.inParts(spec.data, lengthsOf)) shown.push(lengths);
     expect(shown).toEqual([[100_000, 400_000], [400_000, 100_000], [100_000], [100_000]]);
-    const lines = await admin.query<{ tokens: number; outcome: string }>(
+    const lines = await spec.admin.query<{ tokens: number; outcome: string }>(
       'SELECT outcome, cardinality(token_ids) AS tokens FROM audit_log WHERE trace_id = $1 ORDER BY id',
       [looker.traceId],
     );
@@ -231,16 +217,16 @@ describe('a page', () => {
 
   it('does not wait if it opens little, and is not counted if it is the last one', async () => {
     const ids = [await create({ data: 1 }), await create({ data: 2 })];
-    const release = await vault.largeOpenings.shares.take(caller.tenantId);
+    const release = await spec.vault.largeOpenings.shares.take(caller.tenantId);
     const statements: string[] = [];
     const sql: Sql = {
       query: (statement, values) => {
         statements.push(String(statement));
-        return data.query(statement, values);
+        return spec.data.query(statement, values);
       },
     };
     const list = (page: number, size: number) =>
-      vault.listTokens(sql, actor, { ids }, { page, size });
+      spec.vault.listTokens(sql, actor, { ids }, { page, size });
     const counts = () => statements.filter((text) => text.includes('count(*)::int')).length;
     const pagination = { total_items: 2 };
     expect(await list(1, 3)).toMatchObject({ pagination, tokens: [{ data: 2 }, { data: 1 }] });
@@ -263,14 +249,14 @@ describe('a token', () => {
     await expect(create({ data: tooMany })).rejects.toMatchObject(refusedFor('data'));
     await expect(create({ data: 1, mask: tooMany })).rejects.toMatchObject(refusedFor('mask'));
     const within = { a: { type: 'token', data: tooMany } };
-    const tokenized = data.transaction((sql) => vault.tokenize(sql, actor, within));
+    const tokenized = spec.data.transaction((sql) => spec.vault.tokenize(sql, actor, within));
     await expect(tokenized).rejects.toMatchObject({ status: 400 });
   });
 
   it('holds at most 100,000 values after a patch', async () => {
     const id = await create({ data: { a: listOf(60_000) } });
     const patch = (changes: object) =>
-      data.transaction((sql) => vault.updateToken(sql, actor, id, changes));
+      spec.data.transaction((sql) => spec.vault.updateToken(sql, actor, id, changes));
     const more = patch({ data: { b: listOf(60_000) } });
     await expect(more).rejects.toMatchObject(refusedFor('data'));
     await expect(patch({ mask: tooMany })).rejects.toMatchObject({ status: 400 });

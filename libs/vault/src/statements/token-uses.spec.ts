@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { toProblem } from '@glovebox/problems';
-import {
-  enterTenant,
-  createTestDatabase,
-  fractionsFrom,
-  testSeed,
-  waitFor,
-  type TestDatabase,
-} from '@glovebox/testing';
+import { enterTenant, fractionsFrom, testSeed, waitFor } from '@glovebox/testing';
 import type { ContainerGrant } from '@glovebox/access';
-import { connectDatabase, type Database, type Sql } from '@glovebox/database';
+import type { Sql } from '@glovebox/database';
+import { useSpecVault } from '../spec-vault';
 import {
   statementsMax,
   tenantStatementsMax,
@@ -22,22 +16,7 @@ import {
 } from './token-uses';
 import { readUsesTogether, type AskedUse, type SealedToken, type Use } from './read-and-record';
 
-let testDatabase: TestDatabase;
-let data: Database;
-let allUses: TokenUses;
-let admin: Database;
-
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  data = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 20 });
-  allUses = new TokenUses(data);
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'admin', connectionsMax: 4 });
-});
-
-afterAll(async () => {
-  await Promise.all([data.close(), admin.close()]);
-  await testDatabase.drop();
-});
+const spec = useSpecVault({ connectionsMax: 20 });
 
 interface Stored {
   readonly tenantId: string;
@@ -49,7 +28,7 @@ interface Stored {
 }
 
 async function store(tokens: readonly Stored[]): Promise<void> {
-  await admin.query(
+  await spec.admin.query(
     `INSERT INTO tokens (tenant_id, id, type, container, data, mask, expires_at, created_at)
      SELECT n.tenant_id, n.id, 'token', n.container, n.data, n.mask,
        CASE WHEN n.expired THEN now() - interval '1 second' END, now()
@@ -85,17 +64,17 @@ function useOf(tenantId: string, tokenIds: readonly string[], of: Partial<AskedU
 
 /** Without what makes two records of the same use differ. */
 const linesOf = (traceId: string): Promise<object[]> =>
-  admin.query(
+  spec.admin.query(
     `SELECT tenant_id, actor_id, operation, entity_type, entity_id, outcome, token_ids, destination_host
      FROM audit_log WHERE trace_id = $1`,
     [traceId],
   );
 const linesNow = async (): Promise<number> =>
-  (await admin.query<{ lines: number }>('SELECT count(*)::int AS lines FROM audit_log'))[0]
+  (await spec.admin.query<{ lines: number }>('SELECT count(*)::int AS lines FROM audit_log'))[0]
     ?.lines ?? 0;
 
 /** Uses that share statements on a real pool, and the statements that they have sent. */
-function watched(database = data) {
+function watched(database = spec.data) {
   const together: number[][] = [];
   const alone: unknown[] = [];
   const underWay: string[][] = [];
@@ -257,7 +236,7 @@ describe('uses of tokens in one statement', () => {
           : {}),
       };
     };
-    const alone: UseReader = usesOneByOne(() => data);
+    const alone: UseReader = usesOneByOne(() => spec.data);
     const byId = (tokens: SealedToken[]) => tokens.sort((x, y) => (x.id < y.id ? -1 : 1));
     const outcomeOf = async (reader: UseReader, asked: AskedUse) => {
       const use = { ...asked.use, traceId: randomUUID() };
@@ -358,12 +337,12 @@ describe('a faulty use', () => {
 describe('uses of tokens', () => {
   /** Nothing is recorded, and so nothing answered, as long as `work` lasts. */
   const whileNothingIsRecorded = (work: () => Promise<void>): Promise<void> =>
-    admin.transaction(async (sql) => {
+    spec.admin.transaction(async (sql) => {
       await sql.query('LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE');
       await work();
     });
   const backendsThatWait = (): Promise<{ pid: number }[]> =>
-    admin.query(
+    spec.admin.query(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'spec' AND wait_event_type = 'Lock'`,
     );
@@ -376,7 +355,7 @@ describe('uses of tokens', () => {
     await whileNothingIsRecorded(async () => {
       const all = Array.from({ length: 10 }, () => codeOf(uses.read(useOf(tenantId, ['one']))));
       const pid = await waitFor(async () => (await backendsThatWait())[0]?.pid);
-      await admin.query('SELECT pg_terminate_backend($1)', [pid]);
+      await spec.admin.query('SELECT pg_terminate_backend($1)', [pid]);
       expect(await Promise.all(all)).toEqual(Array(10).fill('service_unavailable'));
     });
     expect([together.length, alone.length]).toEqual([1, 0]);
@@ -387,12 +366,12 @@ describe('uses of tokens', () => {
     const tenantId = randomUUID();
     await store([{ tenantId, id: 'one' }]);
     const { uses, alone } = watched();
-    await admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
+    await spec.admin.query('REVOKE INSERT ON audit_log FROM glovebox_data');
     try {
       const all = Array.from({ length: 5 }, () => codeOf(uses.read(useOf(tenantId, ['one']))));
       expect(await Promise.all(all)).toEqual(Array(5).fill('service_unavailable'));
     } finally {
-      await admin.query('GRANT INSERT ON audit_log TO glovebox_data');
+      await spec.admin.query('GRANT INSERT ON audit_log TO glovebox_data');
     }
     expect(alone).toEqual([]);
   });
@@ -433,7 +412,7 @@ it('a tenant with as many uses of 100 tokens under way as it may have slows no o
     const durations: number[] = [];
     for (let nth = 0; nth < 100; nth += 1) {
       const begun = performance.now();
-      await allUses.read(useOf(other, ['one']));
+      await spec.uses.read(useOf(other, ['one']));
       durations.push(performance.now() - begun);
     }
     return durations.sort((x, y) => x - y)[98] ?? Infinity;
@@ -441,9 +420,9 @@ it('a tenant with as many uses of 100 tokens under way as it may have slows no o
   const quiet = await nearlyAll();
   const ending = new AbortController();
   const held = Array.from({ length: usesMax / 2 }, async () => {
-    while (!ending.signal.aborted) await codeOf(allUses.read(useOf(flood, ids)));
+    while (!ending.signal.aborted) await codeOf(spec.uses.read(useOf(flood, ids)));
   });
-  await waitFor(() => allUses.places.heldBy(flood) === usesMax / 2);
+  await waitFor(() => spec.uses.places.heldBy(flood) === usesMax / 2);
   const beside = await nearlyAll();
   ending.abort();
   await Promise.all(held);
@@ -456,15 +435,17 @@ it('a tenant that holds its share of the connections waits with its uses of toke
     { tenantId: slow, id: 'one' },
     { tenantId: other, id: 'one' },
   ]);
-  const held = Array.from({ length: 10 }, () => data.shareOf(slow).query('SELECT pg_sleep(1)'));
-  await waitFor(() => data.shares.heldBy(slow) === 10);
+  const held = Array.from({ length: 10 }, () =>
+    spec.data.shareOf(slow).query('SELECT pg_sleep(1)'),
+  );
+  await waitFor(() => spec.data.shares.heldBy(slow) === 10);
   const answered: string[] = [];
   const read = async (tenantId: string): Promise<void> => {
-    await allUses.read(useOf(tenantId, ['one']));
+    await spec.uses.read(useOf(tenantId, ['one']));
     answered.push(tenantId);
   };
   const own = read(slow);
-  await waitFor(() => data.shares.state.waiting === 1);
+  await waitFor(() => spec.data.shares.state.waiting === 1);
   for (let nth = 0; nth < 10; nth += 1) await read(other);
   expect(answered).toEqual(Array(10).fill(other));
   await Promise.all([...held, own]);
@@ -478,33 +459,28 @@ describe('under row-level security', () => {
       { tenantId: foreign, id: 'mine' },
       { tenantId: foreign, id: 'theirs' },
     ]);
-    const url = testDatabase.managementUrl;
-    const management = connectDatabase({ url, app: 'spec', connectionsMax: 1 });
+    const { management } = spec;
     const asEntered = <Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> =>
       management.transaction(async (sql) => {
         await enterTenant(sql, entered);
         return work(sql);
       });
-    try {
-      const [rights] = await management.query(
-        `SELECT rolsuper OR rolbypassrls AS passes, pg_get_userbyid(relowner) = current_user AS owns
-         FROM pg_roles, pg_class WHERE rolname = current_user AND relname = 'tokens'`,
-      );
-      expect(rights).toEqual({ passes: false, owns: false });
-      const withoutCondition = (sql: Sql) => sql.query('SELECT tenant_id, id FROM tokens');
-      expect(await withoutCondition(management)).toEqual([]);
-      expect(await asEntered(withoutCondition)).toEqual([{ tenant_id: entered, id: 'mine' }]);
+    const [rights] = await management.query(
+      `SELECT rolsuper OR rolbypassrls AS passes, pg_get_userbyid(relowner) = current_user AS owns
+       FROM pg_roles, pg_class WHERE rolname = current_user AND relname = 'tokens'`,
+    );
+    expect(rights).toEqual({ passes: false, owns: false });
+    const withoutCondition = (sql: Sql) => sql.query('SELECT tenant_id, id FROM tokens');
+    expect(await withoutCondition(management)).toEqual([]);
+    expect(await asEntered(withoutCondition)).toEqual([{ tenant_id: entered, id: 'mine' }]);
 
-      const own = useOf(entered, ['mine']);
-      const stranger = useOf(entered, ['theirs']);
-      const answers = await asEntered((sql) => readUsesTogether(sql, [own, stranger]));
-      expect(answers).toMatchObject([[{ id: 'mine', sealed: dataOf(entered, 'mine') }], []]);
-      const theirs = useOf(foreign, ['mine']);
-      const both = asEntered((sql) => readUsesTogether(sql, [own, theirs]));
-      expect(await codeOf(both)).toBe('service_unavailable');
-      expect(await linesOf(theirs.use.traceId)).toEqual([]);
-    } finally {
-      await management.close();
-    }
+    const own = useOf(entered, ['mine']);
+    const stranger = useOf(entered, ['theirs']);
+    const answers = await asEntered((sql) => readUsesTogether(sql, [own, stranger]));
+    expect(answers).toMatchObject([[{ id: 'mine', sealed: dataOf(entered, 'mine') }], []]);
+    const theirs = useOf(foreign, ['mine']);
+    const both = asEntered((sql) => readUsesTogether(sql, [own, theirs]));
+    expect(await codeOf(both)).toBe('service_unavailable');
+    expect(await linesOf(theirs.use.traceId)).toEqual([]);
   });
 });

@@ -1,32 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Permission, Principal } from '@glovebox/access';
-import { connectDatabase, dataKeyTable, type Database } from '@glovebox/database';
-import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { ServiceHeaders } from '@glovebox/wire';
-import { createTestDatabase, type TestDatabase } from '@glovebox/testing';
-import { TokenUses, Vault } from '@glovebox/vault';
+import { startSpecGateway, type SpecGateway } from '../../spec-gateway';
 import { tokenizeAs } from './step-message';
 import { applySteps, type StepTools } from './steps';
 
 const tenantId = randomUUID();
-let testDatabase: TestDatabase;
-let database: Database;
-let admin: Database;
-let vault: Vault;
+let gateway: SpecGateway;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = connectDatabase({ url: testDatabase.dataUrl, app: 'spec', connectionsMax: 5 });
-  admin = connectDatabase({ url: testDatabase.adminUrl, app: 'spec', connectionsMax: 1 });
-  const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-  vault = new Vault(new Sealer(ring, dataKeyTable(database)), new TokenUses(database));
+  gateway = await startSpecGateway();
 });
-
-afterAll(async () => {
-  await database.close();
-  await admin.close();
-  await testDatabase.drop();
-});
+afterAll(() => gateway.close());
 
 function application(permissions: Permission[], container = '/'): Principal {
   const rule = {
@@ -44,7 +29,7 @@ const collector = application(['token:create', 'token:read']);
 function collect(body: unknown, token: { type: string } & object, principal = collector) {
   const tools: StepTools = {
     serviceHeaders: new ServiceHeaders([]),
-    tokenize: (requests) => tokenizeAs({ database, vault }, principal, 'trace', requests),
+    tokenize: (requests) => tokenizeAs(gateway.ctx, principal, 'trace', requests),
   };
   const steps = [{ type: 'tokenize', options: { path: '$.cards[*]', token } } as const];
   return applySteps(steps, { headers: [], query: '', body }, tools).then(
@@ -54,8 +39,13 @@ function collect(body: unknown, token: { type: string } & object, principal = co
 
 const actor = { principal: collector, traceId: 'trace' };
 const stored = async (): Promise<number> => {
-  const sql = database.shareOf(tenantId);
-  const { pagination } = await vault.listTokens(sql, actor, {}, { page: 1, size: 1 });
+  const { database, vault } = gateway.ctx;
+  const { pagination } = await vault.listTokens(
+    database.shareOf(tenantId),
+    actor,
+    {},
+    { page: 1, size: 1 },
+  );
   return pagination.total_items;
 };
 
@@ -65,11 +55,12 @@ it('a step makes the tokens that it describes from the data in the body, recorde
   const token = { type: 'card', metadata: { from: 'step' }, containers: ['/pci/low/'] };
   const ids = await collect({ cards: [card('4242'), card('4242')] }, token);
   expect(new Set(ids).size).toBe(2);
+  const { database, vault } = gateway.ctx;
   const view = await vault.readToken(database.shareOf(tenantId), actor, ids[0] ?? '');
   expect(view).toMatchObject({ ...token, data: card('4242'), createdBy: collector.applicationId });
-  const lines = await admin.query(
-    `SELECT actor_id, trace_id FROM audit_log WHERE entity_id = $1 AND operation = 'token.create'`,
-    [ids[0]],
+  const lines = await gateway.asAdmin(
+    `SELECT actor_id, trace_id FROM audit_log
+     WHERE entity_id = '${ids[0]}' AND operation = 'token.create'`,
   );
   expect(lines).toEqual([{ actor_id: collector.applicationId, trace_id: 'trace' }]);
 });
