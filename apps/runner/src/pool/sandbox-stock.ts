@@ -85,7 +85,8 @@ export class SandboxStock {
     const stock = this.stockOf(runtime);
     const wasInUse = this.isInUse(stock);
     stock.lastOrderAt = at;
-    if (!wasInUse) this.refillSoon(runtime);
+    // The run that ordered it starts first.
+    if (!wasInUse) this.refillSoon(runtime, refillRetryMs);
   }
 
   /** Ends the generic processes of runtimes that are not in use any more. */
@@ -130,11 +131,11 @@ export class SandboxStock {
         throw new Error('no sandbox can be started at present');
       }
       process ??= this.start(runtime);
-      this.refillSoon(runtime);
       await this.readyInTime(process);
       return process;
     } finally {
       endStart();
+      this.refillSoon(runtime);
     }
   }
 
