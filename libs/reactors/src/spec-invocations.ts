@@ -12,7 +12,8 @@ import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/te
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
 import { decideReactor } from './find-reactor';
-import { invokeReactor, type InvokedReactor, type Invocation } from './invoke-reactor';
+import type { InvokedReactor } from './find-reactor';
+import { invokeReactor, type Invocation } from './invoke-reactor';
 
 const tenantId = randomUUID();
 const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
