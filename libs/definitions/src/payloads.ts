@@ -27,7 +27,7 @@ type PayloadMap = ReadonlyMap<number, Buffer>;
 
 /**
  * Reads payloads from Redis, and from Postgres those that Redis lacks: they go to Redis for the
- * next reader. A payload from Redis counts only if it has the digest that Postgres told.
+ * next reader. A payload counts only if it has the digest that was listed.
  */
 export class Payloads {
   /** Payloads that this process took, by the store that they came from. */
@@ -61,8 +61,13 @@ export class Payloads {
     if (entries.length === 0) return new Map();
     const versions = entries.map(({ version }) => version);
     const payloads = await readPayloads(this.sql, versions);
-    this.taken.postgres += payloads.size;
-    return payloads;
+    // Another database may answer than the one that listed them.
+    const read = matching(
+      entries,
+      versions.map((version) => payloads.get(version)),
+    );
+    this.taken.postgres += read.size;
+    return read;
   }
 
   /** Returns undefined if Redis does not answer. */
@@ -112,7 +117,10 @@ export class Payloads {
 
 const fieldOf = ({ kind, id }: ListedEntry): string => `${kind}:${id}`;
 
-function matching(entries: readonly ListedEntry[], values: readonly (Buffer | null)[]): PayloadMap {
+function matching(
+  entries: readonly ListedEntry[],
+  values: readonly (Buffer | null | undefined)[],
+): PayloadMap {
   const found = new Map<number, Buffer>();
   for (const [at, { version, digest }] of entries.entries()) {
     const value = values[at];
