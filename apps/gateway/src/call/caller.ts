@@ -18,7 +18,7 @@ export interface InvokedProxy extends Omit<ProxyDefinition, 'kind' | 'id' | 'key
   readonly id: string | null;
 }
 
-export interface ProxyCall {
+interface ProxyCall {
   readonly proxy: InvokedProxy;
   /** Null for an anonymous caller, on a proxy that admits them. */
   readonly caller: Principal | null;

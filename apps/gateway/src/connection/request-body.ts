@@ -5,7 +5,7 @@ import type { WholeBody } from '@glovebox/http1';
 /** Bytes that are all there, or a stream of the caller's body. */
 export type OutgoingBody = WholeBody | StreamedBody | null;
 
-export interface StreamedBody {
+interface StreamedBody {
   /** Undefined: not known before its end. */
   readonly length: number | undefined;
   /** Starts to read the body. `beforePart` is called before each part is passed on. */

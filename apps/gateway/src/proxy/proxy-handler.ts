@@ -19,7 +19,7 @@ import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
 import { collect } from './transforms/collect';
 import { bodyFormatOf, readWhole } from './transforms/content';
-import { askForWhole, readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
+import { readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
   readsRequest,
@@ -87,10 +87,9 @@ export async function handleProxy(
     await forward(destination, request, { res, headers, ours: ctx.headers, call, steps });
     return;
   }
-  const whole = { ...request, headers: askForWhole(request.headers) };
-  const answer = await collect(destination, whole, { res, ours: ctx.headers, call, room });
-  const transforming = { ...received, opened: prepared.opened };
+  const answer = await collect(destination, request, { res, ours: ctx.headers, call, room });
   if (!answer) return;
+  const transforming = { ...received, opened: prepared.opened };
   await sendMade(ctx, await transformAnswer(ctx, transforming, answer), received);
 }
 

@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 import { Collected } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
-import { answeredHeaders } from '../../connection/forwarded-headers';
+import { answeredHeaders, withoutNames } from '../../connection/forwarded-headers';
 import type { Destination } from '../../destinations/destination';
 import { exchange, type AnswerTaker, type CallerSide, type OutgoingRequest } from '../forward';
 import { asAnswerFault } from './answer-fault';
@@ -26,8 +26,21 @@ export async function collect(
   collecting: Collecting,
 ): Promise<CollectedAnswer | undefined> {
   const answer = new AnswerInMemory(collecting);
-  await exchange(destination, { ...request, answerMs: transformedWithinMs }, collecting, answer);
+  const headers = askForWhole(request.headers);
+  const asking = { ...request, headers, answerMs: transformedWithinMs };
+  await exchange(destination, asking, collecting, answer);
   return answer.whole;
+}
+
+const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
+
+/**
+ * Asks for a whole answer in an encoding that can be decoded here. The content of a part is
+ * unknown.
+ */
+function askForWhole(headers: readonly string[]): string[] {
+  const kept = withoutNames(headers, (lower) => notAskedFor.has(lower));
+  return [...kept, 'accept-encoding', 'gzip, deflate, br'];
 }
 
 /** Keeps the answer: the caller gets its head together with the transformed body. */

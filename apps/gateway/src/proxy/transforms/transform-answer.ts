@@ -1,7 +1,7 @@
 import { traceHeader } from '@glovebox/wire';
 import { endAsRead } from '../../call/answers';
 import type { InvokedProxy } from '../../call/caller';
-import { destinationStatusHeader, withoutNames } from '../../connection/forwarded-headers';
+import { destinationStatusHeader } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
 import { asAnswerFault } from './answer-fault';
 import type { CollectedAnswer } from './collect';
@@ -11,17 +11,6 @@ import { seenBody, seenHeaders, type SeenBody } from './seen-by-code';
 import type { MadeAnswer } from './sent-by-code';
 import { stepMessage } from './step-message';
 import { needsBody } from './steps';
-
-const notAskedFor = new Set(['accept-encoding', 'range', 'if-range']);
-
-/**
- * Asks for a whole answer in an encoding that can be decoded here. The content of a part is
- * unknown.
- */
-export function askForWhole(headers: readonly string[]): string[] {
-  const kept = withoutNames(headers, (lower) => notAskedFor.has(lower));
-  return [...kept, 'accept-encoding', 'gzip, deflate, br'];
-}
 
 /** True if a transform takes the body of the answer apart. */
 export function readsAnswer({ responseTransform, responseSteps }: InvokedProxy): boolean {
