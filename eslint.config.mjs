@@ -142,7 +142,12 @@ export default tseslint.config(
   },
   {
     files: ['apps/**/*.ts', 'libs/**/*.ts'],
-    ignores: [...testFiles, 'libs/runs/**', 'apps/management-api/src/migrations/**'],
+    ignores: [
+      ...testFiles,
+      'libs/runs/**',
+      'apps/management-api/src/migrations/**',
+      'apps/management-api/src/database/from-*.ts',
+    ],
     rules: {
       'no-restricted-syntax': [
         'error',
