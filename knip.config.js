@@ -31,6 +31,8 @@ module.exports = {
     [jestSettings]: ['exports'],
     'bench/*.mjs': ['exports'],
     'tools/lib/test-run/{longest-first,test-run}.mjs': ['exports'],
+    // For the next migration that builds an index of a large table.
+    'apps/management-api/src/migrations/build-index.ts': ['files', 'exports'],
     ...(isProduction ? { 'libs/*/src/index.ts': ['exports', 'types'] } : {}),
   },
 };

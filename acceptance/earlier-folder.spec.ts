@@ -44,7 +44,7 @@ it('npm start on a folder of commit 60233aa keeps its tokens, tenants, keys and 
     const answer = await call('GET', `${baseUrl}${path}`, { key });
     return answer.status === 200 ? answer.body : answer.status;
   };
-  expect(await read('/tokens?page_size=1')).toMatchObject({
+  expect(await read('/tokens?size=1')).toMatchObject({
     pagination: { total_items: 3 },
   });
   expect(await read('/tokens?metadata.customer=7')).toMatchObject({ data: [{ id: 'card' }] });
