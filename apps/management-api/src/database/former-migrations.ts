@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { bringOnFrom60233aa } from './from-60233aa';
+import { bringOnFrom60233aa } from '../migrations/from-60233aa';
 
 /** The commit that has all of them. */
 const commit = '9128e1acf479dd16202ff9a4a676e96784c23f00';

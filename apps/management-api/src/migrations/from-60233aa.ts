@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { filteredLog } from '../migrations/0001-schema/audit-log';
+import { filteredLog } from './0001-schema/audit-log';
 import {
   deliveriesOfTokens,
   failingPaths,
   firstAttempts,
   sentAgain,
-} from '../migrations/0001-schema/deliveries';
-import { eraseEndedBodies, eraseGoneAnswers } from '../migrations/0001-schema/housekeeping';
-import { answersOfTokens } from '../migrations/0001-schema/idempotency';
-import { copyToken, filteredLists, goneTokens, tokenCounts } from '../migrations/0001-schema/vault';
+} from './0001-schema/deliveries';
+import { eraseEndedBodies, eraseGoneAnswers } from './0001-schema/housekeeping';
+import { answersOfTokens } from './0001-schema/idempotency';
+import { copyToken, filteredLists, goneTokens, tokenCounts } from './0001-schema/vault';
 
 /**
  * Makes the schema of `CreateSchema` of the one at commit 60233aa, and fills what is new in it.
