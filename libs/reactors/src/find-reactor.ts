@@ -1,6 +1,22 @@
-import { Decision, type DefinitionFollower, type DefinitionSnapshot } from '@glovebox/definitions';
+import type { Principal } from '@glovebox/access';
+import {
+  Decision,
+  type DefinitionFollower,
+  type DefinitionSnapshot,
+  type FormulaDefinition,
+  type ReactorDefinition,
+} from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
-import type { InvokedReactor } from './invoke-reactor';
+
+/** The definitions that an invocation depends on, as they are at one moment. */
+export interface InvokedReactor {
+  readonly reactor: ReactorDefinition;
+  readonly formula: FormulaDefinition;
+  /** The invoking application. Tokens in the arguments are used under its grants. */
+  readonly caller: Principal;
+  /** The application that `req.svc` acts as; null when the reactor's application is gone. */
+  readonly application: Principal | null;
+}
 
 /**
  * Finds a reactor, its code, and the application that the code acts as. An unknown, a foreign and a

@@ -4,6 +4,6 @@ export { redactorOf, type KnownToRun } from './redact';
 export { RunRecording, runsRecorded } from './run-recording';
 export { returnedValue } from './reactor-response';
 export { serviceCalls } from './service-calls';
-export { decideReactor, findReactor } from './find-reactor';
+export { decideReactor, findReactor, type InvokedReactor } from './find-reactor';
 export { checkArguments } from './reactor-arguments';
-export { invokeReactor, type InvokedReactor, type Invocation } from './invoke-reactor';
+export { invokeReactor, type Invocation } from './invoke-reactor';

@@ -4,7 +4,8 @@ import { Budget } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
-import type { InvokedReactor, Invocation } from './invoke-reactor';
+import type { InvokedReactor } from './find-reactor';
+import type { Invocation } from './invoke-reactor';
 import {
   application,
   asApplication,

@@ -1,27 +1,16 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import type { FormulaDefinition, ReactorDefinition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
 import { argumentNames } from './argument-names';
 import type { ReactorContext } from './context';
-import type { ReactorDecision } from './find-reactor';
+import type { InvokedReactor, ReactorDecision } from './find-reactor';
 import { OpenedValues } from './opened-values';
 import { redactorOf, type KnownToRun } from './redact';
 import { readyArguments, type ReactorCall } from './reactor-arguments';
 import { faultOfDocument, returnedValue } from './reactor-response';
 import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
-
-/** The definitions that an invocation depends on, as they are at one moment. */
-export interface InvokedReactor {
-  readonly reactor: ReactorDefinition;
-  readonly formula: FormulaDefinition;
-  /** The invoking application. Tokens in the arguments are used under its grants. */
-  readonly caller: Principal;
-  /** The application that `req.svc` acts as; null when the reactor's application is gone. */
-  readonly application: Principal | null;
-}
 
 export interface Invocation extends InvokedReactor, ReactorCall {
   readonly decision: ReactorDecision;

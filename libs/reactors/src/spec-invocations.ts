@@ -11,8 +11,8 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
-import { decideReactor } from './find-reactor';
-import { invokeReactor, type InvokedReactor, type Invocation } from './invoke-reactor';
+import { decideReactor, type InvokedReactor } from './find-reactor';
+import { invokeReactor, type Invocation } from './invoke-reactor';
 
 const tenantId = randomUUID();
 const everything: Permission[] = ['token:use', 'token:create', 'token:read'];
