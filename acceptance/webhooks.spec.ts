@@ -137,7 +137,7 @@ it('the answer of a gibibyte is not read: its webhook is delivered and the conne
     attempts: [{ status: 200, outcome: 'delivered' }],
   });
   await until(() => Promise.resolve(poured.isClosed));
-  // What the buffers of two sockets hold.
+  // The buffers of two sockets hold less than this.
   expect(poured.bytes).toBeLessThan(32 * 1_048_576);
 });
 

@@ -90,7 +90,7 @@ export interface Setting {
 /** The running product, for the benches of reactors. */
 export interface ReactSetting extends Pick<Setting, 'dev' | 'children' | 'timing'> {}
 
-/** What serves calls of a reactor, and all processes that take part in it. */
+/** The server of calls of a reactor, and all processes that take part in it. */
 export interface ReactSite {
   readonly url: string;
   readonly headers: Headers;
@@ -115,7 +115,7 @@ export interface BenchGateway {
 
 export type Runtime = 'node16' | 'node20';
 
-/** What the measurements of sandboxes share. */
+/** The common setting of the measurements of sandboxes. */
 export interface SandboxParts {
   /** Untyped: bundled when the bench runs. */
   readonly libraries: any;

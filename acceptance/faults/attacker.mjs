@@ -1,4 +1,4 @@
-// What the attacks of a hostile tenant are made of: its calls, its resources, its rates.
+// The parts of the attacks of a hostile tenant: its calls, its resources, its rates.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -6,7 +6,7 @@ import { call, create, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
 const attacks = 300;
-/** As many hosts as a worker sends webhooks at once. */
+/** Hosts: a worker sends that many webhooks at once. */
 const silentHosts = 50;
 /** Runs that have to hang before it is measured. A machine with 4 GB has room for so many. */
 const hangingMin = 5;

@@ -23,7 +23,7 @@ let reactorId: string;
 let expression: string;
 let first: AppProcess;
 let second: AppProcess | undefined;
-/** What the receiver has not answered yet, by path. */
+/** The calls that the receiver has not answered yet, by path. */
 let held: Map<string, ServerResponse>;
 
 beforeAll(async () => {

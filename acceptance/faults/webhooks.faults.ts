@@ -97,7 +97,7 @@ it('a receiver has ten webhooks of a tenant open at most, although two workers s
     expect(byOther).toBeGreaterThanOrEqual(5);
     expect(byOther).toBeLessThanOrEqual(75);
   } finally {
-    // What failed above may have left one of them stopped.
+    // A failure above may have left one of them stopped.
     for (const stopped of [worker, another.process]) stopped.signal('SIGCONT');
     await another.process.end();
   }

@@ -55,7 +55,7 @@ describe.each(Object.entries(walks))('the limit %s', (key, { within, beyond, isL
   });
 });
 
-/** As much as Node reads at once. */
+/** Bytes that Node reads at once. */
 const oneRead = 64 * 1024;
 type Framing = 'whole' | 'chunked' | 'slow';
 

@@ -36,7 +36,7 @@ export function descendantsSeconds(pid) {
 const ticksPerSecond = 100;
 
 /**
- * What proc(5) calls cutime and cstime.
+ * The times that proc(5) calls cutime and cstime.
  *
  * @param {number} pid
  */

@@ -62,7 +62,7 @@ export async function withParts(work) {
 export async function withSandboxes({ libraries, env }, level, work) {
   const config = libraries.readConfig({ ...env, SANDBOX_LEVEL: String(level) }, scriptsDir);
   const ctx = await libraries.createContext(config);
-  /** What a runner gets, and what it keeps: the ends write and read the values, as the peer does. */
+  /** The input of a runner, and what it keeps: the ends write and read the values, as the peer does. */
   const orderOf = (/** @type {Partial<import('../types.js').BenchOrder>} */ some) => {
     const { code, args, configuration, ...rest } = { ...plainRun, ...some };
     const input = Buffer.from(libraries.writeValue({ args, configuration }));

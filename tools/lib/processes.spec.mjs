@@ -77,7 +77,7 @@ describe('a service', () => {
   });
 });
 
-describe('what runs for a state folder', () => {
+describe('the list of processes of a state folder', () => {
   it('is written down at once, and read as long as it lives', async () => {
     const running = new Running(folder, { supervised: true });
     const service = startShell('exec sleep 60');

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => runner.stop());
 
-/** What each shipped package must be able to do without a network. */
+/** Code that each shipped package must be able to run without a network. */
 const uses: Readonly<Record<string, readonly [code: string, result: unknown]>> = {
   axios: [`axios.getUri({ url: '/a', params: { b: 1 } })`, '/a?b=1'],
   'crypto-js': [

@@ -22,7 +22,7 @@ import { startServer } from './serving/server';
 export interface SpecRunner {
   readonly ctx: RunnerContext;
   readonly client: RunnerClient;
-  /** As in RUNNER_URLS. */
+  /** In the form of RUNNER_URLS. */
   readonly url: string;
   readonly socketFile: string;
   run(code: string, more?: Partial<RunRequest>, hooks?: Partial<RunHooks>): Promise<RunOutcome>;

@@ -41,7 +41,7 @@ export interface Replay extends CallName {
   readonly response: Buffer | null;
   readonly isLarge: boolean;
   readonly isRun: boolean;
-  /** As they are stored. Null where the answer shows nothing of tokens, unless it is of a run. */
+  /** In their stored form. Null where the answer shows nothing of tokens, unless it is of a run. */
   readonly sights: unknown;
   readonly outcome: string;
   readonly runId: string | null;

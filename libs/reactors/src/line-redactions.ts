@@ -80,7 +80,7 @@ function* job(
   try {
     texts = yield* redactorOf(known, stepsMax)(written.map(({ text }) => text));
   } catch {
-    // What could not be looked at is not shown.
+    // A value that could not be looked at is not shown.
   }
   const shown = written.map((line, nth) => ({ ...line, text: texts[nth] ?? redacted }));
   release();

@@ -11,8 +11,7 @@ import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { ReactorContext } from './context';
-import { decideReactor } from './find-reactor';
-import type { InvokedReactor } from './find-reactor';
+import { decideReactor, type InvokedReactor } from './find-reactor';
 import { invokeReactor, type Invocation } from './invoke-reactor';
 
 const tenantId = randomUUID();

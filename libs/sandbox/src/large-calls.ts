@@ -1,6 +1,6 @@
 /** Arguments of this size cost the thread that serves all tenants milliseconds. */
 const largeBytes = 64 * 1024;
-/** As many members do: a hundred tokens to store. */
+/** Members that cost as much: those of a hundred tokens to store. */
 const largeCommas = 200;
 /** A call that lasts longer no longer keeps the next one waiting. */
 const turnMs = 100;

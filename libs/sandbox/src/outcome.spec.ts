@@ -6,7 +6,7 @@ const tooLarge = { kind: 'invalid_result', reason: 'too_large' };
 /** An object with a list of empty lists: the list, its members, and each member's own bracket. */
 const withLists = (lists: number): string => `{"body":[${'[],'.repeat(lists - 1)}[]]}`;
 
-describe('what code returned or threw', () => {
+describe('a value that code returned or threw', () => {
   it('is read when it is a body of 100,000 values as it came', () => {
     const outcome = readOutcome({ kind: 'returned', value: Buffer.from(withLists(99_998)) });
     expect(outcome).toMatchObject({ kind: 'returned' });

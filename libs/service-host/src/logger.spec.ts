@@ -1,7 +1,7 @@
 import { Problem } from '@glovebox/problems';
 import { describeError } from './logger';
 
-it('of an error only its type, code and place are logged, of its cause too', () => {
+it('an error is logged by its type, code and place alone, and so is its cause', () => {
   const driver = Object.assign(new Error('duplicate key value (number)=(4111111111111111)'), {
     code: '23505',
   });

@@ -28,7 +28,7 @@ export function jestCommand(folders, { resultFile, testMatch, workers = 2, more 
       '--passWithNoTests',
       `--maxWorkers=${workers}`,
       `--testSequencer=${join(repoRoot, 'tools', 'lib', 'test-run', 'longest-first.mjs')}`,
-      // What specs leave in a worker makes its later ones slow: beyond this it starts anew.
+      // Specs leave things in a worker that make its later ones slow: beyond this it starts anew.
       '--workerIdleMemoryLimit=500MB',
       // The same time that Jest gives itself without workers.
       '--workerGracefulExitTimeout=1000',

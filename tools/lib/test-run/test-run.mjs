@@ -229,7 +229,7 @@ export class TestRun {
     this.#total += total;
   }
 
-  /** What the tests must know of the product; undefined if it did not start. */
+  /** The facts of the product that tests need; undefined if it did not start. */
   async #startProduct() {
     this.#refuseWhenEnded();
     const folder = join(this.#folder, 'product');

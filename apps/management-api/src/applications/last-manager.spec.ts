@@ -32,7 +32,7 @@ const document = { name: 'A', permissions: ['application:update', 'application:d
 const future = '2099-01-01T00:00:00Z';
 const past = '2020-01-01T00:00:00Z';
 
-/** What would take the application's key, its right or its future away. */
+/** Changes that would take the application's key, its right or its future away. */
 const losses: Readonly<Record<string, (of: Manager, key: string) => Promise<{ status: number }>>> =
   {
     'deletion of the application': async ({ path }, key) => await api.delete(path, key),
@@ -115,7 +115,7 @@ it('where every key ends, the last one that lives is protected', async () => {
   expect((await api.delete(one.path, one.key)).status).toBe(409);
 });
 
-it('of the last two keys, two requests at once take one alone', async () => {
+it('two requests at once take only one of the last two keys', async () => {
   for (let round = 0; round < 5; round += 1) {
     const manager = await alone();
     const all = [

@@ -4,7 +4,7 @@ import type { Sql } from '@glovebox/database';
 import type { ResourceEntity } from '../entities/resource.entity';
 import type { Portion } from './page';
 
-/** What the small columns of a row and the names of its members take, about. */
+/** Bytes of the small columns of a row and of the names of its members, about. */
 const rowBytes = 512;
 
 /**

@@ -20,7 +20,7 @@ export const uuid: Schema = { type: 'string', format: 'uuid' };
 export const instant: Schema = { type: 'string', format: 'date-time' };
 export const flag: Schema = { type: 'boolean' };
 
-/** Of answers to a POST with an idempotency key that was sent before. */
+/** The header of answers to a POST with an idempotency key that was sent before. */
 export const replayHeaderSchemas = {
   'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } },
 } as const;

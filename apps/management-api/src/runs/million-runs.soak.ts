@@ -131,7 +131,7 @@ it('a million runs and a million webhooks are dropped in seconds while runs are 
   expect(figures['webhooks dropped']).toBeLessThan(10_000);
   expect(inserted).toBeGreaterThan(0);
   expect(slowest).toBeLessThan(callMaxMs);
-  // What is left: the day before, and today.
+  // Two partitions are left: the day before, and today.
   const [left] = await api.admin.query<{ runs: number }>(
     'SELECT count(*)::int AS runs FROM ended_runs',
   );

@@ -83,7 +83,7 @@ export function withinShare(write: Write): Write {
   };
 }
 
-/** As many whole characters as fit. */
+/** The whole characters that fit. */
 function beginningOf(text: string, bytesMax: number): string {
   const cut = text.slice(0, bytesMax);
   const bytes = Buffer.from(cut);

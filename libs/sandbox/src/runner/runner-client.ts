@@ -18,7 +18,7 @@ export interface RunnerClient {
 interface RunnerClientOptions extends Partial<ConnectionTimes> {
   /** One address per runner: `unix:/path`, or `tcp://host:port` for TLS. */
   readonly urls: readonly string[];
-  /** As in RUNNER_SECRET. */
+  /** In the form of RUNNER_SECRET. */
   readonly secret: string;
   /** A runner did not prove itself, or refused this side. Told once, until it works again. */
   readonly onDistrust?: (url: string, error: Error) => void;

@@ -10,7 +10,7 @@ import type { Use } from '../statements/read-and-record';
 interface KeptAnswer {
   /** Names it in the audit log. */
   readonly entityId: string;
-  /** As they are stored. */
+  /** In their stored form. */
   readonly sights: unknown;
   /** Its body went with the data of a token. */
   readonly isErased: boolean;

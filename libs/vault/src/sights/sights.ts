@@ -1,7 +1,7 @@
 import type { Permission, Principal, Transform } from '@glovebox/access';
 
 /**
- * What an answer shows of the tokens of one container: who saw them, under which permission, and how
+ * The tokens of one container that an answer shows: who saw them, under which permission, and how
  * much of them. Without ids, the container alone is remembered.
  */
 export interface Sight {

@@ -72,7 +72,7 @@ export interface LookRow extends TokenRow {
 /** The column that the grant gives of the token `t`. */
 const given = `CASE g.transform WHEN 'reveal' THEN t.data WHEN 'mask' THEN t.mask END`;
 
-/** What the other columns of a token take, about, and all the rest exactly. */
+/** Bytes of a token: of its small columns about, of all the rest exactly. */
 const rowBytes = `512 + coalesce(octet_length(${given}), 0)
     + coalesce(octet_length(t.options), 0) + coalesce(octet_length(t.metadata::text), 0)`;
 
