@@ -293,17 +293,17 @@ export const walks: Readonly<Record<string, Walk>> = {
     },
   },
   'runs.dto.traceIdMax': listed((size) => `/runs?trace_id=${'x'.repeat(size)}`, 'adminKey'),
-  'json-tally.jsonValuesMax': posted(
+  'json-scanner.jsonValuesMax': posted(
     '/tokenize',
     invalid,
     (size) => `{"a":[${'1,'.repeat(size - 3)}1]}`,
   ),
-  'json-tally.jsonMembersMax': posted(
+  'json-scanner.jsonMembersMax': posted(
     '/tokens',
     invalid,
     (size) => `{"data":1,"metadata":${JSON.stringify(record(size))}}`,
   ),
-  'json-tally.jsonDepthMax': posted('/tokenize', '201', (size) => JSON.stringify(nested(size))),
+  'json-scanner.jsonDepthMax': posted('/tokenize', '201', (size) => JSON.stringify(nested(size))),
   'strict-json.jsonNumberCharactersMax': posted(
     '/tokenize',
     '201',

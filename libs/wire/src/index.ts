@@ -1,6 +1,6 @@
 export { headerKinds } from './header-kinds';
 export { isInstant } from './instant';
-export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-tally';
+export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-scanner';
 export { isJsonObject, numberOf, type JsonObject } from './json-values';
 export { jsonTypes, requireMediaType } from './media-type';
 export { fromWire, toWire, wireName, type OnWire } from './member-names';

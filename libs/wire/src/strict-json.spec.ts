@@ -1,4 +1,4 @@
-import type { FreeMembers } from './json-tally';
+import type { FreeMembers } from './json-scanner';
 import { parseStrictJson as parseText, StrictJson, type JsonRules } from './strict-json';
 
 /** In pieces of so many bytes. */
@@ -180,6 +180,11 @@ it('a byte order mark before the JSON is dropped', () => {
   expect(() => parseStrictJson('\ufeff\ufeff1')).toThrow('not valid JSON');
 });
 
+it('a byte order mark within a long text is kept', () => {
+  const text = `"${'x'.repeat(256 * 1024 - 1)}\ufeffx"`;
+  expect(parseStrictJson(text, { free: 'all' })).toBe(JSON.parse(text));
+});
+
 it('a text of two million characters is decoded piece by piece without loss', () => {
   const text = `"${'aü€😀'.repeat(400_000)}"`;
   expect(parseStrictJson(text, { free: 'all' })).toBe(JSON.parse(text));
@@ -228,6 +233,13 @@ describe('JSON that arrives in pieces', () => {
     expect(() => atOnce(parseText(more, { free: 'all' }))).toThrow(/more than 100000 values/);
   });
 
+  it('is counted by its parse when it is small, and refused when it is large and was not counted', () => {
+    const deep = Buffer.from('['.repeat(65) + ']'.repeat(65));
+    expect(() => atOnce(new StrictJson().parse(deep))).toThrow(/deeper than 64 levels/);
+    const large = Buffer.from(`"${'x'.repeat(128 * 1024)}"`);
+    expect(() => atOnce(new StrictJson().parse(large))).toThrow('only what was counted');
+  });
+
   it('is parsed in steps, between which others are served', () => {
     const bytes = Buffer.from(`[${'"x",'.repeat(90_000)}"${'y'.repeat(4_000_000)}"]`);
     const work = countIn(bytes.length, bytes, 'all').parse(bytes);
@@ -259,10 +271,17 @@ describe('strict JSON with replaced numbers', () => {
     ]);
   });
 
-  it.each(['{1.0:1}', '{"a":1,1.0:1}', '[01.0]', '[1.0.0]', '[1.0e]', '[-]', '[1.0 1.0]', '1.0x'])(
-    'makes nothing valid of %s',
-    (text) => {
-      expect(() => parse(text)).toThrow('not valid JSON');
-    },
-  );
+  it.each([
+    '{1.0:1}',
+    '{"a":1,1.0:1}',
+    '{"a":1,1.0 :1}',
+    '[01.0]',
+    '[1.0.0]',
+    '[1.0e]',
+    '[-]',
+    '[1.0 1.0]',
+    '1.0x',
+  ])('makes nothing valid of %s', (text) => {
+    expect(() => parse(text)).toThrow('not valid JSON');
+  });
 });

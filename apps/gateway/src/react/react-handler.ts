@@ -202,8 +202,8 @@ async function readCounted(
   if (!isSmallBody(req, invocationBytesMax)) {
     return readBody(req, invocationBytesMax, room, count);
   }
+  // It is counted when it is parsed.
   const parts = await readSmallBody(req, res, room);
-  parts.forEach(count);
   const [first, ...more] = parts;
   return first && more.length === 0 ? first : Buffer.concat(parts);
 }

@@ -2,7 +2,7 @@ import { Problem } from '@glovebox/problems';
 import type { Budget, Tally } from '../bounds/limits';
 import { inSlices, nextSlice, type Work } from '../bounds/time-slices';
 import { formSyntax, overBytes } from '../scan/encoded-syntax';
-import { JsonScanner } from '../scan/json-scanner';
+import { JsonStringScanner } from '../scan/json-string-scanner';
 import { plainSyntax, SpanScanner } from '../scan/span-scanner';
 import type { Piece, Scanner } from '../scan/template-pieces';
 import { renderEach, writeEncoded, writeJson, writeText, type Values, type Write } from './render';
@@ -83,7 +83,7 @@ interface Medium {
 function mediumOf({ context, tally }: Pick<StreamOptions, 'context' | 'tally'>): Medium {
   if (context === 'json') {
     return {
-      scanner: new JsonScanner(tally),
+      scanner: new JsonStringScanner(tally),
       write: writeJson,
       encoding: 'utf8',
       decode: strictUtf8(),

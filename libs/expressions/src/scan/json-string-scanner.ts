@@ -6,7 +6,7 @@ import { braces, Finder, type Hole, type Piece, type Scanner, type Span } from '
  * Finds expressions in a JSON document, string by string. Braces that open in one string and close
  * in another enclose other people's data, not an expression. Only strings are looked at.
  */
-export class JsonScanner implements Scanner {
+export class JsonStringScanner implements Scanner {
   #held = '';
   #heldAt = 0;
   #isInString = false;
