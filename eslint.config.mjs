@@ -78,6 +78,7 @@ const testFiles = [
   '**/property/*.ts',
   '**/*.faults.ts',
   '**/*.soak.ts',
+  '**/*.nodes.ts',
 ];
 
 /** The tables of runs and webhooks (docs/adr/0062-one-library-owns-runs-and-webhooks.md). */

@@ -9,6 +9,7 @@ npm test -- PROJECT …         build and the tests of these projects alone (e.g
                               arguments that begin with - go to Jest: npm test -- vault -t=masks
 npm run test:faults           **/*.faults.ts: what happens when processes and stores die
 npm run test:soak             **/*.soak.ts: long runs
+node tools/test.mjs nodes     **/*.nodes.ts: what needs the npm registry, a part of npm run test:nodes
 
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
 The last line is "N passed, N failed"; the exit code is 0 only when nothing failed.`;
@@ -21,6 +22,7 @@ The last line is "N passed, N failed"; the exit code is 0 only when nothing fail
 const kinds = {
   faults: { testMatch: '**/*.faults.ts', minutes: 45 },
   soak: { testMatch: '**/*.soak.ts', minutes: 240 },
+  nodes: { testMatch: '**/*.nodes.ts', minutes: 20 },
 };
 
 await script(help, async (args) => {

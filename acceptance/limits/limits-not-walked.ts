@@ -286,6 +286,8 @@ export const unreachable: readonly {
       ...['SANDBOX_PROCESSES_PER_KEY', 'SANDBOX_STARTS', 'SANDBOX_QUEUE_WAIT_MS'],
       ...['SANDBOX_QUEUE_LENGTH', 'SANDBOX_RUNS_MAX', 'SANDBOX_AGE_MS', 'SANDBOX_IDLE_TTL_MS'],
       ...['SANDBOX_GROW_AFTER_MS', 'sandbox-stock.startWaitMs', 'sandbox-stock.readyLimitMs'],
+      ...['offered-runtimes.fetchWaitMs', 'offered-runtimes.waitingBytesMax'],
+      ...['offered-runtimes.fetchLimitMs', 'offered-runtimes.fetchAgainMs'],
       ...['sandbox-stock.failedStartsMax', 'sandbox-stock.startAgainFirstMs'],
       ...['launcher.namingLimitMs', 'waiting-line.orderBytesMax', 'frames.valueBytesMax'],
       ...['frames.headBytesMax', 'frames.sandboxHeadBytesMax', 'values.valueDepthMax'],

@@ -6,12 +6,11 @@ const root = join(__dirname, '..', '..');
 
 /** The specs run real sandboxes: what runs inside them is built here, the rest must be there. */
 module.exports = async () => {
-  for (const runtime of ['node16', 'node20']) {
-    const folder = join(__dirname, `runtimes/node_modules/${runtime}-${process.arch}`);
+  for (const runtime of (process.env.TEST_RUNTIMES ?? 'node16,node20').split(',')) {
+    const folder = join(__dirname, 'runtimes', runtime, 'node_modules', process.arch);
     if (!existsSync(join(folder, 'bin/node'))) {
       throw new Error(
-        `The runtime ${runtime} is not installed. Run:\n` +
-          '  npm ci --ignore-scripts --prefix apps/runner/runtimes',
+        `The runtime ${runtime} is not installed. Run:\n  node tools/fetch-runtime.mjs apps/runner/runtimes/${runtime}`,
       );
     }
   }

@@ -101,7 +101,7 @@ export async function withSandboxes({ libraries, env }, level, work) {
 
 /** @param {import('../types.js').Runtime} runtime */
 export const nodeOf = (runtime) =>
-  join(repoRoot, `apps/runner/runtimes/node_modules/${runtime}-${process.arch}/bin/node`);
+  join(repoRoot, `apps/runner/runtimes/${runtime}/node_modules/${process.arch}/bin/node`);
 
 /**
  * A whole runner in a process of its own, and the client that gateway and worker have.

@@ -97,6 +97,8 @@ export function describeApps(options) {
       RUNNER_WORK_DIR: workFolder,
       ...(bwrap ? { BWRAP: bwrap } : {}),
       RUNNER_RUNTIMES_DIR: env.RUNNER_RUNTIMES_DIR || join(repoRoot, 'apps/runner/runtimes'),
+      RUNNER_RUNTIME_FETCHER:
+        env.RUNNER_RUNTIME_FETCHER || join(repoRoot, 'tools/fetch-runtime.mjs'),
       ...egress,
     },
     gateway: {

@@ -1,30 +1,99 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './processes.mjs';
 import { step, together, Trouble } from './progress.mjs';
 import { repoRoot } from './repo.mjs';
+
+/** The runner fetches the others at their first use. */
+const installedAtStart = ['node16', 'node20'];
 
 /**
  * The Node versions for reactors are installed apart: their `bin` in the root would shadow `node`.
  * The packages for reactors are, too: nothing of the product uses them.
  */
 const folders = [
-  { name: 'dependencies', path: repoRoot },
-  { name: 'runtimes of the runner', path: join(repoRoot, 'apps', 'runner', 'runtimes') },
-  { name: 'packages of the runner', path: join(repoRoot, 'apps', 'runner', 'packages') },
+  { name: 'dependencies', path: repoRoot, isThere: isInstalled, install },
+  ...installedAtStart.map((name) => ({
+    ...{ name, path: runtimeFolder(name), isThere: isFetched, install: fetchRuntime },
+  })),
+  {
+    ...{ name: 'packages of the runner', path: join(repoRoot, 'apps', 'runner', 'packages') },
+    ...{ isThere: isInstalled, install },
+  },
 ];
 
 export async function installDependencies() {
   const missing = folders.filter(
-    ({ path }) => existsSync(join(path, 'package-lock.json')) && !isInstalled(path),
+    ({ path, isThere }) => existsSync(join(path, 'package-lock.json')) && !isThere(path),
   );
   await together(
     missing.map(
-      ({ name, path }) =>
+      ({ name, path, install }) =>
         (signal) =>
           step(`install ${name} (npm ci)`, () => install(path), signal),
     ),
   );
+}
+
+/** @param {string} name */
+export function runtimeFolder(name) {
+  return join(repoRoot, 'apps', 'runner', 'runtimes', name);
+}
+
+/**
+ * Installs a runtime beside its place and moves it there when it is whole, so that nobody finds
+ * half of it. Two that do so at once do not disturb each other: the second finds it done.
+ *
+ * @param {string} folder
+ */
+export async function fetchRuntime(folder) {
+  if (isFetched(folder)) return;
+  const beside = mkdtempSync(join(folder, '.fetching-'));
+  const remove = () => rmSync(beside, { recursive: true, force: true });
+  process.once('exit', remove);
+  try {
+    for (const file of ['package.json', 'package-lock.json']) {
+      cpSync(join(folder, file), join(beside, file));
+    }
+    await install(beside);
+    // npm leaves out an optional package that it cannot get, and says nothing.
+    if (!hasBinary(beside)) {
+      throw new Trouble('npm ci brought no program. Is the registry reachable (npm ping)?');
+    }
+    const place = join(folder, 'node_modules');
+    if (existsSync(place) && !isFetched(folder)) renameSync(place, join(beside, 'stale'));
+    moveUnlessThere(join(beside, 'node_modules'), place, () => isFetched(folder));
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** @param {string} folder */
+function isFetched(folder) {
+  return isInstalled(folder) && hasBinary(folder);
+}
+
+/**
+ * There are programs for Linux alone. Elsewhere code runs on the Node of the runner.
+ *
+ * @param {string} folder
+ */
+const hasBinary = (folder) =>
+  process.platform !== 'linux' ||
+  existsSync(join(folder, 'node_modules', process.arch, 'bin', 'node'));
+
+/**
+ * @param {string} from
+ * @param {string} to
+ * @param {() => boolean} isThere
+ */
+function moveUnlessThere(from, to, isThere) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (!isThere()) throw error;
+  }
 }
 
 /** @param {string} folder */

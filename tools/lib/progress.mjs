@@ -84,10 +84,10 @@ export async function script(help, main) {
   }
 }
 
-export function requireNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+export function requireNode(version = process.versions.node) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   throw new Trouble(
-    `Glovebox needs Node 20.19 or newer; this is ${process.version}. See https://nodejs.org/`,
+    `Glovebox needs Node 20.19 or newer; this is ${version}. See https://nodejs.org/`,
   );
 }

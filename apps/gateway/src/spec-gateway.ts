@@ -78,6 +78,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
 
   return {
     ctx,
+    server: gateway.server,
     port,
     url: `http://127.0.0.1:${port}`,
     opsUrl: `http://127.0.0.1:${config.OPS_PORT}`,

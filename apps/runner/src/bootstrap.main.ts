@@ -29,7 +29,7 @@ import { describeResult } from './inside/results';
 
 /**
  * The inside of a sandbox. It starts generic, gets one customer's code by LOAD, and answers one
- * INVOKE after the other. It runs on Node 16 and 20 and needs nothing else: no packages, no files.
+ * INVOKE after the other. It runs on Node 16 and newer and needs nothing else: no packages, no files.
  */
 interface Run {
   readonly id: number;

@@ -8,12 +8,14 @@ import {
   runtimes,
   type OfferedNames,
   type RunnerAddress,
+  type Runtime,
 } from '@glovebox/sandbox';
 import {
   ConfigError,
   egressSettings,
   flag,
   integer,
+  list,
   loadConfig,
   optionalText,
   moduleSettings,
@@ -43,7 +45,14 @@ export const settings = {
   RUNNER_WORK_DIR: optionalText(
     'a folder for copies; by default a new one, removed at the end. A runner that is root copies the programs of the sandbox there, if others cannot reach them',
   ),
+  RUNNER_RUNTIMES: list(
+    `the Node.js versions that code may run on, of ${runtimes.join(', ')}; by default all that are installed, and all that can be fetched`,
+    [],
+  ),
   RUNNER_RUNTIMES_DIR: text('where the Node.js runtimes are installed', 'apps/runner/runtimes'),
+  RUNNER_RUNTIME_FETCHER: optionalText(
+    'a script that installs a runtime into its folder, at the first use of the runtime. By default nothing is fetched',
+  ),
   RUNNER_NATIVE_DIR: text('where sandbox-exec is', 'apps/runner/native/prebuilt'),
   RUNNER_PACKAGES_DIR: optionalText(
     'a folder with a file of each package of REACTOR_PACKAGES: NAME.js, with __ for each slash of the name. A file here replaces the shipped package of its name',
@@ -138,6 +147,10 @@ export interface RunnerConfig {
   readonly secrets: readonly Secret[];
   readonly workDir: string | undefined;
   readonly runtimesDir: string;
+  readonly runtimeFetcher: string | undefined;
+  readonly offeredRuntimes: readonly Runtime[];
+  /** The operator named them, so that each must be there. */
+  readonly requiresRuntimes: boolean;
   readonly nativeDir: string;
   readonly scriptsDir: string;
   readonly bwrap: string | undefined;
@@ -161,6 +174,7 @@ export function readConfig(
   const secrets = parsed('RUNNER_SECRET', () =>
     parseRunnerSecret(values.RUNNER_SECRET.reveal(), [listen]).map((secret) => new Secret(secret)),
   );
+  const offeredRuntimes = parsed('RUNNER_RUNTIMES', () => parseRuntimes(values.RUNNER_RUNTIMES));
   const ownPorts = 'path' in listen ? [values.OPS_PORT] : [values.OPS_PORT, listen.port];
   return {
     logLevel: values.LOG_LEVEL,
@@ -170,6 +184,9 @@ export function readConfig(
     secrets,
     workDir: values.RUNNER_WORK_DIR,
     runtimesDir: values.RUNNER_RUNTIMES_DIR,
+    runtimeFetcher: values.RUNNER_RUNTIME_FETCHER,
+    offeredRuntimes,
+    requiresRuntimes: values.RUNNER_RUNTIMES.length > 0,
     nativeDir: values.RUNNER_NATIVE_DIR,
     scriptsDir,
     bwrap: values.BWRAP ?? findOnPath('bwrap', values.PATH),
@@ -186,7 +203,7 @@ export function readConfig(
       processesPerKeyMax: values.SANDBOX_PROCESSES_PER_KEY,
       startsMax: values.SANDBOX_STARTS,
       warmPerRuntime: values.SANDBOX_WARM,
-      firstRuntime: runtimes[0],
+      firstRuntime: offeredRuntimes[0] ?? 'node16',
       idleTtlMs: values.SANDBOX_IDLE_TTL_MS,
       queueWaitMs: values.SANDBOX_QUEUE_WAIT_MS,
       queueLengthMax: values.SANDBOX_QUEUE_LENGTH,
@@ -198,7 +215,7 @@ export function readConfig(
         poolMemoryOf({
           poolMb: values.SANDBOX_POOL_MB,
           sandboxMemoryMb: values.SANDBOX_MEMORY_MB,
-          genericProcesses: values.SANDBOX_WARM * runtimes.length,
+          genericProcesses: values.SANDBOX_WARM * offeredRuntimes.length,
         }),
       ),
     },
@@ -222,6 +239,13 @@ const sandboxesBesides = 16;
 
 function threadsOfOneUid(threads: number, processes: number): number {
   return process.getuid?.() === 0 ? threads : threads * (processes + sandboxesBesides);
+}
+
+function parseRuntimes(names: readonly string[]): readonly Runtime[] {
+  const known: readonly string[] = runtimes;
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong !== undefined) throw new Error(`names ${wrong}, which is none of ${known.join(', ')}`);
+  return names.length === 0 ? runtimes : runtimes.filter((runtime) => names.includes(runtime));
 }
 
 function parseLevel(value: string): LevelChoice {

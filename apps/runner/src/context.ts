@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '@glovebox/egress';
-import type { Runtime } from '@glovebox/sandbox';
+import { runtimes, type Runtime } from '@glovebox/sandbox';
 import { createLogger, createRegistry, type Logger, type Registry } from '@glovebox/service-host';
 import { observeShares, Shares } from '@glovebox/shares';
 import type { RunnerConfig } from './config';
@@ -12,6 +12,7 @@ import { chooseLevel, type LevelFinding } from './process/isolation-levels';
 import { createMetrics, type RunnerMetrics } from './metrics';
 import { SandboxPool } from './pool/pool';
 import { SandboxProcess } from './process/sandbox-process';
+import { OfferedRuntimes } from './runtimes/offered-runtimes';
 
 export interface RunnerContext {
   readonly config: RunnerConfig;
@@ -21,6 +22,7 @@ export interface RunnerContext {
   /** One beside the pool, which nobody hands out or ends. */
   startSandbox(runtime: Runtime): SandboxProcess;
   readonly pool: SandboxPool;
+  readonly runtimes: OfferedRuntimes;
   readonly level: IsolationLevel;
   /** The reason why a higher level does not hold here, by level. */
   readonly rejected: LevelFinding['rejected'];
@@ -45,6 +47,8 @@ export async function createContext(
   try {
     const platform = parts.platform ?? process.platform;
     const files = locateFiles({ ...config, workDir: work.path, platform });
+    const installed = runtimes.filter((runtime) => files.runtimes[runtime] !== undefined);
+    const firstRuntime = requireRuntimes(config, installed);
     const limits = config.launchLimits;
     const setup = { files, limits, workDir: work.path, platform };
     const { level, rejected } = await chooseLevel(setup, config, logger);
@@ -73,7 +77,8 @@ export async function createContext(
         modules: { errors: config.offered.errors, bundles: files.bundles },
         onCannotStepBack,
       });
-    const pool = new SandboxPool(startSandbox, config.poolLimits, logger);
+    const poolLimits = { ...config.poolLimits, firstRuntime };
+    const pool = new SandboxPool(startSandbox, poolLimits, logger);
     observeShares(registry, { lookups, ...pool.shares });
     const { memory } = config.poolLimits;
     logger.info(memory, `all sandboxes together have ${memory.capMb} MB of memory`);
@@ -81,6 +86,7 @@ export async function createContext(
       await pool.stop();
       throw error;
     });
+    const offered = new OfferedRuntimes({ config, files, level, workDir: work.path, logger });
     let isStopping = false;
     return {
       config,
@@ -89,12 +95,13 @@ export async function createContext(
       metrics: createMetrics(registry, pool, level),
       startSandbox,
       pool,
+      runtimes: offered,
       level,
       rejected,
       isReady: () => !isStopping && pool.isWorking,
       async stop() {
         isStopping = true;
-        await pool.stop();
+        await Promise.all([offered.stop(), pool.stop()]);
         work.remove();
       },
     };
@@ -102,6 +109,17 @@ export async function createContext(
     work.remove();
     throw error;
   }
+}
+
+/** One must be there, and where nothing is fetched all that the operator named. Returns the first. */
+function requireRuntimes(config: RunnerConfig, installed: readonly Runtime[]): Runtime {
+  const { offeredRuntimes, requiresRuntimes, runtimeFetcher, runtimesDir } = config;
+  const [first] = installed;
+  const missing = offeredRuntimes.find((runtime) => !installed.includes(runtime));
+  const mayMiss = !requiresRuntimes || runtimeFetcher !== undefined;
+  if (first !== undefined && (missing === undefined || mayMiss)) return first;
+  const folder = join(runtimesDir, String(missing));
+  throw new Error(`${missing} is not installed: run npm ci --ignore-scripts --prefix ${folder}`);
 }
 
 function prepareWorkDir(configured: string | undefined): { path: string; remove(): void } {

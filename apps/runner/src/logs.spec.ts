@@ -1,5 +1,10 @@
-import { runtimes } from '@glovebox/sandbox';
-import { collectLines, fewAtOnce, startSpecRunner, type SpecRunner } from './spec-runner';
+import {
+  collectLines,
+  fewAtOnce,
+  specRuntimes,
+  startSpecRunner,
+  type SpecRunner,
+} from './spec-runner';
 
 let runner: SpecRunner;
 beforeAll(async () => {
@@ -9,7 +14,7 @@ afterAll(() => runner.stop());
 
 const textsOf = ({ lines }: ReturnType<typeof collectLines>) => lines.map(({ text }) => text);
 
-describe.each(runtimes)('the log of a run on %s', (runtime) => {
+describe.each(specRuntimes)('the log of a run on %s', (runtime) => {
   it.each<[string, string, string[]]>([
     ['log', `console.log('%s %j', 'a', { b: 1 })`, ['info a {"b":1}']],
     ['info', `console.info('a', [1, 'b'])`, [`info a [ 1, 'b' ]`]],

@@ -1,6 +1,6 @@
-import { runtimes, type RunOutcome } from '@glovebox/sandbox';
+import type { RunOutcome } from '@glovebox/sandbox';
 import { startDnsServer, type DnsServer } from '@glovebox/testing';
-import { startSpecRunner, type SpecRunner } from './spec-runner';
+import { specRuntimes, startSpecRunner, type SpecRunner } from './spec-runner';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'both.test': ['127.0.0.1', '8.8.8.8', '2001:4860::1', '::1'],
@@ -28,7 +28,7 @@ const four = (...addresses: string[]) => addresses.map((address) => ({ address, 
 const six = { address: '2001:4860::1', family: 6 };
 const unknown = (name: string) => `getaddrinfo ENOTFOUND ${name}`;
 
-describe.each(runtimes)('dns on %s', (runtime) => {
+describe.each(specRuntimes)('dns on %s', (runtime) => {
   /** The outcome of each expression of \`dns\`, as a text where it fails. */
   const outcomeOf = async (expression: string): Promise<unknown> => {
     const code = `const dns = require('dns'); const { promises } = dns; const { promisify } = require('util');

@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import tls from 'node:tls';
 import net, { type AddressInfo, type Server } from 'node:net';
-import { runtimes, type RunOutcome } from '@glovebox/sandbox';
+import type { RunOutcome } from '@glovebox/sandbox';
 import {
   createAuthority,
   freePort,
@@ -11,7 +11,7 @@ import {
   waitFor,
   type DnsServer,
 } from '@glovebox/testing';
-import { startSpecRunner, type SpecRunner } from './spec-runner';
+import { specRuntimes, startSpecRunner, type SpecRunner } from './spec-runner';
 
 /** Real servers on this machine, which EGRESS_ALLOW lets code reach under real names. */
 const authority = createAuthority();
@@ -135,7 +135,7 @@ const inSandbox = (
 const valueOf = (outcome: RunOutcome): unknown =>
   outcome.kind === 'returned' ? outcome.value : outcome;
 
-const matrix = runtimes.flatMap((runtime) =>
+const matrix = specRuntimes.flatMap((runtime) =>
   ['http', 'axios', 'node-fetch', ...(runtime === 'node20' ? ['fetch'] : [])].map(
     (client) => [client, runtime] as const,
   ),
@@ -262,7 +262,7 @@ describe.each(withAuthority)('https by %s on %s', (client, runtime) => {
   });
 });
 
-describe.each(runtimes)('a socket of code on %s', (runtime) => {
+describe.each(specRuntimes)('a socket of code on %s', (runtime) => {
   const run = async (body: string, args: Record<string, unknown> = {}): Promise<unknown> =>
     valueOf(await inSandbox(body, args, { runtime }));
 
@@ -338,7 +338,7 @@ describe.each(runtimes)('a socket of code on %s', (runtime) => {
   });
 });
 
-describe.each(runtimes)('a connection that an agent keeps on %s', (runtime) => {
+describe.each(specRuntimes)('a connection that an agent keeps on %s', (runtime) => {
   it.each(['http', 'https'])(
     'over %s does not outlive its run, and the next run makes another one',
     async (protocol) => {
@@ -355,7 +355,7 @@ describe.each(runtimes)('a connection that an agent keeps on %s', (runtime) => {
   );
 });
 
-describe.each(runtimes)('code on %s that reads slowly', (runtime) => {
+describe.each(specRuntimes)('code on %s that reads slowly', (runtime) => {
   it.each(['net', 'tls'])('loses no data of %s when the other side ends', async (module) => {
     const end = (socket: net.Socket): void =>
       void socket.on('error', () => undefined).end(Buffer.alloc(bigBytes));

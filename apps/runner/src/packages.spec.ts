@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runtimes, shippedPackages, type RunOutcome } from '@glovebox/sandbox';
-import { specLevels, startSpecRunner, type SpecRunner } from './spec-runner';
+import { shippedPackages, type RunOutcome } from '@glovebox/sandbox';
+import { specLevels, specRuntimes, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const uses: Readonly<Record<string, readonly [code: string, result: unknown]>> =
   ],
 };
 
-describe.each(runtimes)('the packages on %s', (runtime) => {
+describe.each(specRuntimes)('the packages on %s', (runtime) => {
   it('are tried here one and all', () => {
     expect(Object.keys(uses)).toEqual(shippedPackages);
   });
@@ -101,7 +101,7 @@ describe.each(runtimes)('the packages on %s', (runtime) => {
 it.each(specLevels)('every package can be read at level %i', async (level) => {
   const own = await startSpecRunner({ SANDBOX_LEVEL: String(level) });
   const code = `module.exports = ({ args }) => ({ kinds: args.names.map((name) => typeof require(name)) })`;
-  for (const runtime of runtimes) {
+  for (const runtime of specRuntimes) {
     const outcome = await own.run(code, { runtime, args: { names: shippedPackages } });
     expect(outcome).toMatchObject({ kind: 'returned' });
   }
@@ -121,7 +121,7 @@ describe('a package of the operator', () => {
     });
     try {
       const code = `module.exports = () => ({ sum: require('@acme/sums').add(1, 2), axios: require('axios') })`;
-      for (const runtime of runtimes) {
+      for (const runtime of specRuntimes) {
         expect(await own.run(code, { runtime })).toEqual({
           kind: 'returned',
           value: { sum: 3, axios: 'of the operator' },

@@ -1,5 +1,4 @@
-import { runtimes } from '@glovebox/sandbox';
-import { startSpecRunner, type SpecRunner } from './spec-runner';
+import { specRuntimes, startSpecRunner, type SpecRunner } from './spec-runner';
 
 let runner: SpecRunner;
 beforeAll(async () => {
@@ -21,7 +20,7 @@ const refusing = {
   onCall: () => Promise.reject(Object.assign(new Error('Forbidden'), { status: 403 })),
 };
 
-describe.each(runtimes)('the place of an error on %s', (runtime) => {
+describe.each(specRuntimes)('the place of an error on %s', (runtime) => {
   const thrownBy = async (code: string) => {
     const outcome = await runner.run(code, { runtime, svc: true, timeoutMs: 5_000 }, refusing);
     if (outcome.kind !== 'threw' && outcome.kind !== 'invalid_code') throw new Error(outcome.kind);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   createRunnerClient,
+  runtimes,
   type LogLine,
   type RunHooks,
   type RunnerClient,
@@ -11,7 +12,7 @@ import {
   type RunRequest,
 } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
-import { testBubblewrap } from '@glovebox/testing';
+import { testBubblewrap, testRuntimes } from '@glovebox/testing';
 import { readConfig, type RunnerConfig } from './config';
 import { createContext, type RunnerContext } from './context';
 import type { WayOut } from './run/egress-connections';
@@ -47,6 +48,7 @@ export function specConfig(
     {
       RUNNER_LISTEN: `unix:${join(folder, 'runner.sock')}`,
       RUNNER_SECRET: specSecret,
+      RUNNER_RUNTIMES: specRuntimes.join(),
       RUNNER_RUNTIMES_DIR: join(runner, 'runtimes'),
       RUNNER_NATIVE_DIR: join(runner, 'native/prebuilt'),
       SANDBOX_LEVEL: '2',
@@ -56,6 +58,9 @@ export function specConfig(
     join(runner, '../../dist/apps/runner-specs'),
   );
 }
+
+/** The runtimes of the specs, which are not all that there are. */
+export const specRuntimes = runtimes.filter((runtime) => testRuntimes.includes(runtime));
 
 /** Production uses level 2. Level 3 exists where the kernel lets every user make namespaces. */
 export const specLevels: readonly IsolationLevel[] = testBubblewrap() === undefined ? [2] : [2, 3];
@@ -98,11 +103,12 @@ export async function startSpecRunner(
   };
 }
 
+/** With two runtimes, so that the number of generic sandboxes is known. */
 export async function withRunner(
   env: Readonly<Record<string, string>>,
   check: (runner: SpecRunner) => Promise<void>,
 ): Promise<void> {
-  const runner = await startSpecRunner(env);
+  const runner = await startSpecRunner({ RUNNER_RUNTIMES: 'node16,node20', ...env });
   try {
     await check(runner);
   } finally {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server } from 'node:net';
-import { runtimes, type RunOutcome } from '@glovebox/sandbox';
+import type { RunOutcome } from '@glovebox/sandbox';
 import {
   createAuthority,
   freePort,
@@ -10,7 +10,7 @@ import {
   waitFor,
   type DnsServer,
 } from '@glovebox/testing';
-import { silent, startSpecRunner, type SpecRunner } from './spec-runner';
+import { silent, specRuntimes, startSpecRunner, type SpecRunner } from './spec-runner';
 
 const authority = createAuthority();
 const secure = authority.issue('DNS:service.test');
@@ -60,7 +60,7 @@ const run = (code: string, more: Parameters<SpecRunner['run']>[1] = {}): Promise
     ...more,
   });
 
-describe.each(runtimes)('a connection of code on %s', (runtime) => {
+describe.each(specRuntimes)('a connection of code on %s', (runtime) => {
   it('has a line in the log when it ends, with what it carried and how it ended', async () => {
     const closed = await freePort();
     const code = `

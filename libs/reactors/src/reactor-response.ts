@@ -6,6 +6,7 @@ import {
   type InvalidResultReason,
   type MemoryLimit,
   type RunOutcome,
+  type RuntimeRefusal,
   type ThrownError,
 } from '@glovebox/sandbox';
 import type { Redact } from './redact';
@@ -41,7 +42,7 @@ export async function returnedValue(
     case 'timed_out':
       throw new Problem('reactor_timeout');
     case 'no_capacity':
-      throw new Problem('no_capacity', { retryAfterSeconds: 1 });
+      throw new Problem('no_capacity', refusalOf(outcome.runtime, ran));
     case 'args_too_large':
       throw new Problem('payload_too_large', { detail: `It is too large for the ${ran}.` });
     // Only transforms may throw an answer.
@@ -67,6 +68,19 @@ function crashDetail(memory: MemoryLimit | undefined, ran: string): { detail?: s
   return {
     detail: `The process of the ${ran} ended. On ${runtime} it may have ${megabytes} MB of memory.`,
   };
+}
+
+function refusalOf(runtime: RuntimeRefusal | undefined, ran: string) {
+  switch (runtime) {
+    case undefined:
+      return { retryAfterSeconds: 1 };
+    case 'fetching':
+      return { retryAfterSeconds: 5, detail: `The runtime of the ${ran} is being fetched.` };
+    case 'not_fetched':
+      return { retryAfterSeconds: 30, detail: `The runtime of the ${ran} could not be fetched.` };
+    case 'not_offered':
+      return { retryAfterSeconds: 60, detail: `No runner offers the runtime of the ${ran}.` };
+  }
 }
 
 const invalidResult = (ran: string): Readonly<Record<InvalidResultReason, string>> => ({

@@ -33,6 +33,7 @@ export {
   type InvalidResultReason,
   type MemoryLimit,
   type RunOutcome,
+  type RuntimeRefusal,
   type UnreadOutcome,
 } from './outcome';
 export {

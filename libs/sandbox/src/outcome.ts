@@ -19,6 +19,10 @@ export interface MemoryLimit {
   readonly megabytes: number;
 }
 
+/** The reason why a runner has no process of the runtime at present. */
+const runtimeRefusals = ['fetching', 'not_fetched', 'not_offered'] as const;
+export type RuntimeRefusal = (typeof runtimeRefusals)[number];
+
 type Outcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   /** A transform threw the answer. Status, headers and body are not validated yet. */
@@ -26,7 +30,7 @@ type Outcome =
   | { readonly kind: 'args_too_large' }
   | { readonly kind: 'threw'; readonly error: ThrownError }
   | { readonly kind: 'timed_out' }
-  | { readonly kind: 'no_capacity' }
+  | { readonly kind: 'no_capacity'; readonly runtime?: RuntimeRefusal }
   /** `memory`: the process ended by itself, which mostly is for want of it. */
   | { readonly kind: 'died'; readonly reason: string; readonly memory?: MemoryLimit }
   | { readonly kind: 'invalid_code'; readonly error: ThrownError }
@@ -66,8 +70,12 @@ function parseKind(head: JsonObject, value: Buffer): UnreadOutcome {
     case 'invalid_code':
       return { kind, value };
     case 'timed_out':
-    case 'no_capacity':
       return { kind };
+    case 'no_capacity': {
+      const { runtime } = head;
+      if (runtime === undefined) return { kind };
+      return { kind, runtime: oneOf(runtimeRefusals, runtime, 'runtime') };
+    }
     case 'died':
       return { kind, reason: textOf(head, 'reason'), ...memoryOf(head) };
     case 'invalid_result':

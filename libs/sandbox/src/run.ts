@@ -3,7 +3,7 @@ import { logLevels, type LogLevel } from './log-limits';
 import { oneOf, positiveOf, textOf } from './members';
 import { writeValue } from './values';
 
-export const runtimes = ['node16', 'node20'] as const;
+export const runtimes = ['node16', 'node20', 'node22', 'node24'] as const;
 export type Runtime = (typeof runtimes)[number];
 export type Isolation = 'warm' | 'run';
 /** A transform finds headers by names in any case, and may throw the whole answer. */

@@ -3,6 +3,7 @@ export {
   ConfigError,
   flag,
   integer,
+  list,
   loadConfig,
   optionalText,
   optionalUrl,

@@ -12,6 +12,9 @@ export function testSeed(): number {
   return Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e9));
 }
 
+/** The runtimes that specs run code on. Others may not be installed. */
+export const testRuntimes = (process.env.TEST_RUNTIMES ?? 'node16,node20').split(',');
+
 /** A bubblewrap that works on this machine, or undefined where there are no user namespaces. */
 export function testBubblewrap(): string | undefined {
   const path = fromTestRun('TEST_BWRAP');

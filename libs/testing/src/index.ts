@@ -1,5 +1,5 @@
 export { enterTenant } from './enter-tenant';
-export { testBubblewrap, testSeed } from './environment';
+export { testBubblewrap, testRuntimes, testSeed } from './environment';
 export { createAuthority, type Authority } from './authority';
 export { startDestination, type Destination, type RecordedRequest } from './destination';
 export { documentedLimits, tableRows, type DocumentedLimit } from './documented-limits';

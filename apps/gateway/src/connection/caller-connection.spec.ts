@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
 import { waitFor } from '@glovebox/testing';
 import { startSpecGateway, type SpecGateway } from '../spec-gateway';
 import { RawCaller, startRawServer, type RawServer } from '../spec-sockets';
@@ -136,6 +138,21 @@ describe('pipelined calls whose turn never comes', () => {
     caller.socket.destroy();
     await waitFor(async () => (await inFlight()) === before);
     await waitFor(() => destination.connections.every(({ ended }) => ended));
+  });
+
+  it('share one listener for the end of their connection', async () => {
+    const before = await inFlight();
+    // The limit of what Node takes for a leak.
+    const calls = EventEmitter.defaultMaxListeners + 5;
+    const accepted = once(gateway.server, 'connection') as Promise<[Socket]>;
+    const caller = call(`GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`.repeat(calls));
+    const [socket] = await accepted;
+    const alone = socket.listenerCount('close');
+    await waitFor(async () => (await inFlight()) === before + calls);
+    expect(socket.listenerCount('close') - alone).toBeLessThanOrEqual(2);
+    caller.socket.destroy();
+    await waitFor(async () => (await inFlight()) === before);
+    expect(socket.listenerCount('close')).toBeLessThanOrEqual(alone);
   });
 
   it('are dropped behind an answer that ends the connection', async () => {

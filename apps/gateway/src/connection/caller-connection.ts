@@ -9,7 +9,10 @@ import { isForwarded } from './request-body';
 /** The last answer begun on each connection. Answers leave in the order of their requests. */
 const latest = Symbol('latest');
 
-type Connection = Duplex & { [latest]?: CallerResponse };
+/** The answers of a connection that were begun before their turn. */
+const queued = Symbol('queued');
+
+type Connection = Duplex & { [latest]?: CallerResponse; [queued]?: Set<CallerResponse> };
 
 /**
  * False when an answer before this one ends the connection. The bytes behind it may be the rest of
@@ -30,14 +33,22 @@ export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
  * Node does not report the end of a response whose turn never comes. Its waiters would wait for
  * ever.
  */
-function closeWith(socket: Duplex, res: CallerResponse): void {
-  const close = (): void => {
-    if (res.socket) return;
+function closeWith(socket: Connection, res: CallerResponse): void {
+  const answers = (socket[queued] ??= new Set<CallerResponse>());
+  if (answers.size === 0) socket.once('close', closeQueued);
+  answers.add(res);
+  res.once('close', () => {
+    answers.delete(res);
+    if (answers.size === 0) socket.off('close', closeQueued);
+  });
+}
+
+function closeQueued(this: Connection): void {
+  for (const res of this[queued] ?? []) {
+    if (res.socket) continue;
     res.destroyed = true;
     res.emit('close');
-  };
-  socket.once('close', close);
-  res.once('close', () => socket.off('close', close));
+  }
 }
 
 /** True while an earlier request of this connection waits for its answer. */

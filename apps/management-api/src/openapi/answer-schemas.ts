@@ -1,4 +1,5 @@
 import { applicationTypes, permissions } from '@glovebox/access';
+import { runtimes } from '@glovebox/sandbox';
 import { runAnswers } from './run-answer-schemas';
 import {
   flag,
@@ -101,6 +102,11 @@ const configurationEntry = object(
   { description: text },
 );
 
+const endOfLife: Schema = {
+  ...{ type: 'string', format: 'date' },
+  description: 'The day on which support of the runtime ended. Absent while it is supported.',
+};
+
 /** A formula within a reactor, without its code. */
 const formulaSummary: Members = {
   always: {
@@ -110,9 +116,9 @@ const formulaSummary: Members = {
     name: text,
     configuration: listOf(configurationEntry),
     request_parameters: listOf(object({ ...parameter, optional: flag }, { description: text })),
-    runtime: oneOf(['node16', 'node20']),
+    runtime: oneOf(runtimes),
   },
-  sometimes: { description: text, icon: text },
+  sometimes: { description: text, icon: text, runtime_end_of_life: endOfLife },
   example: {
     id: example.formula,
     tenant_id: example.tenant,
@@ -120,7 +126,7 @@ const formulaSummary: Members = {
     name: 'Charge a card',
     configuration: [{ name: 'API_KEY', type: 'string' }],
     request_parameters: [{ name: 'card.number', type: 'string', optional: false }],
-    runtime: 'node16',
+    runtime: 'node24',
   },
 };
 
@@ -156,7 +162,10 @@ const reactorWithApplication: Members = {
   sometimes: { ...reactor.sometimes, application: ref('Application') },
 };
 
-const transform = object({ code: text }, { runtime: oneOf(['node16', 'node20']) });
+const transform = object(
+  { code: text },
+  { runtime: oneOf(runtimes), runtime_end_of_life: endOfLife },
+);
 
 const proxy: Members = {
   always: {

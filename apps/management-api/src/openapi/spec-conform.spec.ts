@@ -55,7 +55,7 @@ describe('the schema of a body', () => {
         name: { type: 'string', minLength: 1, maxLength: 200 },
         code: { maxLength: 50_000 },
         configuration: { type: 'array', maxItems: 25 },
-        runtime: { enum: ['node16', 'node20'] },
+        runtime: { enum: ['node16', 'node20', 'node22', 'node24'] },
       },
     });
   });

@@ -13,6 +13,7 @@ export class Conformance {
   constructor(document: OpenApiDocument) {
     this.#document = closed(document) as OpenApiDocument;
     this.#ajv.addFormat('uuid', isUuid);
+    this.#ajv.addFormat('date', /^\d{4}-\d\d-\d\d$/);
     this.#ajv.addFormat('date-time', (value: string) => !Number.isNaN(Date.parse(value)));
     this.#ajv.addSchema({ $id: 'document', components: this.#document.components });
   }

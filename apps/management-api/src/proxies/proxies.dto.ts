@@ -17,7 +17,7 @@ import { chosenUrlMax } from '@glovebox/egress';
 import type { Isolation, Runtime } from '@glovebox/sandbox';
 import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
-import { Code, RuntimeName } from '../code/code-members';
+import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import {
   IsAnyJson,
@@ -160,6 +160,7 @@ export interface OpenedColumns {
 interface TransformResponse {
   code: string;
   runtime?: Runtime;
+  runtime_end_of_life?: string;
 }
 
 /** The document that would leave the proxy as it is, but for its application. */
@@ -225,5 +226,5 @@ function toTlsMembers({
 }
 
 function toTransform({ code, runtime }: TransformEntry): TransformResponse {
-  return { code, ...(runtime === undefined ? {} : { runtime }) };
+  return { code, ...(runtime === undefined ? {} : { runtime }), ...toEndOfLife(runtime) };
 }

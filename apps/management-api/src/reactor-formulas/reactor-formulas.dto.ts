@@ -12,7 +12,7 @@ import {
 } from 'class-validator';
 import type { ParameterType } from '@glovebox/definitions';
 import type { Runtime } from '@glovebox/sandbox';
-import { Code, RuntimeName } from '../code/code-members';
+import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
 import { TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, nameMax } from '../validation/resource-limits';
@@ -121,6 +121,7 @@ export interface FormulaResponse extends Stamps {
   configuration: { name: string; description?: string; type: string }[];
   request_parameters: { name: string; description?: string; type: string; optional: boolean }[];
   runtime: Runtime;
+  runtime_end_of_life?: string;
 }
 
 const descriptionOf = ({ description }: { description?: string }): { description?: string } =>
@@ -161,6 +162,7 @@ export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaR
       optional: entry.optional,
     })),
     runtime: row.runtime,
+    ...toEndOfLife(row.runtime),
     ...toStamps(row, answer),
   };
 }

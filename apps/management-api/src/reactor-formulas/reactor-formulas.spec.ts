@@ -22,6 +22,7 @@ describe('POST /reactor-formulas', () => {
       configuration: [],
       request_parameters: [],
       runtime: 'node16',
+      runtime_end_of_life: '2023-09-11',
       created_by: text,
       created_at: text,
     });
@@ -48,7 +49,7 @@ describe('POST /reactor-formulas', () => {
     [{ ...input, code: 'x'.repeat(50_001) }, { code: ['must be at most 50000 characters'] }],
     [{ ...input, type: 'official' }, { type: ['must be private'] }],
     [{ ...input, description: 'd'.repeat(1_001) }, { description: [text] }],
-    [{ ...input, runtime: 'node18' }, { runtime: ['must be node16 or node20'] }],
+    [{ ...input, runtime: 'node18' }, { runtime: ['must be node16, node20, node22 or node24'] }],
     [
       { ...input, configuration: [{ name: 'a b', type: 'string' }] },
       { 'configuration.0.name': [text] },

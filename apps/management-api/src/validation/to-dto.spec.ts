@@ -48,7 +48,7 @@ describe('a document', () => {
       name: ['must not contain NUL'],
       destination_url: ['is required'],
       'request_transform.code': ['must be a string'],
-      'request_transform.runtime': ['must be node16 or node20'],
+      'request_transform.runtime': ['must be node16, node20, node22 or node24'],
       application: ['must be an object'],
       configuration: ['must be an object'],
       timeout_ms: ['must be a whole number from 1000 to 210000'],

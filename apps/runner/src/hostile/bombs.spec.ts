@@ -1,5 +1,4 @@
-import { runtimes } from '@glovebox/sandbox';
-import { specLevels } from '../spec-runner';
+import { specLevels, specRuntimes } from '../spec-runner';
 import { scriptOf } from './programs.cases';
 import { prepareHostileRuns, type HostileRuns } from './spec-hostile-runs';
 
@@ -34,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => runs.stop());
 
-describe.each(runtimes)('a program on %s that tries to', (runtime) => {
+describe.each(specRuntimes)('a program on %s that tries to', (runtime) => {
   it.each(bombs)(
     '%s succeeds without the sandbox, and fails in it',
     async (name, code) => {

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runtimes, type RunOutcome } from '@glovebox/sandbox';
+import type { RunOutcome } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
-import { specLevels, startSpecRunner, type SpecRunner } from '../spec-runner';
+import { specLevels, specRuntimes, startSpecRunner, type SpecRunner } from '../spec-runner';
 
 /** Sandboxes end in every way, many times, and nothing of them stays in the runner. */
 const cycles = 500;
@@ -44,7 +44,7 @@ const ways: readonly Way[] = [
 ];
 
 const own = (n: number) => ({
-  runtime: runtimes[n % runtimes.length] ?? ('node20' as const),
+  runtime: specRuntimes[n % specRuntimes.length] ?? ('node20' as const),
   codeHash: `ended ${n}`,
   // A bomb that is only refused its memory ends with its run.
   isolation: 'run' as const,
@@ -78,7 +78,7 @@ it.each(specLevels)(
 
 /** What the runner holds once only generic sandboxes are left: as many as it keeps ready. */
 async function atRest(runner: SpecRunner, workDir: string): Promise<object> {
-  const expected = runtimes.length;
+  const expected = specRuntimes.length;
   await waitFor(() => runner.ctx.pool.counts.loaded === 0, { timeoutMs: 60_000 });
   await waitFor(() => ready().length === expected && zombies().length === 0, { timeoutMs: 60_000 });
   return {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { runtimes } from '@glovebox/sandbox';
+
 import { testBubblewrap } from '@glovebox/testing';
+import { specRuntimes } from '../spec-runner';
 import { prepareHostileRuns, type Attack, type HostileRuns } from './spec-hostile-runs';
 import { programs, scriptOf, type Program } from './programs.cases';
 import type { Answer } from './spec-stand-in-runner';
@@ -51,51 +52,54 @@ const untouched = {
   ...{ private: 'private', victim: 'victim' },
 };
 
-describe.each([...runtimes, 'system calls'] as const)('without and in the sandbox, %s', (what) => {
-  const tried: readonly Omit<Program, 'code'>[] =
-    what === 'system calls'
-      ? systemCalls
-      : programs.filter(({ runtime }) => runtime === undefined || runtime === what);
-  const seen = new Map<Machine, Outcomes>();
-  const left = new Map<Machine, Answer['left']>();
+describe.each([...specRuntimes, 'system calls'] as const)(
+  'without and in the sandbox, %s',
+  (what) => {
+    const tried: readonly Omit<Program, 'code'>[] =
+      what === 'system calls'
+        ? systemCalls
+        : programs.filter(({ runtime }) => runtime === undefined || runtime === what);
+    const seen = new Map<Machine, Outcomes>();
+    const left = new Map<Machine, Answer['left']>();
 
-  beforeAll(async () => {
-    for (const machine of machines) {
-      const { runner, ...attack } = machine;
-      const answer = await runs.run(runner, {
-        ...attack,
-        runtime: what === 'system calls' ? 'node20' : what,
-        program: what === 'system calls' ? what : { script: scriptOf(programsOf(what)) },
-      });
-      seen.set(machine, outcomesOf(answer));
-      left.set(machine, answer.left);
-    }
-  }, 300_000);
+    beforeAll(async () => {
+      for (const machine of machines) {
+        const { runner, ...attack } = machine;
+        const answer = await runs.run(runner, {
+          ...attack,
+          runtime: what === 'system calls' ? 'node20' : what,
+          program: what === 'system calls' ? what : { script: scriptOf(programsOf(what)) },
+        });
+        seen.set(machine, outcomesOf(answer));
+        left.set(machine, answer.left);
+      }
+    }, 300_000);
 
-  const outcomesOf = ({ said }: Answer): Outcomes =>
-    what === 'system calls' ? parseReport(said) : (JSON.parse(said) as Outcomes);
+    const outcomesOf = ({ said }: Answer): Outcomes =>
+      what === 'system calls' ? parseReport(said) : (JSON.parse(said) as Outcomes);
 
-  it('the files are as they were behind a sandbox, and not without it', () => {
-    for (const machine of machines) {
-      const found = expect(left.get(machine));
-      if (machine.level > 0) found.toEqual(untouched);
-      else found.not.toEqual(untouched);
-    }
-  });
+    it('the files are as they were behind a sandbox, and not without it', () => {
+      for (const machine of machines) {
+        const found = expect(left.get(machine));
+        if (machine.level > 0) found.toEqual(untouched);
+        else found.not.toEqual(untouched);
+      }
+    });
 
-  it('no program is left out', () => {
-    const names = tried.map(({ name }) => name).sort();
-    for (const outcomes of seen.values()) expect(Object.keys(outcomes).sort()).toEqual(names);
-  });
+    it('no program is left out', () => {
+      const names = tried.map(({ name }) => name).sort();
+      for (const outcomes of seen.values()) expect(Object.keys(outcomes).sort()).toEqual(names);
+    });
 
-  it.each(tried.map((program): [string, Omit<Program, 'code'>] => [program.name, program]))(
-    '%s',
-    (name, program) => {
-      const outcomes = machines.map((machine) => [machine, seen.get(machine)?.[name]]);
-      expect(outcomes).toEqual(machines.map((machine) => [machine, expected(program, machine)]));
-    },
-  );
-});
+    it.each(tried.map((program): [string, Omit<Program, 'code'>] => [program.name, program]))(
+      '%s',
+      (name, program) => {
+        const outcomes = machines.map((machine) => [machine, seen.get(machine)?.[name]]);
+        expect(outcomes).toEqual(machines.map((machine) => [machine, expected(program, machine)]));
+      },
+    );
+  },
+);
 
 function programsOf(runtime: string): Program[] {
   return programs.filter((program) => (program.runtime ?? runtime) === runtime);

@@ -68,7 +68,7 @@ const pollution: readonly HostileRun[] = [
   polluting(
     'Object.prototype with setters',
     `for (const name of ['run', 'kind', 'value', 'id', 'ok']) Object.defineProperty(Object.prototype, name, { configurable: true, set() { throw new Error('polluted') } })`,
-    (runtime) => (runtime === 'node20' ? threw : timedOut),
+    (runtime) => (runtime === 'node16' ? timedOut : threw),
   ),
   polluting('Object.prototype.toJSON', `Object.prototype.toJSON = () => ({ forged: true })`, died),
   polluting(

@@ -1,8 +1,9 @@
-import { runtimes, type RunOutcome, type RunRequest, type Runtime } from '@glovebox/sandbox';
+import type { RunOutcome, RunRequest, Runtime } from '@glovebox/sandbox';
 import {
   collectLines,
   fewAtOnce,
   specLevels,
+  specRuntimes,
   startSpecRunner,
   type SpecRunner,
 } from '../spec-runner';
@@ -13,7 +14,7 @@ import { hostileRuns, type HostileRun } from './runs.cases';
  * another tenant as they were, also while others like it are under way.
  */
 const atOnce = 4;
-const setups = specLevels.flatMap((level) => runtimes.map((runtime) => ({ level, runtime })));
+const setups = specLevels.flatMap((level) => specRuntimes.map((runtime) => ({ level, runtime })));
 
 describe.each(setups)('a runner at level $level, with code on $runtime,', ({ level, runtime }) => {
   let runner: SpecRunner;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { locateFiles, type LaunchFiles } from '../process/launcher';
+import { locateFiles, runtimeFiles, type LaunchFiles } from '../process/launcher';
 import { takeSandboxUid } from '../process/sandbox-uids';
 import { specConfig } from '../spec-runner';
 import type { Answer, Order } from './spec-stand-in-runner';
@@ -58,7 +58,7 @@ export function prepareHostileRuns(): HostileRuns {
       ...other,
       cwd: '/',
       env: { RUNNER_SECRET: 'a secret of the runner', TMPDIR: folder },
-      execPath: files.runtimes.node20.node,
+      execPath: runtimeFiles(files, 'node20').node,
       execArgv: [],
     });
     started.set(user, child);

@@ -23,6 +23,7 @@ import {
   channelOf,
   launch,
   pidInside,
+  runtimeFiles,
   type IsolationLevel,
   type LaunchFiles,
   type LaunchLimits,
@@ -79,6 +80,7 @@ async function carryOut(order: Order): Promise<Answer> {
   const readable = writeScript(folder, 'program.js', program);
   const lent = prepare(folder, order.addon);
   try {
+    const { node, loader } = runtimeFiles(order.files, order.runtime);
     const targets: Targets = {
       runner: process.pid,
       sibling: (await ready(sibling)).pid,
@@ -87,8 +89,8 @@ async function carryOut(order: Order): Promise<Answer> {
       folder,
       readable,
       addon: join(folder, 'addon.node'),
-      node: order.files.runtimes[order.runtime].node,
-      loader: order.files.runtimes[order.runtime].loader,
+      node,
+      loader,
     };
     const child = start(order, readable, { targets, lent });
     const ended = once(child, 'close') as Promise<[number | null, string | null]>;
@@ -125,10 +127,10 @@ function start(
           ...[targets.folder, targets.readable],
         ]
       : [JSON.stringify(targets)];
-  const node = isNative ? program.syscalls : files.runtimes[runtime].node;
+  const node = isNative ? program.syscalls : runtimeFiles(files, runtime).node;
   const stderr = isNative ? attack.lent : 'pipe';
   if (level === 0) return startPlain(limits, [node, script, ...parameters], stderr);
-  const own = { ...files.runtimes[runtime], node };
+  const own = { ...runtimeFiles(files, runtime), node };
   return launch({
     files: { ...files, probe: script, runtimes: { ...files.runtimes, [runtime]: own } },
     ...{ level, limits, runtime, script: 'probe', scriptArguments: parameters, stderr },

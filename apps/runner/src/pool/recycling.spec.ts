@@ -1,5 +1,5 @@
 import { waitFor } from '@glovebox/testing';
-import { withRunner, type SpecRunner } from '../spec-runner';
+import { specRuntimes, withRunner, type SpecRunner } from '../spec-runner';
 import type { EndReason } from './end-reasons';
 
 const ended = (runner: SpecRunner, reason: EndReason): number =>
@@ -40,25 +40,23 @@ it('a process that keeps more than half of its memory after a run is replaced', 
     expect(await callsOf(runner, code)).toBe(1);
   }));
 
-it.each(['node16', 'node20'] as const)(
-  'a process on %s that got no memory and went on is replaced',
-  (runtime) =>
-    withRunner({ SANDBOX_MEMORY_MB: '192' }, async (runner) => {
-      const code = 'module.exports = () => { Buffer.alloc(250 * 1024 * 1024); return {} }';
-      const outcome = await runner.run(code, { runtime });
-      expect(outcome).toMatchObject({ kind: 'threw', error: { name: 'RangeError' } });
-      expect(ended(runner, 'memory')).toBe(1);
-    }),
+it.each(specRuntimes)('a process on %s that got no memory and went on is replaced', (runtime) =>
+  withRunner({ SANDBOX_MEMORY_MB: '192', RUNNER_RUNTIMES: runtime }, async (runner) => {
+    const code = 'module.exports = () => { Buffer.alloc(250 * 1024 * 1024); return {} }';
+    const outcome = await runner.run(code, { runtime });
+    expect(outcome).toMatchObject({ kind: 'threw', error: { name: 'RangeError' } });
+    expect(ended(runner, 'memory')).toBe(1);
+  }),
 );
 
-describe.each(['node16', 'node20'] as const)('on %s', (runtime) => {
+describe.each(specRuntimes)('on %s', (runtime) => {
   it.each([
     ['a timer', 'setTimeout(() => {}, 60_000)'],
     ['an interval', 'setInterval(() => {}, 60_000)'],
     ['a chain of immediates', 'const again = () => setImmediate(again); again()'],
     ['a timer that begins to spin', 'setTimeout(() => { for (;;); }, 1)'],
   ])('a process that %s was left in is replaced, and the answer stands', (_, act) =>
-    withRunner({}, async (runner) => {
+    withRunner({ RUNNER_RUNTIMES: runtime }, async (runner) => {
       const run = () => runner.run(counting(act), { runtime });
       expect(await run()).toMatchObject({ value: { calls: 1 } });
       await waitFor(() => ended(runner, 'leftovers') + ended(runner, 'silent') === 1);
@@ -67,7 +65,7 @@ describe.each(['node16', 'node20'] as const)('on %s', (runtime) => {
   );
 
   it('a process whose run has cleared its timers is used again', () =>
-    withRunner({}, async (runner) => {
+    withRunner({ RUNNER_RUNTIMES: runtime }, async (runner) => {
       const code = counting('clearTimeout(setTimeout(() => {}, 60_000))');
       for (const calls of [1, 2, 3]) {
         expect(await runner.run(code, { runtime })).toMatchObject({ value: { calls } });

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from '@glovebox/service-host';
-import { FrameDecoder, runtimes, type JsonObject, type Runtime } from '@glovebox/sandbox';
+import { FrameDecoder, type JsonObject, type Runtime } from '@glovebox/sandbox';
 import {
   channelOf,
   launch,
@@ -76,7 +76,11 @@ export function describeLevel({ level, rejected }: LevelFinding): string {
 }
 
 /** Returns the attempts that succeeded; undefined if the level holds. */
-export async function probe(setup: Setup, level: IsolationLevel): Promise<string | undefined> {
+export async function probe(
+  setup: Setup,
+  level: IsolationLevel,
+  runtimes = Object.keys(setup.files.runtimes) as Runtime[],
+): Promise<string | undefined> {
   if (level === 3 && setup.files.bwrap === undefined) return 'bubblewrap is not installed';
   const folder = mkdtempSync(join(setup.workDir, 'probe-'));
   const listeners = [createServer(), createServer()] as const;

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, constants, copyFileSync, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { runtimes, type Runtime } from '@glovebox/sandbox';
+import type { Runtime } from '@glovebox/sandbox';
 import { locateBundles, type Bundles } from './bundles';
 import { dataLimitMb } from './memory';
 import { takeSandboxUid } from './sandbox-uids';
@@ -24,7 +24,8 @@ export interface LaunchFiles {
   readonly probe: string;
   readonly bundles: Bundles;
   readonly bwrap: string | undefined;
-  readonly runtimes: Readonly<Record<Runtime, RuntimeFiles>>;
+  /** The runtimes that can be launched. One that is fetched later is added. */
+  readonly runtimes: Partial<Record<Runtime, RuntimeFiles>>;
 }
 
 interface RuntimeFiles {
@@ -56,38 +57,59 @@ const systemFiles = ['/etc/ld.so.cache', '/dev/null', '/dev/urandom', '/etc/ssl/
 // ---- the files of a launch, where a sandbox can reach them ----
 
 export function locateFiles(options: {
-  runtimesDir: string;
   nativeDir: string;
   scriptsDir: string;
   workDir: string;
   bwrap: string | undefined;
   offered: { readonly packages: readonly string[] };
   packageFolders: readonly string[];
+  runtimesDir: string;
+  offeredRuntimes: readonly Runtime[];
   platform?: NodeJS.Platform;
 }): LaunchFiles {
   const { nativeDir, scriptsDir, workDir } = options;
   const isLinux = (options.platform ?? process.platform) === 'linux';
   const reachable = (file: string): string => makeReachable(existing(file), workDir);
-  const located = runtimes.map((runtime): [Runtime, RuntimeFiles] => {
-    // The runtimes are programs of Linux. Elsewhere code can only be tried out, on this Node.
-    if (!isLinux) return [runtime, { node: process.execPath, loader: '', libraries: [] }];
-    const folder = join(options.runtimesDir, 'node_modules', `${runtime}-${process.arch}`);
-    const node = join(folder, 'bin', 'node');
-    if (!existsSync(node)) {
-      throw new Error(
-        `${node} is missing: run npm ci --ignore-scripts --prefix ${options.runtimesDir}`,
-      );
-    }
-    return [runtime, { node: reachable(node), ...librariesOf(node) }];
-  });
   return {
     helper: isLinux ? existing(join(nativeDir, `sandbox-exec-${process.arch}`)) : '',
     bootstrap: reachable(join(scriptsDir, 'bootstrap.main.js')),
     probe: reachable(join(scriptsDir, 'probe.main.js')),
     bundles: reachableBundles(options),
     bwrap: options.bwrap,
-    runtimes: Object.fromEntries(located) as Record<Runtime, RuntimeFiles>,
+    runtimes: locateRuntimes(options),
   };
+}
+
+/** Outside Linux the runtimes are no programs. Code can be tried out there, on this Node. */
+function locateRuntimes(options: {
+  runtimesDir: string;
+  offeredRuntimes: readonly Runtime[];
+  workDir: string;
+  platform?: NodeJS.Platform;
+}): Partial<Record<Runtime, RuntimeFiles>> {
+  const isLinux = (options.platform ?? process.platform) === 'linux';
+  const onThisNode = { node: process.execPath, loader: '', libraries: [] };
+  return Object.fromEntries(
+    options.offeredRuntimes.flatMap((runtime) => {
+      const found = isLinux ? locateRuntime(runtime, options) : onThisNode;
+      return found === undefined ? [] : [[runtime, found]];
+    }),
+  );
+}
+
+export function locateRuntime(
+  runtime: Runtime,
+  { runtimesDir, workDir }: { runtimesDir: string; workDir: string },
+): RuntimeFiles | undefined {
+  const node = join(runtimesDir, runtime, 'node_modules', process.arch, 'bin', 'node');
+  if (!existsSync(node)) return undefined;
+  return { node: makeReachable(existing(node), workDir, runtime), ...librariesOf(node) };
+}
+
+export function runtimeFiles({ runtimes }: LaunchFiles, runtime: Runtime): RuntimeFiles {
+  const files = runtimes[runtime];
+  if (files === undefined) throw new Error(`${runtime} is not installed`);
+  return files;
 }
 
 function existing(file: string): string {
@@ -158,7 +180,7 @@ export function launch(options: {
   landlockAbi?: number;
 }): ChildProcess {
   const { files, level, limits } = options;
-  const runtime = files.runtimes[options.runtime];
+  const runtime = runtimeFiles(files, options.runtime);
   const script = files[options.script];
   const node = [
     runtime.node,

@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeValue, type Runtime } from '@glovebox/sandbox';
-import { plainRun, withRunner, type SpecRunner } from '../spec-runner';
+import { plainRun, specRuntimes, withRunner, type SpecRunner } from '../spec-runner';
 
-const runtimes = ['node16', 'node20'] as const;
 const limitMs = 5_000;
 
 /** Runs code once in a sandbox beside the pool, and waits until that has come to rest. */
@@ -27,7 +26,7 @@ async function restAfter(
 
 const after = (statement: string): string => `module.exports = () => { ${statement}; return {} }`;
 
-describe.each(runtimes)('on %s, a process', (runtime) => {
+describe.each(specRuntimes)('on %s, a process', (runtime) => {
   it.each([
     ['a run that leaves nothing', after(''), { isQuiet: true, hasLeftovers: false }],
     [
@@ -47,7 +46,7 @@ describe.each(runtimes)('on %s, a process', (runtime) => {
       { isQuiet: false, hasLeftovers: false },
     ],
   ])('tells of %s', async (_, code, rest) => {
-    await withRunner({}, async (runner) => {
+    await withRunner({ RUNNER_RUNTIMES: runtime }, async (runner) => {
       const expected = { kind: 'returned', isInTime: true, ...rest };
       expect(await restAfter(runner, runtime, { code })).toEqual(expected);
     });
@@ -59,7 +58,7 @@ describe.each(runtimes)('on %s, a process', (runtime) => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const code = `module.exports = ({ args }) => new Promise((resolve, reject) =>
       require('http').get(args.url, (answer) => answer.resume().on('end', () => resolve({}))).on('error', reject))`;
-    await withRunner({ EGRESS_ALLOW: '127.0.0.1:*' }, async (runner) => {
+    await withRunner({ EGRESS_ALLOW: '127.0.0.1:*', RUNNER_RUNTIMES: runtime }, async (runner) => {
       expect(await restAfter(runner, runtime, { code, args: { url } })).toMatchObject({
         kind: 'returned',
         isInTime: true,

@@ -7,7 +7,7 @@ import type { Runtime } from '@glovebox/sandbox';
  * top of its memory. It takes no memory of the machine: of 562 MB that Node.js 24 has at rest, 8 are
  * there, as with 47 MB on the others. Where the limit leaves this out, Node.js 24 does not start.
  */
-const reservedMb: Readonly<Record<Runtime | 'node22' | 'node24', number>> = {
+const reservedMb: Readonly<Record<Runtime, number>> = {
   node16: 0,
   node20: 0,
   node22: 0,

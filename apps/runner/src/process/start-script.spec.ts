@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { runtimes } from '@glovebox/sandbox';
-import { specConfig } from '../spec-runner';
-import { channelOf, launch, locateFiles } from './launcher';
+
+import { specConfig, specRuntimes } from '../spec-runner';
+import { channelOf, launch, locateFiles, runtimeFiles } from './launcher';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-start-'));
 const config = specConfig(folder);
@@ -33,12 +33,12 @@ const script = `
   for (let at = 0; at < text.length;) at += fs.writeSync(OUT, text.slice(at));
   }, 20);`;
 
-it.each(runtimes)(
+it.each(specRuntimes)(
   'a script in a sandbox on %s finds what a script finds that Node starts by its path',
   async (runtime) => {
     const files = { ...locateFiles({ ...config, workDir: folder }), probe: file };
     writeFileSync(file, script.replace('OUT', '1'));
-    const { node } = files.runtimes[runtime];
+    const { node } = runtimeFiles(files, runtime);
     const byPath = execFileSync(node, ['--no-warnings', file, 'argument'], {
       env: {},
       encoding: 'utf8',

@@ -3,7 +3,7 @@
  * not. This text, given by `-e`, reads the script and compiles it under its own name instead.
  *
  * `-e` makes every module of Node a global. They are removed before the script begins, so that the
- * globals are those of a script that Node started by its path. Runs on Node 16 and 20.
+ * globals are those of a script that Node started by its path. Runs on Node 16 and newer.
  */
 export const startScript = `((require, file) => {
   const globals = ['require', 'module', 'exports', '__filename', '__dirname'];

@@ -139,6 +139,11 @@ export class ClientConnection {
 
   private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<UnreadOutcome> {
     const startedAt = performance.now();
+    const { runtimes } = this.ctx;
+    if (!runtimes.isInstalled(order.runtime)) {
+      const refusal = await runtimes.obtain(order.runtime, order.input.length, signal);
+      if (refusal !== undefined) return { kind: 'no_capacity', runtime: refusal };
+    }
     const outcome = await this.ctx.pool.run({
       order,
       signal,

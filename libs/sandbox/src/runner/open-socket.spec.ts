@@ -48,10 +48,11 @@ async function listen(
 }
 
 describe('a caller of a runner', () => {
-  it.each<[string, string, () => Server]>([
+  it.each<[string, string | RegExp, () => Server]>([
     [
       'has another key',
-      'ERR_SSL_SSLV3_ALERT_ILLEGAL_PARAMETER',
+      // Of the OpenSSL in Node 20 and 22, and of that in Node 24.
+      /^ERR_SSL_(?:SSLV3_ALERT_ILLEGAL_PARAMETER|TLSV1_ALERT_DECRYPT_ERROR)$/,
       () => createTlsServer({ ...runnerTls, pskCallback: wrongKey }),
     ],
     [
@@ -80,7 +81,7 @@ describe('a caller of a runner', () => {
     expect(await client.ready()).toBe(false);
     expect(performance.now() - startedAt).toBeLessThan(1_900);
     await waitFor(async () => !(await client.ready()) && connections() >= 3);
-    expect(told).toEqual([[url, code]]);
+    expect(told).toEqual([[url, expect.stringMatching(code)]]);
     expect(heard()).toBe('');
   });
 

@@ -45,6 +45,7 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   return {
     async run(request, hooks) {
+      let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
       for (const { connection } of choicesFor(request, runners)) {
         const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
         if (hooks.signal?.aborted) return cancelledOutcome;
@@ -52,8 +53,9 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
         if (!isOpen) continue;
         const outcome = await connection.run(request, hooks);
         if (outcome.kind !== 'no_capacity') return outcome;
+        refused = outcome;
       }
-      return { kind: 'no_capacity' };
+      return refused;
     },
 
     async ready() {
