@@ -63,7 +63,7 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
       this.set(inFlight);
     },
   });
-  observeDefinitions(registry, observed.follower);
+  observeReplica(registry, observed.follower);
   new Gauge({
     name: 'glovebox_gateway_destinations',
     help: 'Destinations that connections are kept for',
@@ -92,7 +92,7 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
 const classes = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'];
 const classOf = (status = 0): string => classes[Math.floor(status / 100)] ?? 'none';
 
-function observeDefinitions(registry: Registry, follower: Followed): void {
+function observeReplica(registry: Registry, follower: Followed): void {
   const registers = [registry];
   new Gauge({
     name: 'glovebox_gateway_definitions',

@@ -154,19 +154,24 @@ describe('PUT /proxies/{id}', () => {
 
 describe('PATCH /proxies/{id}', () => {
   const other = 'module.exports = () => ({})';
-  const [request, response] = [members.request_transform, members.response_transform];
+  const [endOf16, endOf20] = ['2023-09-11', '2026-04-30'];
+  const request = { ...members.request_transform, runtime_end_of_life: endOf20 };
+  const response = { ...members.response_transform, runtime_end_of_life: endOf16 };
 
   it.each([
     [{ name: 'New' }, { name: 'New' }],
     [{ destination_url: 'https://b.example' }, { destination_url: 'https://b.example' }],
     [{ request_transform: null }, { request_transform: undefined }],
     [{ request_transform: { code: other } }, { request_transform: { ...request, code: other } }],
-    [{ request_transform: { runtime: null } }, { request_transform: { code } }],
+    [
+      { request_transform: { runtime: null } },
+      { request_transform: { code, runtime_end_of_life: endOf16 } },
+    ],
     [{ request_transform: {} }, {}],
     [{ response_transform: null }, { response_transform: undefined }],
     [
       { response_transform: { runtime: 'node20' } },
-      { response_transform: { ...response, runtime: 'node20' } },
+      { response_transform: { ...response, runtime: 'node20', runtime_end_of_life: endOf20 } },
     ],
     [{ application: null }, { application_id: undefined }],
     [{ application: {} }, {}],
@@ -200,7 +205,8 @@ describe('PATCH /proxies/{id}', () => {
     }
     const after = await read(before.id);
     const { modified_at } = after;
-    expect(after).toEqual({ ...before, ...members, application_id: applicationId, modified_at });
+    const shown = { ...members, request_transform: request, response_transform: response };
+    expect(after).toEqual({ ...before, ...shown, application_id: applicationId, modified_at });
   });
 
   it('takes {} for what a bare proxy does not have as no change, and a transform without code as a fault', async () => {

@@ -1,6 +1,6 @@
-import { runtimes, writeValue } from '@glovebox/sandbox';
+import { writeValue } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
-import { plainRun, withRunner } from '../spec-runner';
+import { plainRun, specRuntimes, withRunner } from '../spec-runner';
 import { besidesDataMb, memoryOf } from './memory';
 
 const memoryMb = 192;
@@ -18,7 +18,7 @@ const taking = (...ways: readonly string[]): string => `const kept = []; let fai
     takeMore();
   })`;
 
-describe.each(runtimes)('code on %s', (runtime) => {
+describe.each(specRuntimes)('code on %s', (runtime) => {
   it.each([
     ['buffers', taking(buffers)],
     ['lists', taking(lists)],

@@ -12,8 +12,8 @@ const fetchLimitMs = 300_000;
 /** The time from a fetch that failed to the next one. */
 const fetchAgainMs = 30_000;
 /** Bytes of the orders of all runs that wait for a runtime. */
-const waitingBytesMax = 64 * 1024 ** 2;
-const complaintMax = 1_000;
+const waitingBytesMax = 64 * 1024 * 1024;
+const complaintLength = 1_000;
 
 interface Parts {
   readonly config: RunnerConfig;
@@ -114,7 +114,7 @@ function install(folder: string, fetcher: string, signal: AbortSignal): Promise<
     });
     let complaint = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      complaint = `${complaint}${chunk.toString()}`.slice(-complaintMax);
+      complaint = `${complaint}${chunk.toString()}`.slice(-complaintLength);
     });
     const end = (): void => {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
