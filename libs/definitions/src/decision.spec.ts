@@ -7,7 +7,7 @@ interface Found {
 }
 
 /** A decision whose definitions say what `say` was last called with, as long as they are fresh. */
-function decide(first: Found) {
+function decide(first: Found, hasExpired: () => boolean = () => false) {
   const snapshot = new DefinitionSnapshot();
   const looks: Found[] = [];
   let found: Found | Error = first;
@@ -17,6 +17,7 @@ function decide(first: Found) {
     current: () => Promise.resolve(snapshot),
   };
   const find = (): Found => {
+    if (hasExpired()) throw new Error('expired');
     if (found instanceof Error) throw found;
     looks.push(found);
     return found;
@@ -36,6 +37,8 @@ function decide(first: Found) {
 const first: Found = { proxy: { url: 'https://a' }, application: 'one' };
 const other: Found = { proxy: { url: 'https://b' }, application: 'one' };
 const changed = expect.objectContaining({ code: 'changed_meanwhile' }) as Error;
+
+afterEach(() => jest.restoreAllMocks());
 
 it('a decision is confirmed without a look-up as long as no definition changes', async () => {
   const { decision, looks } = decide(first);
@@ -82,6 +85,19 @@ it('a renewed decision holds what is said now', async () => {
   expect(decision.isConfirmed()).toBe(true);
   say(first);
   await expect(decision.confirm()).rejects.toEqual(changed);
+});
+
+it('what ends by itself, without a change of a definition, is noticed within a second', async () => {
+  let now = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const { decision } = decide(first, () => now > 0);
+  now = 999;
+  expect(decision.isConfirmed()).toBe(true);
+  now = 1_000;
+  expect(() => decision.isConfirmed()).toThrow('expired');
+  await expect(decision.confirm()).rejects.toThrow('expired');
+  await expect(decision.latest()).rejects.toThrow('expired');
+  await expect(decision.renew()).rejects.toThrow('expired');
 });
 
 it('a decision without a lease is confirmed by asking the stores', async () => {

@@ -19,6 +19,7 @@ beforeAll(async () => {
   });
   destination = await startRawServer((socket, text) => {
     if (text.startsWith('GET /now')) socket.write(answered);
+    if (text.startsWith('GET /moment')) socket.write('HTTP/1.1 200 OK\r\n\r\n1234');
   });
   const key = await gateway.application(['token:use']);
   const proxyKey = await gateway.proxy(destination.url);
@@ -124,12 +125,27 @@ it('a caller that leaves within its body leaves no request at the destination', 
   await waitFor(() => destination.heard('/leaves')?.ended === true);
 });
 
-describe('pipelined calls whose turn never comes', () => {
-  const inFlight = async (): Promise<number> => {
-    const metric = gateway.ctx.registry.getSingleMetric('glovebox_gateway_requests_in_flight');
-    return (await metric?.get())?.values[0]?.value ?? Number.NaN;
-  };
+const inFlight = async (): Promise<number> => {
+  const metric = gateway.ctx.registry.getSingleMetric('glovebox_gateway_requests_in_flight');
+  return (await metric?.get())?.values[0]?.value ?? Number.NaN;
+};
 
+it('callers of HTTP/1.0 that stop sending just when their answer breaks off keep no place and no socket', async () => {
+  const before = await inFlight();
+  const isOpen = new Set<Socket>();
+  gateway.server.on('connection', (socket: Socket) => {
+    isOpen.add(socket);
+    socket.once('close', () => isOpen.delete(socket));
+  });
+  for (let nth = 0; nth < 20; nth += 1) {
+    const caller = call(`GET /proxy/moment${nth}. HTTP/1.0\r\n${keys}\r\n`);
+    await waitFor(() => caller.text.endsWith('1234'));
+    caller.socket.end(() => destination.heard(`/moment${nth}.`)?.socket.resetAndDestroy());
+  }
+  await waitFor(async () => isOpen.size === 0 && (await inFlight()) === before);
+});
+
+describe('pipelined calls whose turn never comes', () => {
   it('end when their caller leaves', async () => {
     const before = await inFlight();
     const waiting = `GET /proxy/wait HTTP/1.1\r\n${keys}\r\n`;

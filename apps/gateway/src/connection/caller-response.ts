@@ -37,7 +37,10 @@ export class CallerResponse<
 
   /** Ends an answer that has no end. Without chunks, the end of the connection would be its end. */
   breakOff(): void {
-    if (this.req.httpVersion === '1.0') this.socket?.resetAndDestroy();
+    const { req, socket } = this;
+    // Node cannot reset a socket that is being shut down, and would never close it then.
+    const isShutDown = socket?.writableEnded === true && socket.writableLength === 0;
+    if (req.httpVersion === '1.0' && !isShutDown) socket?.resetAndDestroy();
     this.destroy();
   }
 

@@ -75,7 +75,10 @@ export interface AnswerTaker {
   end(trailers: string[]): void;
 }
 
-/** Sends the request and gives its answer to the taker. Resolves at the end, or when the caller left. */
+/**
+ * Sends the request and gives its answer to the taker. Resolves at the end, and where a fault finds
+ * a caller that has left or has a part of the answer: its connection is broken off.
+ */
 export function exchange(
   destination: Destination,
   request: OutgoingRequest,
@@ -95,16 +98,19 @@ const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
  * holds all its state in fields, and no streams between the two sockets but their own.
  */
 class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
+  /** With `dueAt`, its entry in the list of deadlines. */
   place = -1;
   dueAt = 0;
   readonly #res: CallerResponse;
   #phase: 'sending' | 'waiting' | 'answering' | 'ended' = 'sending';
   #connection: Connection | undefined;
+  /** The connection has carried a call before, and may have gone stale. */
   #wasUsed = false;
   #isRepeated = false;
   /** The caller's body, where it is streamed. */
   #body: RequestBody | undefined;
   #isBodyUnderWay = false;
+  /** The first byte of an answer is there. */
   #hasBegun = false;
   #informational = 0;
   #answerEndsAt = Infinity;
@@ -140,6 +146,7 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
     this.#connection = connection;
     const body = this.#openBody(this.request.body);
     connection.send({ method, target, host, headers, body, upgrade }, this);
+    // A body that is all there went out with its head: `requestSent` has set the limit.
     if (this.#body && this.#phase === 'sending') this.#limit(this.request.bodyIdleMs);
   }
 
@@ -283,6 +290,7 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
 
   #abort(error: Error): void {
     if (this.#phase === 'ended') return;
+    // The connection comes back through `failed`. A call that waits for one hears nothing more.
     if (this.#connection) return this.#connection.abort(error);
     this.destination.withdraw(this);
     this.failed(error);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { waitFor } from '@glovebox/testing';
 import { useTestApi, type TestProcess } from '../spec-api';
 
@@ -47,6 +48,24 @@ it('calls that later checks refuse are counted too', async () => {
   }
   expect((await api.get(path, key)).status).toBe(429);
 });
+
+it.each(['PUT', 'PATCH'])(
+  'a %s above the limit is refused before its body comes',
+  async (method) => {
+    const key = await api.keyWith('management', ['reactor:update']);
+    for (let call = 0; call < limit; call += 1) await api.get(path, key);
+    const socket = connect(api.port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (part) => (answer += part.toString('latin1')));
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: a\r\nSVC-API-KEY: ${key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n',
+    );
+    await waitFor(() => answer.includes('rate_limited'));
+    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+    socket.destroy();
+  },
+);
 
 it('without Redis each instance limits the calls that it sees itself', async () => {
   const key = await api.keyWith('management', ['reactor:read']);
