@@ -11,9 +11,13 @@ import { entryPoint, repoRoot } from './repo.mjs';
 const notInherited =
   /^(npm_|NODE_TEST|JEST_|TEST_|ACCEPTANCE_|INIT_CWD$|PORT$|HOST$|OPS_PORT$|DATABASE_URL|REDIS_URL|KEY_RING|RUNNER_SECRET|GLOVEBOX_DIR$)|_(OPS_)?PORT$/;
 
-/** The runner gets only its own settings and the variables that it needs to find programs. */
+/**
+ * The runner gets only its own settings, the variables that it needs to find programs, and those that
+ * npm needs, which fetches runtimes.
+ */
 const runnerInherits =
   /^(PATH|HOME|TMPDIR|LANG|TZ|LOG_LEVEL|NODE_ENV|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|EGRESS_\w+|SANDBOX_\w+|RUNNER_\w+|REACTOR_\w+)$/;
+const npmInherits = /^(npm_config_\w+|npm_execpath|(HTTPS?|NO|ALL)_PROXY)$/i;
 
 /**
  * @param {import('./types.js').Environment} env
@@ -91,7 +95,7 @@ export function describeApps(options) {
       ...egress,
     },
     runner: {
-      ...pick(env, (name) => runnerInherits.test(name)),
+      ...pick(env, (name) => runnerInherits.test(name) || npmInherits.test(name)),
       RUNNER_LISTEN: socket,
       RUNNER_SECRET: secrets.runnerSecret,
       RUNNER_WORK_DIR: workFolder,

@@ -1,6 +1,14 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { run } from './processes.mjs';
+import { identify, run } from './processes.mjs';
 import { step, together, Trouble } from './progress.mjs';
 import { repoRoot } from './repo.mjs';
 
@@ -48,7 +56,8 @@ export function runtimeFolder(name) {
  */
 export async function fetchRuntime(folder) {
   if (isFetched(folder)) return;
-  const beside = mkdtempSync(join(folder, '.fetching-'));
+  removeLeftovers(folder);
+  const beside = mkdtempSync(join(folder, `.fetching-${process.pid}-`));
   const remove = () => rmSync(beside, { recursive: true, force: true });
   process.once('exit', remove);
   try {
@@ -66,6 +75,21 @@ export async function fetchRuntime(folder) {
   } finally {
     process.off('exit', remove);
     remove();
+  }
+}
+
+/**
+ * Removes what a process that was killed has half fetched. What belongs to a process that is alive
+ * may be under way.
+ *
+ * @param {string} folder
+ */
+function removeLeftovers(folder) {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /^\.fetching-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && identify(Number(pid)).startedAt === '') {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,6 +70,17 @@ describe('fetching a runtime', () => {
     npmThat(installs);
     await fetchRuntime(folder);
     expect(existsSync(node())).toBe(true);
+  });
+
+  it('removes what a killed one has left, and nothing of one that is under way', async () => {
+    npmThat(installs);
+    const { pid: gone } = spawnSync('true');
+    mkdirSync(join(folder, `.fetching-${gone}-left`, 'node_modules'), { recursive: true });
+    mkdirSync(join(folder, `.fetching-${process.ppid}-going`));
+    await fetchRuntime(folder);
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([
+      `.fetching-${process.ppid}-going`,
+    ]);
   });
 
   it.each([

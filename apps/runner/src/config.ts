@@ -148,6 +148,8 @@ export interface RunnerConfig {
   readonly workDir: string | undefined;
   readonly runtimesDir: string;
   readonly runtimeFetcher: string | undefined;
+  /** The variables that npm needs. The script and npm get no others: no secret is among them. */
+  readonly fetcherEnv: Readonly<Record<string, string>>;
   readonly offeredRuntimes: readonly Runtime[];
   /** The operator named them, so that each must be there. */
   readonly requiresRuntimes: boolean;
@@ -185,6 +187,7 @@ export function readConfig(
     workDir: values.RUNNER_WORK_DIR,
     runtimesDir: values.RUNNER_RUNTIMES_DIR,
     runtimeFetcher: values.RUNNER_RUNTIME_FETCHER,
+    fetcherEnv: fetcherEnvOf(env),
     offeredRuntimes,
     requiresRuntimes: values.RUNNER_RUNTIMES.length > 0,
     nativeDir: values.RUNNER_NATIVE_DIR,
@@ -232,6 +235,19 @@ export function readConfig(
       ),
     ),
   };
+}
+
+const fetcherInherits =
+  /^(PATH|HOME|TMPDIR|LANG|TZ|npm_config_\w+|npm_execpath|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i;
+
+function fetcherEnvOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      value !== undefined && fetcherInherits.test(name) ? [[name, value]] : [],
+    ),
+  );
 }
 
 /** Allows for generic sandboxes and the runner's own threads, because the kernel counts by uid. */

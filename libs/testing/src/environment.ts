@@ -12,7 +12,10 @@ export function testSeed(): number {
   return Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e9));
 }
 
-/** The runtimes that specs run code on. Others may not be installed. */
+/**
+ * The runtimes that specs run code on. Others may not be installed. node16 and node20 are always
+ * among them: a test that needs no certain one uses node20.
+ */
 export const testRuntimes = (process.env.TEST_RUNTIMES ?? 'node16,node20').split(',');
 
 /** A bubblewrap that works on this machine, or undefined where there are no user namespaces. */

@@ -11,7 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '@glovebox/testing';
 import { createContext } from '../context';
+import { locateFiles } from '../process/launcher';
 import { silent, specConfig, startSpecRunner, type SpecRunner } from '../spec-runner';
+import { OfferedRuntimes } from './offered-runtimes';
 
 const programs = join(__dirname, '../../runtimes/node20/node_modules');
 const code = 'module.exports = () => ({ v: process.version })';
@@ -103,6 +105,51 @@ describe('a runtime that is missing', () => {
     expect(JSON.stringify(errors)).toContain(
       `by hand: node ${fetcher} ${env.RUNNER_RUNTIMES_DIR}/node24`,
     );
+  });
+
+  it('is fetched by a script that gets the variables of npm, and no secret', async () => {
+    const { env, fetches } = prepare(
+      `fs.writeFileSync('${folder}/env', JSON.stringify(process.env)); process.exit(1);`,
+    );
+    const forNpm = {
+      ...{ PATH: '/usr/bin', HOME: folder, https_proxy: 'http://proxy', NO_PROXY: 'localhost' },
+      ...{ npm_config_registry: 'http://registry', NODE_EXTRA_CA_CERTS: join(folder, 'none') },
+    };
+    const runner = await start({ ...env, ...forNpm, LOG_LEVEL: 'info' });
+    await runner.run(code, { runtime: 'node24' });
+    expect(fetches()).toBe('node24;');
+    expect(JSON.parse(readFileSync(join(folder, 'env'), 'utf8'))).toEqual(forNpm);
+  });
+
+  it('lets each tenant wait for it, however much another one wants to run on it', async () => {
+    const { env, fetcher, tell } = prepare(
+      `setInterval(() => { if (isTold('go')) process.exit(1); }, 10);`,
+    );
+    const config = { ...specConfig(folder, env), runtimeFetcher: fetcher };
+    const offered = new OfferedRuntimes({
+      ...{ config, level: 2, workDir: folder, logger: silent },
+      files: locateFiles({ ...config, workDir: folder }),
+    });
+    const input = Buffer.alloc(20 * 1024 ** 2);
+    const obtain = (tenantId: string) =>
+      offered.obtain({ runtime: 'node24', tenantId, input }, new AbortController().signal);
+    const first = obtain('a');
+    expect(await obtain('a')).toBe('fetching');
+    const second = obtain('b');
+    tell('go');
+    expect(await Promise.all([first, second])).toEqual(['not_fetched', 'not_fetched']);
+    await offered.stop();
+  });
+
+  it('keeps no runner from stopping while its script does not end', async () => {
+    const { env, fetches } = prepare(
+      `process.on('SIGTERM', () => undefined); setInterval(() => {}, 1e6);`,
+    );
+    const runner = await start(env);
+    const running = runner.run(code, { runtime: 'node24' });
+    await waitFor(() => fetches() !== '');
+    await runner.ctx.runtimes.stop();
+    expect(await running).toMatchObject({ kind: 'no_capacity' });
   });
 
   it('is refused when the isolation does not hold with it', async () => {

@@ -141,7 +141,7 @@ export class ClientConnection {
     const startedAt = performance.now();
     const { runtimes } = this.ctx;
     if (!runtimes.isInstalled(order.runtime)) {
-      const refusal = await runtimes.obtain(order.runtime, order.input.length, signal);
+      const refusal = await runtimes.obtain(order, signal);
       if (refusal !== undefined) return { kind: 'no_capacity', runtime: refusal };
     }
     const outcome = await this.ctx.pool.run({
