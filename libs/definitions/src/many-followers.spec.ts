@@ -5,6 +5,8 @@ import { startStage, type Stage } from './spec-stage';
 
 const followers = 100;
 const lastsMs = 4_000;
+/** Of about 90. */
+const looksPerSecondMin = 60;
 /** Connections of the pool of `stage.management`. */
 const poolConnections = 20;
 
@@ -30,17 +32,31 @@ it(`${followers} followers beside a saturated pool never lose their lease, and h
   const busy = Array.from({ length: 2 * poolConnections }, keepBusy);
 
   let expiries = 0;
+  let watchedMs = 0;
+  let heldUpAt = 0;
+  let looks: number[] = [];
   const isOver = ({ follower }: DefinitionConnection): boolean => follower.fresh() === undefined;
-  const watch = setInterval(() => (expiries += processes.filter(isOver).length), 10);
-  const since = performance.now();
+  const watch = setInterval(() => {
+    const now = performance.now();
+    const sinceLast = now - (looks.at(-1) ?? now);
+    looks = [...looks.filter((at) => at > now - 1_000), now];
+    // All followers live in this process. Held up itself, it cannot tell their leases from its own
+    // delay.
+    if (looks.length < looksPerSecondMin) {
+      heldUpAt = now;
+      return;
+    }
+    watchedMs += sinceLast;
+    expiries += processes.filter(isOver).length;
+  }, 10);
   const late: string[] = [];
-  while (performance.now() - since < lastsMs) {
+  while (watchedMs < lastsMs) {
     const id = randomUUID();
     await api.announce(await stage.write(stage.reactor(id)));
     const answeredAt = performance.now();
     await waitFor(() => processes.every((connection) => stage.find(connection, id)));
     const tookMs = performance.now() - answeredAt;
-    if (tookMs > 1_000) late.push(`${Math.round(tookMs)} ms`);
+    if (tookMs > 1_000 && heldUpAt < answeredAt) late.push(`${Math.round(tookMs)} ms`);
   }
   clearInterval(watch);
   over = true;
