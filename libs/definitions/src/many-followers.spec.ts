@@ -51,6 +51,9 @@ it(`${followers} followers beside a saturated pool never lose their lease, and h
   }, 10);
   const late: string[] = [];
   while (watchedMs < lastsMs) {
+    // No change meanwhile: its message would make them ask.
+    const quietUntil = watchedMs + 1_500;
+    await waitFor(() => watchedMs >= quietUntil);
     const id = randomUUID();
     await api.announce(await stage.write(stage.reactor(id)));
     const answeredAt = performance.now();
