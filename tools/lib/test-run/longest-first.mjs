@@ -25,6 +25,7 @@ export const longest = [
   'libs/reactors/src/run-recording.spec.ts',
   'acceptance/unread-bodies.spec.ts',
   'apps/runner/src/logs.spec.ts',
+  'apps/runner/src/runtimes/offered-runtimes.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',
   'apps/gateway/src/react/run-once.spec.ts',
 ].map((file) => join(repoRoot, file));
