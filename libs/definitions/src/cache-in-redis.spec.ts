@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import type { Sql } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
-import type { DefinitionConnection } from './index';
+import { DefinitionFollower, type DefinitionConnection } from './index';
 import { payloadsKey } from './payloads';
+import { WriterPoll } from './postgres-away';
 import { copyRedis, putBack, startStage, type Stage } from './spec-stage';
 
 let stage: Stage;
@@ -54,6 +56,31 @@ describe('a change', () => {
     expect((await announced(id, 'new')).equals(older)).toBe(false);
     await api.announce(await stage.remove(id));
     expect(await raw.hexists(payloadsKey, fieldOf(id))).toBe(0);
+  });
+
+  it('keeps no process from the head of the log, however fast a definition changes', async () => {
+    const { ring, management } = stage;
+    const id = randomUUID();
+    await stage.write(stage.reactor(id));
+    let changes = 0;
+    const sql: Sql = {
+      async query(statement, values) {
+        const isList = typeof statement === 'object';
+        // Whoever wants a payload that was listed comes too late.
+        if (!isList && changes < 20) {
+          changes += 1;
+          await stage.write(stage.reactor(id, { value: `change ${changes}` }));
+        }
+        return management.query(statement, values);
+      },
+    };
+    const writers = new WriterPoll({ ring, redis: raw, subscriber: raw });
+    const follower = new DefinitionFollower({ sql, ring, redis: raw, writers });
+    await follower.start();
+    expect(changes).toBe(1);
+    const found = follower.fresh()?.find('reactor', stage.tenantId, id);
+    expect(found?.configuration.value).toBe('change 1');
+    await follower.stop();
   });
 
   it('leaves nothing in Redis for longer than a day', async () => {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { listLog, type LogHead, type LogList } from './log';
+import { listLog, logPartEntriesMax, type LogHead, type LogList } from './log';
 import { Payloads } from './payloads';
 import type { WriterPoll } from './postgres-away';
 import { Replica } from './replica';
@@ -208,9 +208,9 @@ export class DefinitionFollower {
   }
 
   async #readLog(): Promise<void> {
-    for (;;) {
+    for (let isOvertaken = false; ;) {
       const applied = this.#replica.head;
-      const { askedAt, list } = await this.#list(applied?.version ?? 0);
+      const { askedAt, list } = await this.#list(applied?.version ?? 0, isOvertaken);
       this.#logHead = list.head;
       const continues = list.head.epoch === applied?.epoch && list.head.version >= list.after;
       if (list.isStandby || (applied && !continues)) this.#leaseUntil = 0;
@@ -221,6 +221,8 @@ export class DefinitionFollower {
         continue;
       }
       const part = await this.#payloads.fetch(list);
+      // A definition may change faster than its payload can be read after the list.
+      isOvertaken = part.upTo < list.upTo;
       if ((await this.#replica.apply(part)) && part.upTo === part.head.version) {
         this.#toldAt = Math.max(this.#toldAt, askedAt);
         this.#extend(askedAt, 'postgres');
@@ -229,10 +231,11 @@ export class DefinitionFollower {
     }
   }
 
-  async #list(after: number): Promise<{ askedAt: number; list: LogList }> {
+  async #list(after: number, withPayloads: boolean): Promise<{ askedAt: number; list: LogList }> {
     const ask = async () => {
       const askedAt = performance.now();
-      return { askedAt, list: await listLog(this.options.sql, after) };
+      const list = await listLog(this.options.sql, after, logPartEntriesMax, withPayloads);
+      return { askedAt, list };
     };
     const first = ask();
     const answered = new AbortController();

@@ -17,6 +17,8 @@ export interface ListedEntry extends Omit<LogEntry, 'payload'> {
   /** SHA-256 of the payload: it tells the payload of this version from any other. */
   readonly digest: Buffer | null;
   readonly bytes: number;
+  /** Null unless the list was asked for with payloads. */
+  readonly payload: Buffer | null;
 }
 
 /** The end of the log. The epoch is that of the database: another database counts anew. */
@@ -133,7 +135,7 @@ const listAfter = {
   name: 'list-definitions',
   text: `SELECT h.epoch, h.version AS head, pg_is_in_recovery() AS "isStandby", l.found, l.version,
       l.kind, l.id, l.tenant_id AS "tenantId", sha256(l.payload) AS digest,
-      coalesce(octet_length(l.payload), 0) AS bytes
+      coalesce(octet_length(l.payload), 0) AS bytes, CASE WHEN $4 THEN l.payload END AS payload
     FROM definition_head h
     LEFT JOIN LATERAL (
       SELECT *, (count(*) OVER ())::int AS found,
@@ -159,13 +161,17 @@ export async function listLog(
   sql: Sql,
   after: number,
   entriesMax = logPartEntriesMax,
+  withPayloads = false,
 ): Promise<LogList> {
-  const rows = await sql.query<ListedRow>(listAfter, [after, entriesMax, logPartBytesMax]);
+  const values = [after, entriesMax, logPartBytesMax, withPayloads];
+  const rows = await sql.query<ListedRow>(listAfter, values);
   const first = rows[0];
   if (!first) throw new Error('The definition log has no head');
   const head = { epoch: first.epoch, version: Number(first.head) };
-  const entries = rows.flatMap(({ version, kind, id, tenantId, digest, bytes }) =>
-    version === null ? [] : [{ version: Number(version), kind, id, tenantId, digest, bytes }],
+  const entries = rows.flatMap(({ version, kind, id, tenantId, digest, bytes, payload }) =>
+    version === null
+      ? []
+      : [{ version: Number(version), kind, id, tenantId, digest, bytes, payload }],
   );
   const last = entries.at(-1);
   const isFull = entries.length === entriesMax || entries.length < (first.found ?? 0);

@@ -39,16 +39,20 @@ export class Payloads {
     private readonly onFault: (error: unknown) => void,
   ) {}
 
-  /** Completes the listed entries. The part ends before one that has changed since it was listed. */
+  /**
+   * Completes the listed entries. The part ends before one that has changed since it was listed,
+   * unless they were listed with their payloads.
+   */
   async fetch({ after, head, entries, upTo }: LogList): Promise<LogPart> {
-    const living = entries.filter(({ digest }) => digest);
-    const cached = await this.#find(living);
-    const missing = living.filter(({ version }) => !cached?.has(version));
+    const wanted = entries.filter(({ digest, payload }) => digest && !payload);
+    const cached = await this.#find(wanted);
+    const missing = wanted.filter(({ version }) => !cached?.has(version));
     const read = await this.#read(missing);
     if (cached) await this.#update(missing, read, entries);
     const fetched: LogEntry[] = [];
-    for (const { version, kind, id, tenantId, digest } of entries) {
-      const payload = digest ? (cached?.get(version) ?? read.get(version)) : null;
+    for (const { version, kind, id, tenantId, digest, payload: listed } of entries) {
+      if (listed) this.taken.postgres += 1;
+      const payload = listed ?? (digest ? (cached?.get(version) ?? read.get(version)) : null);
       if (payload === undefined) {
         return { after, head, entries: fetched, upTo: fetched.at(-1)?.version ?? after };
       }

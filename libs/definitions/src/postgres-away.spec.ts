@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
 import { parseKeyRing } from '@glovebox/seal';
 import { startTcpRelay, waitFor } from '@glovebox/testing';
-import { isProven, proofOf, writersKey, WriterSigns } from './postgres-away';
+import { isProven, proofOf, questionChannel, writersKey, WriterSigns } from './postgres-away';
 import { startStage, type Stage } from './spec-stage';
 
 describe('the proof that Postgres refused a writer', () => {
@@ -79,5 +79,54 @@ describe('the list of writers', () => {
     subscriber.disconnect();
     await sql.close();
     await line.close();
+  });
+
+  it('takes a thousand questions at a time, and no message that is none', async () => {
+    let isRefused = true;
+    const held: (() => void)[] = [];
+    const sql = {
+      query: () =>
+        new Promise<never>((_, reject) => {
+          const refuse = (): void =>
+            reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+          if (isRefused) refuse();
+          else held.push(refuse);
+        }),
+    };
+    const [subscriber, answers] = [raw.duplicate(), raw.duplicate()];
+    const signs = new WriterSigns({
+      sql,
+      ring: stage.ring,
+      redis: raw,
+      subscriber,
+      follower: { head: { epoch: randomUUID(), version: 1 } },
+      signIntervalMs: 60_000,
+      onFault: () => undefined,
+    });
+    let [asked, heard, answered] = [0, 0, 0];
+    subscriber.on('message', () => (heard += 1));
+    answers.on('pmessage', () => (answered += 1));
+    await answers.psubscribe('{glovebox}:definitions:refusals:*');
+    await signs.start();
+    isRefused = false;
+    const ask = async (question = `${randomUUID()} ${randomUUID()}`): Promise<void> => {
+      const receivers = await raw.publish(questionChannel, question);
+      asked += receivers;
+    };
+    // The first is taken at once. The others wait as long as Postgres takes to refuse.
+    await waitFor(async () => {
+      await ask();
+      return held.length > 0;
+    });
+    await ask('none');
+    await Promise.all(Array.from({ length: 3_000 }, () => ask()));
+    await waitFor(() => heard === asked);
+    isRefused = true;
+    for (const refuse of held) refuse();
+    await signs.stop();
+    await waitFor(() => answered >= 1_001);
+    expect(answered).toBe(1_001);
+    answers.disconnect();
+    subscriber.disconnect();
   });
 });

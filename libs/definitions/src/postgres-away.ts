@@ -18,6 +18,9 @@ export const questionChannel = '{glovebox}:definitions:is-postgres-away';
 const answerChannelOf = (asker: string): string => `{glovebox}:definitions:refusals:${asker}`;
 
 const answeredWithinMs = 500;
+/** Other programs may write to Redis: a flood of questions costs a writer neither memory nor time. */
+const questionsWaitingMax = 1_000;
+const questionFormat = /^[0-9a-f-]{36} [0-9a-f-]{36}$/;
 /** A killed writer is taken off the list after so many signs of another one. No clock counts. */
 const signsOfSilence = 60;
 
@@ -116,8 +119,9 @@ export class WriterSigns {
 
   async start(): Promise<void> {
     const { subscriber, onFault } = this.options;
-    this.#subscription = keepSubscribed(subscriber, questionChannel, (question) => {
-      this.#questions.push(question);
+    this.#subscription = keepSubscribed(subscriber, questionChannel, (message) => {
+      if (this.#questions.length === questionsWaitingMax || !questionFormat.test(message)) return;
+      this.#questions.push(message);
       this.#answering ??= this.#answer().finally(() => (this.#answering = undefined));
     });
     await this.#sign().catch(onFault);
@@ -205,11 +209,14 @@ export function proofOf(ring: KeyRing, refusal: Refusal): string {
 }
 
 export function isProven(ring: KeyRing, refusal: Refusal, proof: string): boolean {
-  return proof.split(',').some((one) => {
-    const [version, hash = ''] = one.split(':');
-    if (!ring.versions.has(Number(version))) return false;
-    const given = Buffer.from(hash, 'base64');
-    const expected = hashOf(ring, Number(version), refusal);
+  const parts = proof.split(',');
+  // Tries each key once, however often a proof names it.
+  return [...ring.versions].some((version) => {
+    const prefix = `${version}:`;
+    const part = parts.find((text) => text.startsWith(prefix));
+    if (part === undefined) return false;
+    const given = Buffer.from(part.slice(prefix.length), 'base64');
+    const expected = hashOf(ring, version, refusal);
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
 }
