@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fetchRuntime, installDependencies, runtimeFolder } from './lib/install.mjs';
 import { jestProjects } from './lib/test-run/jest-run.mjs';
-import { run } from './lib/processes.mjs';
+import { endPassing, run } from './lib/processes.mjs';
 import { requireNode, script, step, Trouble } from './lib/progress.mjs';
 import { repoRoot } from './lib/repo.mjs';
 
@@ -25,14 +25,19 @@ const folders = {
   24: runtimeFolder('node24'),
 };
 const newest = '24';
+/** A run that is told to end stops its services, which takes it some seconds. */
+const endMs = 60_000;
+/** @param {string} arg */
+const isVersion = (arg) => Object.hasOwn(folders, arg);
 
 await script(help, async (args) => {
   requireNode();
-  const versions = args.filter((arg) => arg in folders);
-  const chosen = args.filter((arg) => !(arg in folders));
+  endOnSignal();
+  const versions = args.filter(isVersion);
+  const chosen = args.filter((arg) => !isVersion(arg));
   const known = jestProjects().map(({ name }) => name);
   const unknown = chosen.find((name) => !name.startsWith('-') && !known.includes(name));
-  if (unknown) throw new Trouble(`There is no project "${unknown}".\n${help}`);
+  if (unknown) throw new Trouble(`There is no version or project "${unknown}".\n${help}`);
   await installDependencies();
   let passed = 0;
   let failed = 0;
@@ -48,6 +53,19 @@ await script(help, async (args) => {
   console.log(`${passed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 });
+
+/** A run has a process group of its own, which a signal to this script does not reach. */
+function endOnSignal() {
+  let ending = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal signals the whole group and npm passes it on: one Ctrl-C can arrive twice.
+      if (ending) return;
+      ending = true;
+      void endPassing({ graceMs: endMs, last: true });
+    });
+  }
+}
 
 /**
  * @param {string} version

@@ -26,6 +26,7 @@ const kinds = {
 };
 
 await script(help, async (args) => {
+  requireNode();
   const begun = performance.now();
   const kind = kinds[args[0] ?? ''];
   const rest = kind ? args.slice(1) : args;
@@ -55,7 +56,6 @@ await script(help, async (args) => {
   };
 
   try {
-    requireNode();
     if (kind || names.length > 0) await testRun.some(foldersOf(names));
     else await testRun.everything();
   } catch (error) {

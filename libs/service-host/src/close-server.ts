@@ -34,7 +34,7 @@ function watch(server: Server): Open {
     if (known) return known;
     const answers = new Set<ServerResponse>();
     open.sockets.set(socket, answers);
-    // Node emits no end of an answer whose turn never came: it is forgotten with its connection.
+    // Node 20 and 22 emit no end of an answer whose turn never came: it goes with its connection.
     socket.once('close', () => open.sockets.delete(socket));
     return answers;
   };

@@ -51,8 +51,10 @@ export function beginCall(
 
 function onClose(this: CallerResponse): void {
   const { call, exchange } = this;
+  // Node 24 reports the end of an answer whose turn never came a second time.
+  if (!call) return;
   this.call = undefined;
-  if (call) endCall(call, this);
+  endCall(call, this);
   exchange?.callerLeft();
 }
 

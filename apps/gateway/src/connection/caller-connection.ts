@@ -30,8 +30,8 @@ export function maySpeak(req: IncomingMessage, res: CallerResponse): boolean {
 }
 
 /**
- * Node does not report the end of a response whose turn never comes. Its waiters would wait for
- * ever.
+ * Node 20 and 22 do not report the end of a response whose turn never comes. Its waiters would wait
+ * for ever. Node 24 reports it a tick later, once more: waiters must bear two ends.
  */
 function closeWith(socket: Connection, res: CallerResponse): void {
   const answers = (socket[queued] ??= new Set<CallerResponse>());

@@ -23,6 +23,19 @@ class Wire extends Duplex {
   }
 }
 
+const hasLlhttp8 = Number.parseInt(process.versions['llhttp'] ?? '', 10) < 9;
+const framing = /^(?:content-length|transfer-encoding):/im;
+const escapeInExtension = /^[\da-f]+;.*\\/im;
+
+/**
+ * Node 20 before 20.19.2 has llhttp 8. It waits for the body that the head of a 204 names, though
+ * a 204 has none (RFC 9112 §6.3 rule 1), and refuses `\` in a quoted value of a chunk's extension
+ * (RFC 9112 §7.1.1, RFC 9110 §5.6.4). llhttp 9 takes both as we do.
+ */
+export function isRefusedByLlhttp8(status: number, text: string): boolean {
+  return hasLlhttp8 && ((status === 204 && framing.test(text)) || escapeInExtension.test(text));
+}
+
 /** Node's client, whose parser is llhttp, over a wire in memory. */
 export function understoodByNode(one: Case, text: string): Promise<Understood | undefined> {
   return new Promise((resolve) => {
