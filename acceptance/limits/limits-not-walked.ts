@@ -239,7 +239,7 @@ export const unreachable: readonly {
     reason: 'bounds the work of a process, and changes no answer',
     limits: [
       ...['span-sender.queueMax', 'rate-limit.toldTogetherMax', 'rate-limit.untoldMax'],
-      ...['log.logPartEntriesMax', 'log.logPartBytesMax'],
+      ...['log.logPartEntriesMax', 'log.logPartBytesMax', 'postgres-away.questionsWaitingMax'],
       ...[
         'expand-stream.batchBytesMax',
         'document-path.namedStepsMax',
