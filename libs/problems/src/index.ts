@@ -1,2 +1,10 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
-export { invalid, Problem, toProblem, type EndedWork, type ProblemErrors } from './problem';
+export {
+  invalid,
+  Problem,
+  toProblem,
+  type EndedWork,
+  type Failure,
+  type FailurePhase,
+  type ProblemErrors,
+} from './problem';

@@ -29,4 +29,11 @@ describe('a problem', () => {
       expect(status).toBeLessThan(600);
     }
   });
+
+  it('tells where a call failed, and why, only where it is asked to', () => {
+    const failure = { phase: 'tls', reason: 'the certificate is self-signed', port: 443 } as const;
+    const problem = new Problem('destination_unreachable', { failure });
+    expect(problem.body({ withCause: true }).cause).toEqual(failure);
+    expect(problem.body()).not.toHaveProperty('cause');
+  });
 });

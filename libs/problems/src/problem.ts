@@ -18,6 +18,27 @@ export interface EndedWork {
   readonly runId?: string;
 }
 
+export type FailurePhase =
+  'name' | 'connect' | 'tls' | 'send' | 'first_byte' | 'body' | 'transform' | 'lookup';
+
+/** Where a call failed, and why, in words. Told only to callers with a key of the tenant. */
+export interface Failure {
+  readonly phase: FailurePhase;
+  readonly reason: string;
+  /** Only where the tenant's own URL names it. */
+  readonly address?: string | undefined;
+  readonly port?: number | undefined;
+  readonly destinationStatus?: number | undefined;
+}
+
+interface CauseBody {
+  phase: FailurePhase;
+  reason: string;
+  address?: string;
+  port?: number;
+  destination_status?: number;
+}
+
 interface EndedBody {
   outcome: string;
   http_status: number;
@@ -30,6 +51,7 @@ interface ProblemBody {
   status: number;
   code: ProblemCode;
   detail?: string;
+  cause?: CauseBody;
   errors?: ProblemErrors;
   position?: CodePosition;
   ended?: EndedBody;
@@ -47,6 +69,7 @@ interface ProblemOptions {
   retryAfterSeconds?: number;
   /** The methods that the path takes. */
   allow?: readonly string[];
+  failure?: Failure | undefined;
   cause?: unknown;
 }
 
@@ -61,6 +84,7 @@ export class Problem extends Error {
   readonly ended: EndedWork | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
+  readonly failure: Failure | undefined;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(options.detail ?? problemCatalogue[code].title, { cause: options.cause });
@@ -73,20 +97,31 @@ export class Problem extends Error {
     this.ended = options.ended;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.allow = options.allow;
+    this.failure = options.failure;
   }
 
-  body(): ProblemBody {
+  /** The answer. `withCause`: it goes to a caller with a key of the tenant. */
+  body({ withCause = false } = {}): ProblemBody {
     return {
       title: problemCatalogue[this.code].title,
       status: this.status,
       code: this.code,
       ...(this.detail === undefined ? {} : { detail: this.detail }),
+      ...(withCause && this.failure ? { cause: toCauseBody(this.failure) } : {}),
       ...(this.errors === undefined ? {} : { errors: this.errors }),
       ...(this.position === undefined ? {} : { position: this.position }),
       ...(this.ended === undefined ? {} : { ended: toEndedBody(this.ended) }),
     };
   }
 }
+
+const toCauseBody = ({ phase, reason, address, port, destinationStatus }: Failure): CauseBody => ({
+  phase,
+  reason,
+  ...(address === undefined ? {} : { address }),
+  ...(port === undefined ? {} : { port }),
+  ...(destinationStatus === undefined ? {} : { destination_status: destinationStatus }),
+});
 
 const toEndedBody = ({ outcome, httpStatus, at, runId }: EndedWork): EndedBody => ({
   outcome,
