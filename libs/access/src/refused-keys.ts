@@ -1,12 +1,11 @@
 import { Problem } from '@glovebox/problems';
 import { isApiKey } from './api-key';
 
-const prefixMax = 20;
-const foreign = {
-  'API-KEY': new RegExp(`^([A-Z0-9][A-Z0-9-]{0,${prefixMax - 1}})-API-KEY$`, 'i'),
-  'PROXY-KEY': new RegExp(`^([A-Z0-9][A-Z0-9-]{0,${prefixMax - 1}})-PROXY-KEY$`, 'i'),
+const spellings = {
+  'API-KEY': /^([A-Z0-9][A-Z0-9-]{0,19})-API-KEY$/i,
+  'PROXY-KEY': /^([A-Z0-9][A-Z0-9-]{0,19})-PROXY-KEY$/i,
 } as const;
-const foreignNameMax = prefixMax + '-PROXY-KEY'.length;
+const longestSpelling = 30;
 
 /**
  * Refuses a request by its API key: undefined if it has none. What is said of a key is read off its
@@ -48,13 +47,13 @@ export function missingProxyKey(rawHeaders: readonly string[]): Problem {
 
 /** Names a header that would hold the key if the operator allowed its prefix. */
 function unreadSpelling(
-  name: keyof typeof foreign,
+  name: keyof typeof spellings,
   rawHeaders: readonly string[],
 ): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const header = rawHeaders[at] ?? '';
-    if (header.length > foreignNameMax) continue;
-    const [, prefix] = foreign[name].exec(header) ?? [];
+    if (header.length > longestSpelling) continue;
+    const [, prefix] = spellings[name].exec(header) ?? [];
     if (prefix === undefined) continue;
     const shown = prefix.toUpperCase();
     return `${shown}-${name} is not read: ${shown} is missing in HEADER_PREFIXES, a setting of the operator.`;
