@@ -180,10 +180,10 @@ describe('a reactor that adds two numbers', () => {
 
 describe('a caller without the right', () => {
   it.each([
-    ['no key', undefined],
-    ['a key that is none', 'key_nope'],
-    ['a key of the right form', `key_${'0'.repeat(33)}`],
-  ])('with %s gets one and the same 401', async (_, key) => {
+    ['no key', undefined, /^Send the key/],
+    ['a key that is none', 'key_nope', /mistyped or cut off/],
+    ['a key whose checksum is wrong', `key_${'0'.repeat(33)}`, /mistyped or cut off/],
+  ])('with %s gets a 401 that says no more than it knew', async (_, key, detail) => {
     const options = key === undefined ? {} : { key };
     const answer = await call('POST', `${baseUrl}/reactors`, { ...options, body: {} });
     expect(answer.status).toBe(401);
@@ -191,6 +191,7 @@ describe('a caller without the right', () => {
       title: 'The API key is missing or not valid.',
       status: 401,
       code: 'invalid_api_key',
+      detail: expect.stringMatching(detail) as string,
     });
   });
 
@@ -198,7 +199,11 @@ describe('a caller without the right', () => {
     const answer = await call('POST', `${baseUrl}/reactors`, { key: privateKey, body: {} });
     expect([answer.status, answer.body]).toMatchObject([
       403,
-      { code: 'permission_denied', detail: 'The permission reactor:create is needed.' },
+      {
+        code: 'permission_denied',
+        detail:
+          'The permission reactor:create is needed. Applications of type private cannot hold it; use a management one.',
+      },
     ]);
     const reactorId = await reactorOf(product, add);
     const react = await call('POST', `${baseUrl}/reactors/${reactorId}/react`, {

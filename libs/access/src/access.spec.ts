@@ -97,6 +97,18 @@ describe('an endpoint gate', () => {
   });
 
   it('says which permission is missing', () => {
-    expect(() => requirePermission(principal({}), 'token:use')).toThrow(/token:use/);
+    expect(() => requirePermission(principal({}), 'token:use')).toThrow(
+      /^The permission token:use is needed\.$/,
+    );
+  });
+
+  it('says which type of application may hold it, if this one may not', () => {
+    const manager = principal({ type: 'management' });
+    expect(() => requirePermission(manager, 'token:create')).toThrow(
+      'The permission token:create is needed. Applications of type management cannot hold it; use a private one.',
+    );
+    expect(() => requirePermission(principal({}), 'proxy:create')).toThrow(
+      'Applications of type private cannot hold it; use a management one.',
+    );
   });
 });

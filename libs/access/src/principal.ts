@@ -1,5 +1,5 @@
 import { Problem } from '@glovebox/problems';
-import type { ApplicationType, Permission } from './permissions';
+import { mayHold, permissionCatalogue, type ApplicationType, type Permission } from './permissions';
 
 export type Transform = 'reveal' | 'mask' | 'redact';
 
@@ -30,7 +30,12 @@ function holds(principal: Principal, permission: Permission): boolean {
 
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (holds(principal, permission)) return;
-  throw new Problem('permission_denied', { detail: `The permission ${permission} is needed.` });
+  const [holder] = permissionCatalogue[permission].applicationTypes;
+  const never = `Applications of type ${principal.type} cannot hold it; use a ${holder} one.`;
+  const needed = `The permission ${permission} is needed.`;
+  throw new Problem('permission_denied', {
+    detail: mayHold(principal.type, permission) ? needed : `${needed} ${never}`,
+  });
 }
 
 export interface ContainerGrant {

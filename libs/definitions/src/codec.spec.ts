@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDefinition, UnknownPayloadVersion } from './codec';
+import { openWithRing, parseKeyRing } from '@glovebox/seal';
+import { parseDefinition, sealDefinition, UnknownPayloadVersion } from './codec';
 
 const golden = join(__dirname, '__fixtures__');
 
@@ -21,6 +23,20 @@ describe('a payload of the log', () => {
     const text = readFileSync(join(golden, 'v1-proxy.json'), 'utf8');
     expect(text).not.toContain('Steps');
     expect(parseDefinition(text)).toMatchObject({ requestSteps: [], responseSteps: [] });
+  });
+
+  it('has a version that older processes refuse only if a step of its proxy is required', () => {
+    const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+    const versionOf = (file: string): unknown => {
+      const definition = parseDefinition(readFileSync(join(golden, file), 'utf8'));
+      const { kind, id, tenantId } = definition;
+      const place = { table: 'definition_log', column: kind, tenantId, record: id };
+      const opened = openWithRing(ring, place, sealDefinition(ring, 1, definition));
+      return (JSON.parse(opened.toString('utf8')) as { v: unknown }).v;
+    };
+    expect(versionOf('v1-proxy-with-steps.json')).toBe(1);
+    expect(versionOf('v1-application.json')).toBe(1);
+    expect(versionOf('v2-proxy-with-required-steps.json')).toBe(2);
   });
 
   it('is refused in a version that this release does not know', () => {

@@ -1,8 +1,12 @@
 import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
-import type { Definition, ProxyDefinition } from './definition';
+import { isRequired, type Definition, type ProxyDefinition } from './definition';
 
-/** The version of the payload's shape. A change that old readers would misread raises it. */
-const payloadVersion = 1;
+/**
+ * The version of the payload's shape. A change that old readers would misread raises it. Each
+ * payload has the lowest that it needs, so that older processes read all but those with the change.
+ */
+const payloadVersions = { first: 1, requiredSteps: 2 } as const;
+const readable: readonly unknown[] = Object.values(payloadVersions);
 
 export class UnknownPayloadVersion extends Error {
   constructor(version: unknown) {
@@ -15,7 +19,7 @@ export class UnknownPayloadVersion extends Error {
 
 /** Seals by the ring, so that a process can follow the log while Postgres is away. */
 export function sealDefinition(ring: KeyRing, version: number, definition: Definition): Buffer {
-  const payload = JSON.stringify({ v: payloadVersion, definition });
+  const payload = JSON.stringify({ v: versionOf(definition), definition });
   return sealWithRing(ring, version, placeOf(definition), payload);
 }
 
@@ -39,8 +43,15 @@ export function openDefinition(
 /** Parses a definition from text that this product wrote and authenticated. No other place does. */
 export function parseDefinition(text: string): Definition {
   const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
-  if (v !== payloadVersion) throw new UnknownPayloadVersion(v);
+  if (!readable.includes(v)) throw new UnknownPayloadVersion(v);
   return definition.kind === 'proxy' ? completed(definition) : definition;
+}
+
+/** An older process would run a required step as one that may be skipped. */
+function versionOf(definition: Definition): number {
+  const steps =
+    definition.kind === 'proxy' ? [...definition.requestSteps, ...definition.responseSteps] : [];
+  return steps.some(isRequired) ? payloadVersions.requiredSteps : payloadVersions.first;
 }
 
 /** Adds members that an old payload lacks. */

@@ -67,19 +67,26 @@ export interface StepToken {
   readonly expires_at?: string;
 }
 
-/** One change of a message without code, as the customer wrote it. Paths are JSONPath. */
+/** Where a step works. JSONPath. */
+interface StepPath {
+  readonly path: string;
+  /** The call ends where the path matches nothing. */
+  readonly required?: true;
+}
+
+/** One change of a message without code, as the customer wrote it. */
 export type TransformStep =
   | {
       readonly type: 'mask';
-      readonly options: { readonly path: string; readonly expression: string };
+      readonly options: StepPath & { readonly expression: string };
     }
   | {
       readonly type: 'tokenize';
-      readonly options: { readonly path: string; readonly token: StepToken };
+      readonly options: StepPath & { readonly token: StepToken };
     }
   | {
       readonly type: 'detokenize';
-      readonly options: { readonly path: string; readonly enabled: false };
+      readonly options: StepPath & { readonly enabled: false };
     }
   | {
       readonly type: 'append';
@@ -89,14 +96,18 @@ export type TransformStep =
             readonly name: string;
             readonly value: string;
           }
-        | { readonly location: 'body'; readonly path: string; readonly value: unknown };
+        | (StepPath & { readonly location: 'body'; readonly value: unknown });
     }
   | {
       readonly type: 'remove';
       readonly options:
         | { readonly location: 'header' | 'query'; readonly name: string }
-        | { readonly location: 'body'; readonly path: string };
+        | (StepPath & { readonly location: 'body' });
     };
+
+/** True if the call ends where the path of the step matches nothing. */
+export const isRequired = ({ options }: TransformStep): boolean =>
+  'required' in options && options.required === true;
 
 /** PEM. The authority replaces the public ones. Certificate and key come together. */
 export interface TlsDefinition {

@@ -15,6 +15,7 @@ export type {
   TransformDefinition,
   TransformStep,
 } from './definition';
+export { isRequired } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
 export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';

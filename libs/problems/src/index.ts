@@ -1,6 +1,9 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
 export {
+  applicationGone,
   invalid,
+  methodNotAllowed,
+  notFound,
   Problem,
   toProblem,
   type EndedWork,

@@ -135,6 +135,23 @@ export function toProblem(thrown: unknown): Problem {
   return thrown instanceof Problem ? thrown : new Problem('internal_error', { cause: thrown });
 }
 
+/** Answers a path whose id names nothing, and alike one whose id names what is another tenant's. */
+export function notFound(noun: string): Problem {
+  return new Problem('not_found', { detail: `There is no ${noun} with this id.` });
+}
+
+/** Refuses what a proxy or reactor would do as an application that was deleted. */
+export function applicationGone(owner: 'proxy' | 'reactor'): Problem {
+  return new Problem('application_gone', { detail: `The application of this ${owner} is gone.` });
+}
+
+/** Refuses a method, and names those that the path takes. */
+export function methodNotAllowed(allow: readonly string[]): Problem {
+  const [last, ...others] = [...allow].reverse();
+  const named = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  return new Problem('method_not_allowed', { allow, detail: `Use ${named}.` });
+}
+
 /** Refuses input, with messages for each member that is wrong. */
 export function invalid(errors: ProblemErrors): Problem {
   return new Problem('validation_failed', { errors });

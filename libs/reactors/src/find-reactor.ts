@@ -6,7 +6,7 @@ import {
   type FormulaDefinition,
   type ReactorDefinition,
 } from '@glovebox/definitions';
-import { Problem } from '@glovebox/problems';
+import { notFound } from '@glovebox/problems';
 
 /** The definitions that an invocation depends on, as they are at one moment. */
 export interface InvokedReactor {
@@ -31,7 +31,7 @@ export function findReactor(
   const reactor = definitions.find('reactor', tenantId, reactorId);
   if (reactor) definitions.requireReadable('formula', reactor.formulaId);
   const formula = reactor && definitions.find('formula', tenantId, reactor.formulaId);
-  if (!formula) throw new Problem('not_found');
+  if (!formula) throw notFound('reactor');
   const { applicationId } = reactor;
   const application =
     applicationId === null ? undefined : definitions.principal(tenantId, applicationId);

@@ -1,5 +1,5 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import { Problem } from '@glovebox/problems';
+import { applicationGone, Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
 import { argumentNames } from './argument-names';
@@ -136,7 +136,7 @@ async function tokenizeReturned(
 /** The application that tokens which code returns are stored as. */
 function creatorOf({ reactor, application, caller }: InvokedReactor): Principal {
   const principal = reactor.applicationId === null ? caller : application;
-  if (!principal) throw new Problem('application_gone');
+  if (!principal) throw applicationGone('reactor');
   return principal;
 }
 

@@ -1,5 +1,5 @@
 import { inSlices, type Work } from '@glovebox/expressions';
-import { invalid, Problem } from '@glovebox/problems';
+import { applicationGone, invalid, Problem } from '@glovebox/problems';
 import {
   cutThrownText,
   placeAt,
@@ -37,7 +37,9 @@ export async function returnedValue(
     case 'returned':
       return outcome.value;
     case 'threw':
-      if (isApplicationGone(outcome.error)) throw new Problem('application_gone');
+      if (isApplicationGone(outcome.error)) {
+        throw applicationGone(ran === 'reactor' ? 'reactor' : 'proxy');
+      }
       throw await inSlices(problemOfThrown(outcome.error, redact));
     case 'timed_out':
       throw new Problem('reactor_timeout');

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor, Principal } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
 import { normalTokenId } from '@glovebox/expressions';
-import { invalid, Problem } from '@glovebox/problems';
+import { invalid, notFound, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { fromWire, isJsonObject, mergePatch } from '@glovebox/wire';
 import { madeOfData, refuseToLearn, refuseToUnmask } from './change-limits';
@@ -67,14 +67,14 @@ export async function updateToken(
     isChange: change !== undefined,
   } as const;
   const [shown] = await showTokens(sql, sealer, actor, look, [id]);
-  if (!shown) throw new Problem('not_found');
+  if (!shown) throw notFound('token');
   return shown;
 }
 
 /** Refuses a change that `updateToken` would refuse whatever the patch says. */
 export async function requireChangeable(sql: Sql, actor: Actor, id: string): Promise<void> {
   const container = await containerOf(sql, actor.principal.tenantId, id);
-  if (container === undefined) throw new Problem('not_found');
+  if (container === undefined) throw notFound('token');
   requireGrant(actor, 'token:update', container);
 }
 
@@ -96,7 +96,7 @@ export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<v
 
 async function lockToken(sql: Sql, tenantId: string, id: string): Promise<LockedRow> {
   const row = await lockTokenRow(sql, tenantId, id);
-  if (!row) throw new Problem('not_found');
+  if (!row) throw notFound('token');
   return row;
 }
 

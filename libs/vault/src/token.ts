@@ -1,5 +1,5 @@
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { notFound } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 
 /** The members of a token that callers may write. */
@@ -46,7 +46,7 @@ export interface TokenView extends TokenOptions {
  * Normalizes the id of a token that a caller names. Other values are no id, and nothing is found.
  */
 export function requireTokenId(value: unknown): string {
-  if (typeof value !== 'string' || !isTokenId(value)) throw new Problem('not_found');
+  if (typeof value !== 'string' || !isTokenId(value)) throw notFound('token');
   return normalTokenId(value);
 }
 

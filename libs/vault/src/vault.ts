@@ -1,7 +1,7 @@
 import { type Actor, grantsFor, type Permission, type Principal } from '@glovebox/access';
 import type { PageQuery, Sql } from '@glovebox/database';
 import { inSlices, valueTemplate } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { notFound, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
@@ -58,7 +58,7 @@ export class Vault {
       entityId: id,
     } as const;
     const [shown] = await showTokens(sql, this.sealer, actor, look, [id], this.largeOpenings);
-    if (!shown) throw new Problem('not_found');
+    if (!shown) throw notFound('token');
     return shown;
   }
 

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { isApiKey, isProxyKey, requirePermission, type Principal } from '@glovebox/access';
+import {
+  invalidApiKey,
+  isApiKey,
+  isProxyKey,
+  missingProxyKey,
+  requirePermission,
+  type Principal,
+} from '@glovebox/access';
 import type { Decision, DefinitionSnapshot, ProxyDefinition } from '@glovebox/definitions';
 import type { KeyUses } from '@glovebox/database';
 import type { Egress } from '@glovebox/egress';
@@ -63,10 +70,7 @@ interface ProxyLookup extends KeyLookup {
   readonly egress: Egress;
 }
 
-/**
- * Finds the application of the API key, and counts the call. Every kind of wrong key gets the same
- * 401.
- */
+/** Finds the application of the API key, and counts the call. */
 export function authenticate(
   ctx: KeyLookup,
   req: IncomingMessage,
@@ -78,7 +82,7 @@ export function authenticate(
     key === undefined
       ? undefined
       : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
-  if (!found) throw new Problem('invalid_api_key');
+  if (!found) throw invalidApiKey(key, req.rawHeaders);
   ctx.rates.countKey(call, found.hash);
   ctx.keyUses.note(found.hash);
   return found.owner;
@@ -124,16 +128,16 @@ function storedProxy(
   key: string | undefined,
   call: Call,
 ): ProxyCall {
-  if (key === undefined) throw new Problem('proxy_key_missing');
+  if (key === undefined) throw missingProxyKey(req.rawHeaders);
   const found = findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash));
-  if (!found) throw unknownProxy();
+  if (!found) throw unknownProxy(key);
   const proxy = found.owner;
   if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
     ctx.rates.countClient(call, proxy.id, req);
     return { proxy, caller: null };
   }
   const caller = authenticate(ctx, req, definitions, call);
-  if (caller.tenantId !== proxy.tenantId) throw unknownProxy();
+  if (caller.tenantId !== proxy.tenantId) throw unknownProxy(key);
   requirePermission(caller, 'token:use');
   return { proxy, caller };
 }
@@ -183,7 +187,15 @@ function refuse(detail: string): never {
   throw new Problem('invalid_request', { detail });
 }
 
-/** Unknown, deleted and foreign proxies get the same answer. */
-function unknownProxy(): Problem {
-  return new Problem('not_found', { detail: 'There is no proxy with this key.' });
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Unknown, deleted and foreign proxies get the same answer. An id is told by its form alone, so
+ * that nobody learns which ids there are.
+ */
+function unknownProxy(key: string): Problem {
+  const detail = uuid.test(key)
+    ? 'This is an id. Calls take `key` of the proxy.'
+    : 'There is no proxy with this key.';
+  return new Problem('not_found', { detail });
 }

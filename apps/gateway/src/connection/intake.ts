@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyContext } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { methodNotAllowed, Problem } from '@glovebox/problems';
 import { endConnection } from './caller-connection';
 import { forwardedMethods } from './route';
 
@@ -28,9 +28,6 @@ export function refuseAmbiguous(
   }
   if (!allow.includes(method)) throw methodNotAllowed(allow);
 }
-
-const methodNotAllowed = (allow: readonly string[]): Problem =>
-  new Problem('method_not_allowed', { allow });
 
 /** Hot path: looks at the length of each header's name, and at the name only if the length fits. */
 function faultOf(req: IncomingMessage): Problem | undefined {

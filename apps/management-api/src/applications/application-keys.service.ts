@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { Problem } from '@glovebox/problems';
+import { notFound, Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
@@ -102,6 +102,6 @@ async function findKey(
   const found = isUuid(id)
     ? await manager.findOneBy(ApplicationKey, { id, tenantId, applicationId })
     : null;
-  if (!found) throw new Problem('not_found');
+  if (!found) throw notFound('key');
   return found;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { generateApiKey } from '@glovebox/access';
 import { useTestApi } from '../spec-api';
 
 const api = useTestApi();
@@ -69,7 +70,7 @@ describe('PUT /applications/{id}', () => {
     const expires_at = '2020-01-01T00:00:00Z';
     expect((await api.put(`/applications/${id}`, { ...full, expires_at })).status).toBe(200);
     const expired = await api.post('/tokens', { data: 1 }, key);
-    const unknown = await api.post('/tokens', { data: 1 }, `key_${'0'.repeat(33)}`);
+    const unknown = await api.post('/tokens', { data: 1 }, generateApiKey());
     expect([expired.status, expired.text]).toEqual([401, unknown.text]);
     expect((await api.patch(`/applications/${id}`, { expires_at: null })).status).toBe(204);
     expect(await createsToken(key)).toBe(201);

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { Problem } from '@glovebox/problems';
+import { notFound } from '@glovebox/problems';
 import type { ResourceEntity } from '../entities/resource.entity';
 
 /**
@@ -16,6 +16,6 @@ export async function lockRow<Entity extends ResourceEntity>(
     .where('r.tenantId = :tenantId AND r.id = :id', { tenantId, id })
     .setLock('pessimistic_write')
     .getOne();
-  if (!row) throw new Problem('not_found');
+  if (!row) throw notFound(entity.noun);
   return row as InstanceType<Entity>;
 }

@@ -3,7 +3,7 @@ import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
 import { storeOutcome } from '@glovebox/idempotency';
-import { invalid, Problem } from '@glovebox/problems';
+import { invalid, notFound, Problem } from '@glovebox/problems';
 import {
   countWaiting,
   deliveriesById,
@@ -173,7 +173,7 @@ export class DeliveriesService {
 
 async function found(sql: Sql, tenantId: string, id: string): Promise<DeliveryRow> {
   const row = isUuid(id) ? await findDelivery(sql, tenantId, id.toLowerCase()) : undefined;
-  if (!row) throw new Problem('not_found');
+  if (!row) throw notFound('webhook delivery');
   return row;
 }
 

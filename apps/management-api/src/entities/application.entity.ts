@@ -7,6 +7,8 @@ import { Tenant } from './tenant.entity';
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'applications_tenant_fk' })
 @Index('applications_newest', { synchronize: false })
 export class Application extends Resource {
+  static readonly noun = 'application';
+
   @Column('text')
   type!: ApplicationType;
 

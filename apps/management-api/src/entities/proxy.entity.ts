@@ -14,6 +14,8 @@ export interface TransformEntry {
 @Unique('proxies_key_hash_unique', ['keyHash'])
 @Index('proxies_newest', { synchronize: false })
 export class Proxy extends Resource {
+  static readonly noun = 'proxy';
+
   /** Sealed rather than hashed, because it is shown again, unlike an API key. */
   @Column('bytea')
   key!: Buffer;

@@ -21,6 +21,8 @@ interface ParameterEntry {
 @ForeignKey(() => Tenant, ['tenantId'], ['id'], { name: 'reactor_formulas_tenant_fk' })
 @Index('reactor_formulas_newest', { synchronize: false })
 export class ReactorFormula extends Resource {
+  static readonly noun = 'reactor formula';
+
   @Column('text')
   type!: 'private';
 

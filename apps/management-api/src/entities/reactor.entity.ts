@@ -9,6 +9,8 @@ import { Tenant } from './tenant.entity';
 @Index('reactors_newest', { synchronize: false })
 @Index('reactors_of_formula', { synchronize: false })
 export class Reactor extends Resource {
+  static readonly noun = 'reactor';
+
   @Column('uuid', { name: 'formula_id' })
   @ForeignKey(() => ReactorFormula, { name: 'reactors_formula_fk' })
   formulaId!: string;

@@ -25,4 +25,8 @@ export abstract class Resource {
 }
 
 /** An entity class whose rows are resources. */
-export type ResourceEntity = new () => Resource;
+export interface ResourceEntity {
+  new (): Resource;
+  /** How errors name a row. */
+  readonly noun: string;
+}

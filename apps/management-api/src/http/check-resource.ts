@@ -1,5 +1,5 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
-import { Problem } from '@glovebox/problems';
+import { notFound } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { readRow } from '../database/read-row';
@@ -25,9 +25,9 @@ export async function checkResource(
   entity: ResourceEntity,
 ): Promise<object> {
   const { id } = request.params;
-  if (!isUuid(id)) throw new Problem('not_found');
+  if (!isUuid(id)) throw notFound(entity.noun);
   const { tenantId } = actorOf(request).principal;
   const found = await readRow(dataSource, entity, { tenantId, id: id.toLowerCase() });
-  if (!found) throw new Problem('not_found');
+  if (!found) throw notFound(entity.noun);
   return found;
 }

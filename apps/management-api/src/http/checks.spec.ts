@@ -21,6 +21,7 @@ describe('the guard', () => {
       title: 'The API key is missing or not valid.',
       status: 401,
       code: 'invalid_api_key',
+      detail: expect.stringMatching(/mistyped/) as string,
     });
   });
 
@@ -192,7 +193,9 @@ describe('every answer', () => {
       expect([404, 400]).toContain(answer.status);
       expect(answer.headers['content-type']).toMatch(/^application\/json/);
       expect(answer.body).toMatchObject({ title: text, status: answer.status, code: text });
-      expect(Object.keys(answer.body as object).sort()).toEqual(['code', 'status', 'title']);
+      const { detail, ...rest } = answer.body as { detail?: string };
+      expect(Object.keys(rest).sort()).toEqual(['code', 'status', 'title']);
+      expect(detail).toEqual(answer.status === 404 ? text : undefined);
     }
   });
 

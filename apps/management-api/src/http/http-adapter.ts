@@ -1,10 +1,11 @@
 import { createServer, type RequestListener } from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { RequestHandler, Response } from 'express';
-import { Problem } from '@glovebox/problems';
+import { methodNotAllowed, Problem } from '@glovebox/problems';
 import { lingerBehindAnswers } from '@glovebox/wire';
 import type { ManagementContext } from '../context';
 import { Page } from '../lists/page';
+import { noSuchPath } from './nearest-path';
 import { sendPage } from '../lists/send-page';
 import { actorOf, type ApiRequest } from './request';
 import { sendWhole } from './send-whole';
@@ -17,7 +18,10 @@ interface Routed {
   readonly router: {
     caseSensitive: boolean;
     readonly stack: readonly {
-      readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+      readonly route?: {
+        readonly path: string;
+        readonly methods: Readonly<Record<string, boolean>>;
+      };
       match(path: string): boolean;
     }[];
   };
@@ -51,13 +55,18 @@ export class HttpAdapter extends ExpressAdapter {
   }
 
   /** Comes behind all routes. */
-  override setNotFoundHandler(handler: RequestHandler): void {
-    const refuseMethod: RequestHandler = ({ path }, _, next) => {
+  override setNotFoundHandler(): void {
+    const refuse: RequestHandler = ({ path }, _, next) => {
       const allow = this.#methodsAt(path);
-      next(allow.length > 0 ? new Problem('method_not_allowed', { allow }) : undefined);
+      if (allow.length > 0) return next(methodNotAllowed(allow));
+      next(new Problem('not_found', { detail: noSuchPath(path, this.#paths()) }));
     };
-    this.use(refuseMethod);
-    super.setNotFoundHandler(handler);
+    this.use(refuse);
+  }
+
+  #paths(): string[] {
+    const { stack } = this.getInstance<Routed>().router;
+    return [...new Set(stack.flatMap(({ route }) => (route ? [route.path] : [])))];
   }
 
   #methodsAt(path: string): string[] {

@@ -35,7 +35,11 @@ describe('a path of the API', () => {
       const told = answer.headers.get('allow')?.split(', ').sort();
       expect([method, answer.status, told]).toEqual([method, 405, allowed]);
       if (method === 'HEAD') continue;
-      expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+      const told405 = {
+        status: 405,
+        detail: expect.stringMatching(/^Use (?:[A-Z, ]+ or )?[A-Z]+\.$/),
+      };
+      expect(await answer.json()).toMatchObject({ ...told405, code: 'method_not_allowed' });
     }
   });
 
@@ -49,6 +53,43 @@ describe('a path of the API', () => {
       expect([other, (await send('GET', other)).status]).toEqual([other, 404]);
       expect([other, (await send('POST', other)).status]).toEqual([other, 404]);
     }
+  });
+
+  it('is told in its right letters to whoever writes it in others, with or without a key', async () => {
+    for (const { path, url, ...one } of served) {
+      const method = one.method.toUpperCase();
+      const other = url.replace(/[a-z]/, (letter) => letter.toUpperCase());
+      const right = path.replaceAll(/:(\w+)/g, '{$1}');
+      const answer = await fetch(`http://127.0.0.1:${api.port}${other}`, { method });
+      const { detail } = (await answer.json()) as { detail: string };
+      expect([answer.status, detail.replace(/\{\w+\}/g, '{}')]).toEqual([
+        404,
+        `There is no such path. Letter case counts: ${right.replace(/\{\w+\}/g, '{}')}`,
+      ]);
+    }
+  });
+
+  it('is told apart from an id that names nothing', async () => {
+    for (const [path, noun] of [
+      ['/tokens', 'token'],
+      ['/applications', 'application'],
+      ['/reactor-formulas', 'reactor formula'],
+      ['/reactors', 'reactor'],
+      ['/proxies', 'proxy'],
+      ['/runs', 'run'],
+      ['/webhook-deliveries', 'webhook delivery'],
+    ] as const) {
+      const key = path === '/tokens' ? api.tenant.private_key : api.tenant.management_key;
+      for (const unknown of [id, 'planted']) {
+        const answer = await api.get(`${path}/${unknown}`, key);
+        expect([answer.status, answer.body]).toMatchObject([
+          404,
+          { code: 'not_found', detail: `There is no ${noun} with this id.` },
+        ]);
+      }
+    }
+    const none = await send('GET', '/nothing/planted?planted=1');
+    expect([none.status, await none.text()]).toEqual([404, expect.not.stringContaining('planted')]);
   });
 
   it('is the same with a slash at its end, and with its ids in other letters', async () => {

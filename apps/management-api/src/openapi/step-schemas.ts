@@ -41,16 +41,23 @@ const token = object(
   },
 );
 
+const required = {
+  ...flag,
+  description:
+    'true: the call ends with 400, or 502 for an answer, where the path matches nothing. ' +
+    'Taken beside `type` as well',
+};
+
 const step = (type: string, options: Schema): Schema => object({ type: oneOf([type]), options });
 
 const at = (location: 'body' | 'header' | 'query', more: Schemas): Schema =>
   location === 'body'
-    ? object({ location: oneOf([location]), path, ...more })
+    ? object({ location: oneOf([location]), path, ...more }, { required })
     : object({ location: oneOf([location]), name: atMost(stepNameMax), ...more });
 
 const forBoth = [
-  step('mask', object({ path, expression: atMost(stepExpressionMax) })),
-  step('tokenize', object({ path, token })),
+  step('mask', object({ path, expression: atMost(stepExpressionMax) }, { required })),
+  step('tokenize', object({ path, token }, { required })),
   step('append', at('header', { value })),
   step('append', at('body', { value: json })),
   step('remove', at('header', {})),
@@ -60,7 +67,7 @@ const forBoth = [
 const requestStep: Schema = {
   oneOf: [
     ...forBoth,
-    step('detokenize', object({ path, enabled: { type: 'boolean', enum: [false] } })),
+    step('detokenize', object({ path, enabled: { type: 'boolean', enum: [false] } }, { required })),
     step('append', at('query', { value })),
     step('remove', at('query', {})),
   ],

@@ -113,6 +113,23 @@ describe('steps of a proxy', () => {
     });
   });
 
+  it('are shown and in force as required, wherever the document says so', async () => {
+    const required = (step: { options: object }) => ({
+      ...step,
+      options: { ...step.options, required: true },
+    });
+    const withPath = [mask, tokenize, detokenize, appended, forRequests[9] as typeof mask];
+    const beside = withPath.map((step) => ({ ...step, required: true, options: step.options }));
+    for (const written of [withPath.map(required), beside]) {
+      const { id } = await made({ ...full(), request_transforms: written });
+      expect((await read(id)).request_transforms).toEqual(withPath.map(required));
+      expect(inForce(id)?.request).toEqual(withPath.map(required));
+    }
+    const optional = withPath.map((step, at) => ({ ...step, required: at === 0 ? null : false }));
+    const { id } = await made({ ...full(), request_transforms: optional });
+    expect((await read(id)).request_transforms).toEqual(withPath);
+  });
+
   it('are left out of answers if there are none, and an empty list counts as none', async () => {
     const created = await made({ ...bare, request_transforms: [], response_transforms: null });
     expect(created).not.toHaveProperty('request_transforms');
@@ -253,6 +270,21 @@ describe('POST /proxies refuses', () => {
       'detokenize that is on',
       withOptions('detokenize', { path: '$.a', enabled: true }),
       'options.enabled',
+    ],
+    [
+      'a required step that says so in words',
+      withOptions('mask', { path: '$.a', expression: 'x', required: 'true' }),
+      'options.required',
+    ],
+    [
+      'the same beside its type',
+      { ...withOptions('mask', { path: '$.a', expression: 'x' }), required: 1 },
+      'required',
+    ],
+    [
+      'a required step that reads no path',
+      append({ location: 'header', name: 'a', required: true }),
+      'options.required',
     ],
     ['a token that is missing', withOptions('tokenize', { path: '$' }), 'options.token'],
     ['a token of an unknown type', token({ type: 'gold' }), 'options.token.type'],

@@ -60,7 +60,8 @@ function readSteps(list: unknown, reading: Reading): TransformStep[] {
   return [];
 }
 
-function readStep({ type, options }: JsonObject, step: Step): TransformStep | undefined {
+function readStep(written: JsonObject, step: Step): TransformStep | undefined {
+  const { type, options, required } = written;
   if (typeof type !== 'string' || !Object.hasOwn(readers, type)) {
     return step.fault('type', `must be ${Object.keys(readers).join(', ')}`);
   }
@@ -68,7 +69,15 @@ function readStep({ type, options }: JsonObject, step: Step): TransformStep | un
     return step.fault('type', 'is for request_transforms alone');
   }
   if (!isJsonObject(options)) return step.fault('options', 'must be an object');
-  return readers[type as TransformStep['type']](options, step);
+  // It is taken in both places: a step that ignored it would let out what it is there to hide.
+  const isRequired = [
+    step.flag('required', required),
+    step.flag('options.required', options.required),
+  ];
+  const read = readers[type as TransformStep['type']](options, step);
+  if (read === undefined || !isRequired.includes(true)) return read;
+  if (!('path' in read.options)) return step.fault('options.required', 'is for steps with a path');
+  return { ...read, options: { ...read.options, required: true } } as TransformStep;
 }
 
 type Read = (options: JsonObject, step: Step) => TransformStep | undefined;
@@ -144,6 +153,14 @@ class Step {
 
   fault(member: string, message: string): undefined {
     this.reading.errors[`${this.at}.${member}`] = [message];
+  }
+
+  /** True only for true. A wrong value is a fault. */
+  flag(member: string, value: unknown): boolean {
+    if (value !== undefined && value !== null && typeof value !== 'boolean') {
+      this.fault(member, 'must be true or false');
+    }
+    return value === true;
   }
 
   text(options: JsonObject, name: string, max: number, { min = 1 } = {}): string | undefined {

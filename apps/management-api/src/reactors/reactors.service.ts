@@ -2,7 +2,7 @@ import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import { In, type EntityManager } from 'typeorm';
 import type { ReactorDefinition } from '@glovebox/definitions';
-import { invalid, Problem } from '@glovebox/problems';
+import { invalid, notFound } from '@glovebox/problems';
 import type { Place } from '@glovebox/seal';
 import { referenceToPatch, usableApplication } from '../applications/usable-application';
 import { change, type Author, type ChangeOutcome } from '../changes/change';
@@ -71,7 +71,7 @@ export class ReactorsService {
       formulasOf(manager, tenantId, [reactor]),
     );
     const shown = await this.#show(reactor, formulas);
-    if (!shown) throw new Problem('not_found');
+    if (!shown) throw notFound(Reactor.noun);
     return shown;
   }
 

@@ -1,7 +1,7 @@
 import type { Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '@glovebox/database';
-import { Problem, problemCatalogue, type ProblemCode } from '@glovebox/problems';
+import { notFound, Problem, problemCatalogue, type ProblemCode } from '@glovebox/problems';
 import {
   findResult,
   findRun,
@@ -42,16 +42,16 @@ export class RunsService {
   /** A run of another resource is not found. */
   async getOf(actor: Actor, resourceId: string, runId: string): Promise<RunDetails> {
     const run = await this.get(actor, runId);
-    if (run.resource_id !== resourceId.toLowerCase()) throw new Problem('not_found');
+    if (run.resource_id !== resourceId.toLowerCase()) throw notFound('run');
     return run;
   }
 
   async get(actor: Actor, runId: string): Promise<RunDetails> {
     const { tenantId } = actor.principal;
-    const id = requireId(runId);
+    const id = requireId(runId, 'run');
     const sql = this.#statements(actor);
     const row = await findRun(sql, tenantId, id);
-    if (!row) throw new Problem('not_found');
+    if (!row) throw notFound('run');
     const webhook = row.mode === 'async' ? await webhookOfRun(sql, tenantId, id) : undefined;
     const lines = await this.#linesOf(tenantId, row);
     return { ...toRunResponse(row), lines, ...(webhook ? { webhook } : {}) };
@@ -63,10 +63,10 @@ export class RunsService {
    */
   async result(actor: Actor, reactorId: string, requestId: string): Promise<Buffer> {
     const { tenantId, applicationId } = actor.principal;
-    const id = requireId(requestId);
+    const id = requireId(requestId, 'result');
     const run = { tenantId, applicationId, reactorId, id };
     const row = await findResult(this.#statements(actor), run);
-    if (!row) throw new Problem('not_found');
+    if (!row) throw notFound('result');
     const { status } = row;
     if (status === 'pending' || status === 'running') return Buffer.from('{"status":"pending"}');
     const { largeOpenings } = this.ctx.vault;
@@ -90,7 +90,7 @@ export class RunsService {
     if (body) return this.ctx.sealer.open(place, body);
     // A run whose callback URL did not open has no webhook.
     if (isProblemCode(outcome)) return Buffer.from(JSON.stringify(new Problem(outcome).body()));
-    throw new Problem('not_found');
+    throw notFound('result');
   }
 
   async #requireShown(actor: Actor, id: string, row: ResultRow): Promise<void> {
@@ -128,8 +128,8 @@ export class RunsService {
   }
 }
 
-function requireId(id: string): string {
-  if (!isUuid(id)) throw new Problem('not_found');
+function requireId(id: string, noun: string): string {
+  if (!isUuid(id)) throw notFound(noun);
   return id.toLowerCase();
 }
 

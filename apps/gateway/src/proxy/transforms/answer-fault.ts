@@ -24,10 +24,11 @@ const ofMessages: ReadonlySet<ProblemCode> = new Set([
  */
 export function asAnswerFault(thrown: unknown, head: AnswerHead): unknown {
   if (!(thrown instanceof Problem) || !ofMessages.has(thrown.code)) return thrown;
-  const { message, errors } = thrown;
+  const { message, errors, failure } = thrown;
   return new Problem('destination_answer_invalid', {
     detail: `The destination answered ${shown(head)}. ${message}`,
     ...(errors ? { errors } : {}),
+    ...(failure ? { failure: { ...failure, destinationStatus: head.status } } : {}),
     cause: thrown,
   });
 }

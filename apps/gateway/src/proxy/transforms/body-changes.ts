@@ -11,7 +11,8 @@ import {
 import { jsonDepthMax, jsonValuesMax } from '@glovebox/wire';
 import { placesOf, put, tooMuch, type SteppedBody } from './body-places';
 
-type BodyChange = (body: SteppedBody) => Work<void>;
+/** Returns the number of places that its path matched. */
+type BodyChange = (body: SteppedBody) => Work<number>;
 
 /** Makes all values from the body as it was before the step. A null has nothing to hide. */
 export function masking(path: JsonPath, expression: string): BodyChange {
@@ -19,7 +20,8 @@ export function masking(path: JsonPath, expression: string): BodyChange {
   return function* (message) {
     const { holder, budget, look } = message;
     const masked: (readonly [place: PlaceInDocument, value: unknown])[] = [];
-    for (const place of yield* placesOf(holder, path, look)) {
+    const places = yield* placesOf(holder, path, look);
+    for (const place of places) {
       const value = valueOf(place);
       if (value === null) continue;
       const made = yield* template.make(holder[0], value, budget);
@@ -27,6 +29,7 @@ export function masking(path: JsonPath, expression: string): BodyChange {
       yield;
     }
     for (const [place, value] of masked) put(place, value);
+    return places.length;
   };
 }
 
@@ -43,22 +46,27 @@ export function appending(path: JsonPath, value: unknown): BodyChange {
       else put({ parent, key }, copied(value, depth, message));
     };
     if (!member) {
-      if (Array.isArray(holder[0])) add(holder, 0, 0);
-      return;
+      if (!Array.isArray(holder[0])) return 0;
+      add(holder, 0, 0);
+      return 1;
     }
+    let added = 0;
     for (const place of yield* placesOf(holder, member.parent, look)) {
       const parent = valueOf(place);
       if (!isContainer(parent) || Array.isArray(parent)) continue;
       add(parent, member.name, place.depth + 1);
+      added += 1;
       yield;
     }
+    return added;
   };
 }
 
 export function removing(path: JsonPath): BodyChange {
   return function* ({ holder, look }) {
     const removed = new Map<unknown[], Set<unknown>>();
-    for (const { parent, key } of yield* placesOf(holder, path, look)) {
+    const places = yield* placesOf(holder, path, look);
+    for (const { parent, key } of places) {
       if (!Array.isArray(parent)) delete parent[key];
       else removed.set(parent, (removed.get(parent) ?? new Set()).add(key));
     }
@@ -68,6 +76,7 @@ export function removing(path: JsonPath): BodyChange {
       for (const item of kept) list.push(item);
       yield;
     }
+    return places.length;
   };
 }
 

@@ -1,7 +1,7 @@
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { TransformStep } from '@glovebox/definitions';
 import { Budget, inSlices } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
+import { applicationGone, Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
 import type { TokenRequest } from './token-placeholders';
 import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './content';
@@ -70,7 +70,7 @@ async function tokenize(
   requests: readonly TokenRequest[],
 ): Promise<readonly string[]> {
   const application = await applicationOf(ctx, decision.decided.proxy);
-  if (!application) throw new Problem('application_gone');
+  if (!application) throw applicationGone('proxy');
   return tokenizeAs(ctx, application, call.traceId, requests);
 }
 

@@ -300,6 +300,69 @@ describe('steps on the body', () => {
   });
 });
 
+describe('a required step', () => {
+  const required = (step: TransformStep): TransformStep =>
+    ({ ...step, options: { ...step.options, required: true } }) as TransformStep;
+
+  it.each<[string, TransformStep, string]>([
+    ['masks', mask('$.card', 'x'), '{"card":"x"}'],
+    ['masks a null, which has nothing to hide', mask('$.card', 'x'), '{"card":null}'],
+    ['tokenizes', tokenize('$.card'), '{"card":"t1"}'],
+    ['tokenizes a null, which is not data', tokenize('$.card'), '{"card":null}'],
+    ['appends to the body', append('$.card', 1), '{"card":1}'],
+    ['removes from the body', remove('$.card'), '{}'],
+    ['leaves expressions alone', detokenize('$.card'), '{"card":1}'],
+  ])('that %s passes where its path matches', async (title, step, after) => {
+    const before = title.includes('null') ? '{"card":null}' : '{"card":1}';
+    expect(await body(before, required(step))).toBe(after);
+  });
+
+  it.each<[string, TransformStep]>([
+    ['masks', mask('$.cards[*].number', 'x')],
+    ['tokenizes', tokenize('$.cards[*]')],
+    ['appends to an object', append('$.cards.seen', 1)],
+    ['appends to a list', append('$', 1)],
+    ['removes', remove('$..cvc')],
+    ['leaves expressions alone', detokenize('$.cards[0]')],
+  ])('that %s ends the call where its path matches nothing', async (_, step) => {
+    for (const text of ['{"card":1}', '{"cards":[]}', '{}', '"x"', 'null']) {
+      await expect(body(text, append('$.other', 1), required(step))).rejects.toMatchObject({
+        code: 'invalid_request',
+        failure: {
+          phase: 'transform',
+          reason: 'step 2 is required and its path matches nothing',
+        },
+      });
+      await expect(body(text, step)).resolves.toBeDefined();
+    }
+  });
+
+  it('ends the call when the message has no body', async () => {
+    await expect(head({}, required(mask('$', 'x')))).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('makes no token when a later one matches nothing', async () => {
+    const made = tokens();
+    const message = { headers: [], query: '', body: asJson('{"card":1}') };
+    const steps = [tokenize('$.card'), required(mask('$.iban', 'x'))];
+    await expect(applySteps(steps, message, { serviceHeaders, ...made })).rejects.toThrow();
+    expect(made.calls).toEqual([]);
+  });
+
+  it('finds the values whose expressions stay, although an earlier step removes them', async () => {
+    const steps = [remove('$.template'), required(detokenize('$.template'))];
+    expect(await body('{"template":"{{x}}"}', ...steps)).toBe('{}');
+  });
+
+  it('says nothing of its path or of the body', async () => {
+    const thrown = await body('{"planted":"body"}', required(mask('$.planted_path', 'x'))).catch(
+      (error: unknown) => error,
+    );
+    const told = JSON.stringify((thrown as Problem).body({ withCause: true }));
+    expect(told).not.toContain('planted');
+  });
+});
+
 describe('steps on headers', () => {
   const headers = ['X-A', '1', 'x-b', '2', 'x-a', '3'];
 

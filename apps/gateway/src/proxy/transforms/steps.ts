@@ -1,5 +1,6 @@
-import type { TransformStep } from '@glovebox/definitions';
-import { Budget, inSlices, type Work } from '@glovebox/expressions';
+import { isRequired, type TransformStep } from '@glovebox/definitions';
+import { Budget, inSlices, type JsonPath, type Work } from '@glovebox/expressions';
+import { Problem } from '@glovebox/problems';
 import { jsonValuesMax, type ServiceHeaders } from '@glovebox/wire';
 import {
   fillTokensIn,
@@ -10,7 +11,7 @@ import {
   type TokenRequest,
   type TokenizedBody,
 } from './token-placeholders';
-import { lookCounter, pathOf } from './body-places';
+import { lookCounter, pathOf, placesOf } from './body-places';
 import { appending, masking, removing } from './body-changes';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
@@ -66,7 +67,10 @@ export async function applySteps(
     tokensLeft: stepTokensMax,
   };
   const work = function* (): Work<readonly PlaceholderPlace[]> {
-    for (const change of compiled(steps)) yield* change(message);
+    for (const { change, requiredAs } of compiled(steps)) {
+      const matches = yield* change(message);
+      if (requiredAs !== undefined && matches === 0) throw unmatched(requiredAs);
+    }
     return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
   };
   const places = await inSlices(work(), message.budget.takeTurn);
@@ -81,18 +85,43 @@ interface Message extends TokenizedBody {
   readonly serviceHeaders: ServiceHeaders;
 }
 
-type Change = (message: Message) => Work<void>;
+/** Returns the number of places that its path matched. */
+type Change = (message: Message) => Work<number>;
 
-const known = new WeakMap<readonly TransformStep[], readonly Change[]>();
+interface CompiledStep {
+  readonly change: Change;
+  /** The step's number, counted from 1, if it must match. */
+  readonly requiredAs: number | undefined;
+}
+
+const known = new WeakMap<readonly TransformStep[], readonly CompiledStep[]>();
 
 /** Hot path: parses the steps of a definition once. */
-function compiled(steps: readonly TransformStep[]): readonly Change[] {
+function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   const before = known.get(steps);
   if (before) return before;
-  const changes = steps.map(changeOf);
-  known.set(steps, changes);
-  return changes;
+  const inOrder = steps.map((step, at) => ({
+    step,
+    change: changeOf(step),
+    requiredAs: isRequired(step) ? at + 1 : undefined,
+  }));
+  // What a step has spared from expressions was there before any step changed the body.
+  const first = inOrder.filter(({ step }) => step.type === 'detokenize');
+  const rest = inOrder.filter(({ step }) => step.type !== 'detokenize');
+  const all = [...first, ...rest];
+  known.set(steps, all);
+  return all;
 }
+
+/** Says to every caller that something is missing, and to those of the tenant which step missed it. */
+const unmatched = (step: number): Problem =>
+  new Problem('invalid_request', {
+    detail: 'The body lacks a value that a step of the proxy requires.',
+    failure: {
+      phase: 'transform',
+      reason: `step ${step} is required and its path matches nothing`,
+    },
+  });
 
 function changeOf({ type, options }: TransformStep): Change {
   switch (type) {
@@ -101,8 +130,8 @@ function changeOf({ type, options }: TransformStep): Change {
     case 'tokenize':
       return tokenizing(pathOf(options.path), options);
     case 'detokenize':
-      // Done before, when expressions were replaced.
-      return nothing;
+      // Expressions were left alone before, when the others were replaced.
+      return options.required ? counting(pathOf(options.path)) : nothing;
     case 'append':
       if (options.location === 'body') return appending(pathOf(options.path), options.value);
       return options.location === 'header'
@@ -116,16 +145,26 @@ function changeOf({ type, options }: TransformStep): Change {
   }
 }
 
-const nothing: Change = function* () {};
+const nothing: Change = function* () {
+  return 0;
+};
+
+function counting(path: JsonPath): Change {
+  return function* ({ holder, look }) {
+    return (yield* placesOf(holder, path, look)).length;
+  };
+}
 
 function changingHeaders(change: (headers: string[], ours: ServiceHeaders) => string[]): Change {
   return function* (message) {
     message.headers = change(message.headers, message.serviceHeaders);
+    return 0;
   };
 }
 
 function changingQuery(change: (query: string) => string): Change {
   return function* (message) {
     message.query = change(message.query);
+    return 0;
   };
 }

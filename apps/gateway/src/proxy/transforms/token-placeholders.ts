@@ -43,9 +43,10 @@ class TokenPlaceholder extends Opaque {
 export function tokenizing(
   path: JsonPath,
   { path: text, token }: { path: string; token: StepToken },
-): (message: TokenizedBody) => Work<void> {
+): (message: TokenizedBody) => Work<number> {
   return function* (message) {
-    for (const place of yield* placesOf(message.holder, path, message.look)) {
+    const places = yield* placesOf(message.holder, path, message.look);
+    for (const place of places) {
       const value = valueOf(place);
       if (value === null) continue;
       if (message.tokensLeft === 0) {
@@ -57,6 +58,7 @@ export function tokenizing(
       put(place, new TokenPlaceholder(text, { token, data }));
       yield;
     }
+    return places.length;
   };
 }
 
