@@ -111,6 +111,8 @@ export function findProxy(
   key: string | undefined,
   call: Call,
 ): ProxyCall {
+  // Decided again: the key may have been revoked since.
+  call.isKeyed = false;
   const url = ctx.headers.read(req, 'proxy-url');
   if (url === undefined) return storedProxy(ctx, req, definitions, key, call);
   if (key !== undefined) refuse('Send either a proxy key or `SVC-PROXY-URL`, not both.');
@@ -134,6 +136,7 @@ function storedProxy(
   }
   const caller = authenticate(ctx, req, definitions, call);
   if (caller.tenantId !== proxy.tenantId) throw unknownProxy();
+  call.isKeyed = true;
   requirePermission(caller, 'token:use');
   return { proxy, caller };
 }
@@ -149,6 +152,7 @@ function ephemeralProxy(
   call: Call,
 ): ProxyCall {
   const caller = authenticate(ctx, req, definitions, call);
+  call.isKeyed = true;
   requirePermission(caller, 'token:use');
   const { tenantId } = caller;
   const tenant = definitions.find('tenant', tenantId, tenantId);

@@ -12,6 +12,7 @@ import {
 } from './token-placeholders';
 import { lookCounter, pathOf } from './body-places';
 import { appending, masking, removing } from './body-changes';
+import { failedInStep, type Side } from './transform-failure';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
 interface StepMessage {
@@ -24,6 +25,7 @@ interface StepMessage {
 }
 
 export interface StepTools {
+  readonly side: Side;
   readonly serviceHeaders: ServiceHeaders;
   /** The budget of the message, which bounds everything made for it. */
   readonly budget?: Budget;
@@ -66,7 +68,13 @@ export async function applySteps(
     tokensLeft: stepTokensMax,
   };
   const work = function* (): Work<readonly PlaceholderPlace[]> {
-    for (const change of compiled(steps)) yield* change(message);
+    for (const [at, change] of compiled(steps).entries()) {
+      try {
+        yield* change(message);
+      } catch (thrown) {
+        throw failedInStep(thrown, tools.side, at);
+      }
+    }
     return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
   };
   const places = await inSlices(work(), message.budget.takeTurn);
