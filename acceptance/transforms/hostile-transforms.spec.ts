@@ -379,7 +379,7 @@ describe('a destination under a response transform that answers', () => {
       const [answeredStatus = ''] = /\d{3}/.exec(whole.toString('latin1', 0, 12)) ?? [];
       expect(answer.headers.get('svc-proxy-destination-status')).toBe(answeredStatus);
       if (code === 'destination_answer_invalid') {
-        expect(answer.detail).toContain(`The destination answered ${answeredStatus}`);
+        expect(answer.detail).toContain(`; the request was delivered (${answeredStatus}).`);
       }
     } finally {
       await new Promise((resolve) => server.close(resolve));

@@ -26,6 +26,7 @@ import { Tunnels } from './connection/upgrade';
 import { KeptOutcomes } from './react/kept-outcomes';
 import { Destinations } from './destinations/destinations';
 import { AccessLog } from './observing/access-log';
+import { FailureLog } from './observing/failure-log';
 import { createMetrics, type GatewayMetrics } from './observing/metrics';
 import { SpanSender } from './observing/span-sender';
 import { Tracer } from './observing/tracer';
@@ -41,6 +42,8 @@ export interface GatewayContext {
   readonly metrics: GatewayMetrics;
   /** Null unless ACCESS_LOG is set. */
   readonly accessLog: AccessLog | null;
+  /** Null where the access log tells the same. */
+  readonly failureLog: FailureLog | null;
   readonly tracer: Tracer | null;
   /** Aborted when the process is told to end. */
   readonly stopping: AbortSignal;
@@ -163,6 +166,7 @@ export async function createGatewayContext(
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
+  const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =
     config.TRACE_OTLP_URL === undefined
       ? null
@@ -177,6 +181,7 @@ export async function createGatewayContext(
     registry,
     metrics,
     accessLog,
+    failureLog,
     tracer,
     stopping,
     database,
@@ -201,6 +206,7 @@ export async function createGatewayContext(
     async close() {
       rates.close();
       accessLog?.flush();
+      failureLog?.flush();
       await tracer?.stop();
       await runner.close();
       await destinations.close();

@@ -84,10 +84,10 @@ async function attempt(
     .map(({ secret }) => secret);
   const timestamp = Math.floor(now / 1_000);
   const retriesLeft = retriesMax - (attempts - 1);
-  const made = (outcome: Attempt['outcome'], status?: number): Attempt => ({
+  const made = (outcome: Attempt['outcome'], more: Partial<Attempt> = {}): Attempt => ({
     at: new Date(now).toISOString(),
     ms: Date.now() - now,
-    ...(status === undefined ? {} : { status }),
+    ...more,
     outcome,
   });
   try {
@@ -101,17 +101,23 @@ async function attempt(
       timeoutMs: attemptMs,
     });
     if (status >= 200 && status < 300)
-      return { kind: 'delivered', attempt: made('delivered', status) };
-    const attempt = made('rejected', status);
+      return { kind: 'delivered', attempt: made('delivered', { status }) };
+    const attempt = made('rejected', { status });
     if (status === 410 || retriesLeft <= 0) return { kind: 'failed', attempt };
     const afterMs = Math.max(backOffMs(attempts), retryAfterMs(headers['retry-after'], now));
     return { kind: 'retry', attempt, afterMs };
   } catch (error) {
-    const isLate = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
-    const attempt = made(isLate ? 'timed_out' : 'unreachable');
+    const attempt = made(...unansweredBecauseOf(error));
     if (retriesLeft <= 0) return { kind: 'failed', attempt };
     return { kind: 'retry', attempt, afterMs: backOffMs(attempts) };
   }
+}
+
+/** The tenant learns why, except of what egress refused. */
+function unansweredBecauseOf(error: unknown): ['timed_out' | 'unreachable', Partial<Attempt>] {
+  if (!(error instanceof EgressUnreachable)) return ['unreachable', {}];
+  const { code, phase, reason } = error;
+  return [code === 'ETIMEDOUT' ? 'timed_out' : 'unreachable', { cause: { phase, reason } }];
 }
 
 /** 9 s, doubled with each failure, 20 % either way so that many do not come back at once. */

@@ -60,7 +60,8 @@ export async function dial(
     throw new EgressRefused('not_a_url');
   }
   const timeoutMs = target.timeoutMs ?? dialTimeoutMs;
-  const limit = limitTime(timeoutMs, () => new EgressUnreachable('ETIMEDOUT'), target.signal);
+  const progress: Progress = { phase: 'name', timeoutMs };
+  const limit = limitTime(timeoutMs, () => late(progress), target.signal);
   const deadline = performance.now() + timeoutMs;
   try {
     const isName = familyOf(host) === undefined;
@@ -79,13 +80,22 @@ export async function dial(
     if (mustEncrypt && plainText === 'refused') throw new EgressRefused('plain_http');
 
     const connect = tls ? tlsConnect(target, host, isName) : tcpConnect(port);
-    const socket = await connectInTurn(addresses, connect, deadline, limit.signal);
+    const socket = await connectInTurn(addresses, connect, deadline, progress, limit.signal);
     if (mustEncrypt) refusePlainText(socket);
     return socket;
   } finally {
     limit.end();
   }
 }
+
+/** How far a connection has come. */
+interface Progress {
+  phase: 'name' | 'connect' | 'tls';
+  readonly timeoutMs: number;
+}
+
+const late = ({ phase, timeoutMs }: Progress): EgressUnreachable =>
+  new EgressUnreachable('ETIMEDOUT', phase, timeoutMs);
 
 type Connect = (address: string) => Socket | TLSSocket;
 
@@ -122,6 +132,7 @@ async function connectInTurn(
   addresses: readonly string[],
   connect: Connect,
   deadline: number,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<Socket | TLSSocket> {
   const tried = addresses.slice(0, addressesTriedMax);
@@ -130,22 +141,25 @@ async function connectInTurn(
     signal.throwIfAborted();
     // A silent address gets its share of the time, so that the next one has a chance.
     const shareMs = (deadline - performance.now()) / (tried.length - at);
-    const attempt = await open(connect(address), shareMs, signal);
+    progress.phase = 'connect';
+    const attempt = await open(connect(address), shareMs, progress, signal);
     if ('socket' in attempt) return attempt.socket;
     failure = attempt.failure;
-    if (attempt.wasConnected) break;
+    if (failure.phase === 'tls') break;
   }
   signal.throwIfAborted();
-  throw failure ?? new EgressUnreachable('ENOTFOUND');
+  throw failure ?? new EgressUnreachable('ENOTFOUND', 'name');
 }
 
-type Attempt =
-  | { readonly socket: Socket | TLSSocket }
-  | { readonly failure: EgressUnreachable; readonly wasConnected: boolean };
+type Attempt = { readonly socket: Socket | TLSSocket } | { readonly failure: EgressUnreachable };
 
-function open(socket: Socket | TLSSocket, shareMs: number, signal: AbortSignal): Promise<Attempt> {
+function open(
+  socket: Socket | TLSSocket,
+  shareMs: number,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Attempt> {
   return new Promise((resolve) => {
-    let wasConnected = false;
     const settle = (attempt: Attempt): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -155,15 +169,15 @@ function open(socket: Socket | TLSSocket, shareMs: number, signal: AbortSignal):
       if ('failure' in attempt) socket.destroy();
       resolve(attempt);
     };
-    const fail = (code: string) => settle({ failure: new EgressUnreachable(code), wasConnected });
-    const onAbort = () => fail('ECANCELED');
-    const onError = (error: Error) => fail(unreachable(error).code);
-    const onClose = () => fail('ECONNRESET');
-    const timer = setTimeout(() => fail('ETIMEDOUT'), Math.max(shareMs, 1));
+    const fail = (failure: EgressUnreachable) => settle({ failure });
+    const onAbort = () => fail(new EgressUnreachable('ECANCELED', progress.phase));
+    const onError = (error: Error) => fail(unreachable(error, progress.phase));
+    const onClose = () => fail(new EgressUnreachable('ECONNRESET', progress.phase));
+    const timer = setTimeout(() => fail(late(progress)), Math.max(shareMs, 1));
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('error', onError).once('close', onClose);
     socket.once('connect', () => {
-      wasConnected = true;
+      progress.phase = 'tls';
       clearTimeout(timer);
       socket.setNoDelay(true).setKeepAlive(true, 60_000);
     });

@@ -3,4 +3,5 @@ export type { TlsMaterial } from './dial';
 export { createEgress, type Egress } from './egress';
 export { hasBeenHere, hopHeader, hopMarkerOf } from './hop-marker';
 export { egressPolicyOf, type EgressPolicy } from './policy';
+export { tlsReasonOf } from './reasons';
 export { EgressRefused, EgressUnreachable } from './refusal';

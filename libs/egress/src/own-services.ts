@@ -126,7 +126,7 @@ export class OwnServices {
           );
         } catch (error) {
           if (this.#resolved.has(name)) return;
-          const failure = unreachable(error);
+          const failure = unreachable(error, 'name');
           if (failure.code !== 'ENOTFOUND') throw failure;
         }
       }),

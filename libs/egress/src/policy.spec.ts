@@ -138,7 +138,7 @@ describe('our own services', () => {
   it('keep their last known addresses when their name can no longer be looked up', async () => {
     let isBroken = false;
     const { own, verdict } = namedServices(['a.internal:1000'], () => {
-      if (isBroken) throw new EgressUnreachable('EAI_AGAIN');
+      if (isBroken) throw new EgressUnreachable('EAI_AGAIN', 'name');
       return ['10.0.0.5'];
     });
     await own.refresh();
@@ -150,11 +150,11 @@ describe('our own services', () => {
 
   it('let nothing out until their names were looked up once, unless they have none', async () => {
     const broken = namedServices(['a.internal:1000'], () => {
-      throw new EgressUnreachable('EAI_AGAIN');
+      throw new EgressUnreachable('EAI_AGAIN', 'name');
     });
     await expect(broken.own.refresh()).rejects.toMatchObject({ code: 'EAI_AGAIN' });
     const absent = namedServices(['a.internal:1000'], () => {
-      throw new EgressUnreachable('ENOTFOUND');
+      throw new EgressUnreachable('ENOTFOUND', 'name');
     });
     await absent.own.refresh();
     expect(absent.verdict('10.0.0.5', 1000)).toBe('named');

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { limitTime } from './abort';
 import { dial, type Rules, type TlsMaterial } from './dial';
 import { EgressUnreachable, unreachable } from './refusal';
+import { tlsReasonOf } from './reasons';
 import { checkUrl } from './url';
 
 export interface Post extends TlsMaterial {
@@ -30,7 +31,8 @@ export async function post(rules: Rules, text: string, message: Post): Promise<P
   const { owner, ca, cert, key, timeoutMs } = message;
   const url = checkUrl(rules.policy, rules.own, text);
   const tls = url.protocol === 'https:';
-  const limit = limitTime(timeoutMs, () => new EgressUnreachable('ETIMEDOUT'), message.signal);
+  const late = () => new EgressUnreachable('ETIMEDOUT', 'first_byte', timeoutMs);
+  const limit = limitTime(timeoutMs, late, message.signal);
   try {
     const socket = await dial(
       rules,
@@ -75,18 +77,28 @@ function exchange(
       },
       createConnection: () => socket,
     });
-    sent.on('error', (error) => reject(unreachable(error)));
+    sent.on('error', (error) => reject(withoutAnswer(error)));
     sent.on('response', (answer) => {
       signal.removeEventListener('abort', onAbort);
       const posted = { status: answer.statusCode ?? 0, headers: answer.headers };
       void discard(answer, signal).then(() => resolve(posted));
     });
     // Nobody asked for a 101.
-    sent.on('upgrade', () => reject(new EgressUnreachable('EPROTO')));
+    sent.on('upgrade', () => reject(new EgressUnreachable('EPROTO', 'first_byte')));
     signal.addEventListener('abort', onAbort, { once: true });
     sent.end(body);
   });
 }
+
+/** The error of a request whose answer did not come. */
+function withoutAnswer(error: Error & { rawPacket?: Buffer }): EgressUnreachable {
+  if (isTlsRecord(error.rawPacket)) return new EgressUnreachable('TLS_RECORD', 'first_byte');
+  return unreachable(error, tlsReasonOf(error) === undefined ? 'first_byte' : 'tls');
+}
+
+/** A server that speaks TLS answers plain HTTP with an alert, if with anything. */
+const isTlsRecord = (bytes: Buffer | undefined): boolean =>
+  bytes !== undefined && (bytes[0] === 0x15 || bytes[0] === 0x16) && bytes[1] === 3;
 
 function discard(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,3 +1,5 @@
+import { reasonOf, type UnreachablePhase } from './reasons';
+
 const refusals = {
   not_a_url: 'must be an absolute http or https URL',
   protocol: 'must be an http or https URL',
@@ -10,31 +12,54 @@ const refusals = {
 
 type RefusalReason = keyof typeof refusals;
 
+/** The rules, for the operator alone. */
+const rules: Readonly<Record<RefusalReason, string>> = {
+  not_a_url: 'host and port cannot be called',
+  protocol: 'the protocol is not http or https',
+  credentials: 'the URL has credentials',
+  plain_http: 'plain http is not allowed to this address',
+  address: 'EGRESS_ALLOW does not name this address, which is not public',
+  own_service: 'this is a service of this installation',
+};
+
 /**
  * The policy forbids it. The message names no address, because it may go into a 400 about the URL.
  */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
+  /** The rule that refused, in words. Callers must not learn it. */
+  readonly rule: string;
 
   constructor(readonly reason: RefusalReason) {
     super(refusals[reason]);
     this.name = 'EgressRefused';
+    this.rule = rules[reason];
   }
 }
 
 /**
- * Allowed, but not reached. Only the code of the error beneath is kept: the error names addresses
- * that neither callers nor logs may learn. Callers answer this and EgressRefused with one text.
+ * Allowed, but not reached. Of the error beneath only its code is kept, and words of ours for it:
+ * the error names addresses that neither callers nor logs may learn. A caller that may not know the
+ * reason gets one text for this and EgressRefused.
  */
 export class EgressUnreachable extends Error {
-  constructor(readonly code: string) {
+  /** In words, for the tenant and the operator. */
+  readonly reason: string;
+
+  /** `withinMs`: the time that was over. */
+  constructor(
+    readonly code: string,
+    readonly phase: UnreachablePhase,
+    withinMs?: number,
+  ) {
     super('the destination could not be reached');
     this.name = 'EgressUnreachable';
+    this.reason = reasonOf(code, phase, withinMs);
   }
 }
 
-export function unreachable(error: unknown): EgressUnreachable {
+export function unreachable(error: unknown, phase: UnreachablePhase): EgressUnreachable {
   if (error instanceof EgressUnreachable) return error;
   const code = (error as { code?: unknown } | null)?.code;
-  return new EgressUnreachable(typeof code === 'string' ? code : 'EUNKNOWN');
+  return new EgressUnreachable(typeof code === 'string' ? code : 'EUNKNOWN', phase);
 }

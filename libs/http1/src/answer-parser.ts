@@ -1,4 +1,4 @@
-import { invalid } from './answer-fault';
+import { AnswerFault, invalid } from './answer-fault';
 import type { AnswerReceiver } from './answer-receiver';
 import { ChunkedBody } from './chunked-body';
 import { headLines, trailerLines, trimmed } from './field-lines';
@@ -82,6 +82,7 @@ export class AnswerParser {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       receiver.begun();
+      if (isTlsRecord(bytes)) throw new AnswerFault('tls', 'a record of TLS');
       if (this.#receiver !== receiver) return 'stopped';
     }
     if (this.#stage !== 'head') return this.#readBody(receiver, bytes, 0, false);
@@ -285,6 +286,12 @@ const notableLengths = [
 /** Most names are not notable and need not be compared. */
 function isNotable(name: string): boolean {
   return name.length < 32 && ((notableLengths >> name.length) & 1) === 1;
+}
+
+/** RFC 8446 §5.1: an alert or a handshake, and the version. A head begins with a letter. */
+function isTlsRecord(bytes: Buffer): boolean {
+  const [type] = bytes;
+  return (type === 0x15 || type === 0x16) && (bytes.length === 1 || bytes[1] === 3);
 }
 
 /** RFC 9110 §6.5.1 */

@@ -18,6 +18,7 @@ export class BodySender {
   #head = '';
   /** undefined: chunked */
   #left: number | undefined;
+  #sentBytes = 0;
 
   constructor(
     private readonly socket: Socket,
@@ -29,7 +30,13 @@ export class BodySender {
     return this.#head !== '';
   }
 
+  /** Bytes of the body that were given to the socket. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
   begin(head: string, { stream, length }: StreamedSource): void {
+    this.#sentBytes = 0;
     this.#stream = stream;
     this.#head = head;
     this.#left = length;
@@ -72,6 +79,7 @@ export class BodySender {
     const before = isChunked ? `${this.#head}${part.length.toString(16)}\r\n` : this.#head;
     const isTaken = write(this.socket, before, part, isChunked ? '\r\n' : '');
     this.#head = '';
+    this.#sentBytes += part.length;
     if (!isTaken) this.#stream?.pause();
     this.events.partSent();
   };

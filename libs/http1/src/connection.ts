@@ -30,6 +30,7 @@ export class Connection {
   #isUpgrade = false;
   #isClosed = false;
   #used = false;
+  #answerBytes = 0;
 
   constructor(
     private readonly socket: Socket,
@@ -50,6 +51,16 @@ export class Connection {
     return this.#used;
   }
 
+  /** Bytes of the answer that came, with its head and its framing. */
+  get answerBytes(): number {
+    return this.#answerBytes;
+  }
+
+  /** Bytes of a streamed body that the kernel took. */
+  get sentBytes(): number {
+    return Math.max((this.#sender?.sentBytes ?? 0) - this.socket.writableLength, 0);
+  }
+
   /** The time that it may wait for its next request. */
   get keepMs(): number {
     return this.#parser.keepMs;
@@ -67,6 +78,7 @@ export class Connection {
     this.#receiver = receiver;
     this.#isUpgrade = upgrade !== null;
     this.#isSent = false;
+    this.#answerBytes = 0;
     this.#parser.expect(receiver, method === 'HEAD', this.#isUpgrade);
     if (body === null) this.socket.write(head, 'latin1');
     else if (isStreamed(body)) return this.#stream(head, body);
@@ -118,6 +130,7 @@ export class Connection {
     const receiver = this.#receiver;
     // RFC 9112 §9.2: no request is out yet that this could answer.
     if (receiver === undefined || this.#sender?.isWaiting) return this.#hungUp();
+    this.#answerBytes += bytes.length;
     try {
       const read = this.#parser.read(bytes);
       if (read === 'complete') this.#complete(receiver, bytes.length > this.#parser.behind);

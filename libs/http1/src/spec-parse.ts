@@ -43,7 +43,7 @@ export function parse(text: string | Buffer, options: ParseOptions = {}): Parsed
     }
     if (closes && read === 'more' && parser.endsByClose) read = 'complete';
   } catch (thrown) {
-    if (!(thrown instanceof AnswerFault) || thrown.code !== 'invalid') throw thrown;
+    if (!(thrown instanceof AnswerFault) || thrown.code === 'broken') throw thrown;
     read = 'invalid';
   }
   if (read === 'complete') recorder.complete(parser.trailers);

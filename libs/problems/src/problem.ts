@@ -84,7 +84,8 @@ export class Problem extends Error {
   readonly ended: EndedWork | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
-  readonly failure: Failure | undefined;
+  /** Filled in by whoever knows the place, which is often not where the problem was found. */
+  failure: Failure | undefined;
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(options.detail ?? problemCatalogue[code].title, { cause: options.cause });

@@ -54,6 +54,8 @@ export interface Attempt {
   readonly ms: number;
   readonly status?: number;
   readonly outcome: 'delivered' | 'rejected' | 'timed_out' | 'unreachable';
+  /** Where and why there was no answer, in words of ours. Absent where egress refused. */
+  readonly cause?: { readonly phase: string; readonly reason: string };
 }
 
 /** What becomes of a webhook. A webhook that failed without an attempt says why. */

@@ -10,7 +10,18 @@ export interface Authority {
   readonly ca: string;
   /** For names such as `DNS:dest.test` and `IP:127.0.0.1`. */
   issue(...names: string[]): Certificate;
+  /** Valid between two times, both in milliseconds from now. */
+  issueFor(validity: Validity, ...names: string[]): Certificate;
+  /** A certificate that no authority but its own key has signed. */
+  selfSigned(...names: string[]): Certificate;
 }
+
+interface Validity {
+  readonly from: number;
+  readonly until: number;
+}
+
+const now: Validity = { from: -3_600_000, until: 48 * 3_600_000 };
 
 /**
  * A temporary certificate authority, so that no key is ever stored. Node can sign but not write a
@@ -19,32 +30,42 @@ export interface Authority {
 export function createAuthority(): Authority {
   const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = 'authority of a spec';
-  const certify = (subject: string, publicKey: KeyObject, extensions: Buffer): string => {
+  const certify = (
+    subject: string,
+    publicKey: KeyObject,
+    extensions: Buffer,
+    { from, until } = now,
+    signedBy = { name: issuer, key: own.privateKey },
+  ): string => {
     const toBeSigned = sequence(
       tagged(0xa0, integer(Buffer.of(2))),
       integer(Buffer.concat([Buffer.of(1), randomBytes(8)])),
       ecdsaWithSha256,
-      commonName(issuer),
-      sequence(time(-3_600_000), time(48 * 3_600_000)),
+      commonName(signedBy.name),
+      sequence(time(from), time(until)),
       commonName(subject),
       publicKey.export({ type: 'spki', format: 'der' }),
       tagged(0xa3, sequence(extensions)),
     );
-    const signature = sign('sha256', toBeSigned, own.privateKey);
+    const signature = sign('sha256', toBeSigned, signedBy.key);
     return pem(sequence(toBeSigned, ecdsaWithSha256, bits(signature)));
+  };
+  const leaf = (names: readonly string[], validity: Validity, isSelfSigned = false) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const alternatives = sequence(...names.map(alternativeName));
+    const extension = sequence(oid('551d11'), octets(alternatives));
+    const signedBy = isSelfSigned ? { name: 'leaf', key: privateKey } : undefined;
+    return {
+      cert: certify('leaf', publicKey, extension, validity, signedBy),
+      key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    };
   };
   const isAuthority = tagged(0x30, oid('551d13'), octets(sequence(Buffer.of(0x01, 1, 0xff))));
   return {
     ca: certify(issuer, own.publicKey, isAuthority),
-    issue(...names) {
-      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const alternatives = sequence(...names.map(alternativeName));
-      const extension = sequence(oid('551d11'), octets(alternatives));
-      return {
-        cert: certify('leaf', publicKey, extension),
-        key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-      };
-    },
+    issue: (...names) => leaf(names, now),
+    issueFor: (validity, ...names) => leaf(names, validity),
+    selfSigned: (...names) => leaf(names, now, true),
   };
 }
 

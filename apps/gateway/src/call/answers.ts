@@ -7,6 +7,7 @@ import { hasBody } from '../connection/intake';
 import type { GatewayContext } from '../context';
 import type { Call } from '../observing/call';
 import type { Room } from './call-shares';
+import { recordProblem } from './failures';
 
 export function sendJson(
   res: ServerResponse,
@@ -91,7 +92,7 @@ export function sendProblem(
   call: Call,
 ): void {
   const problem = toProblem(thrown);
-  call.problem = problem;
+  recordProblem(call, problem);
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;
@@ -100,7 +101,8 @@ export function sendProblem(
   if (!req.complete && hasBody(req)) endConnection(res);
   const { retryAfterSeconds, allow } = problem;
   const { destinationStatus, problemMember } = call;
-  const body = problemMember ? { [problemMember]: problem.body() } : problem.body();
+  const shown = problem.body({ withCause: call.isKeyed });
+  const body = problemMember ? { [problemMember]: shown } : shown;
   sendJson(res, problem.status, body, {
     [traceHeader]: call.traceId,
     ...(destinationStatus === undefined

@@ -3,6 +3,7 @@ import { describeError, type Logger } from '@glovebox/service-host';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { CallerResponse } from '../connection/caller-response';
 import type { AccessLog } from '../observing/access-log';
+import type { FailureLog } from '../observing/failure-log';
 import type { Call, Ending, RouteName } from '../observing/call';
 import type { GatewayMetrics } from '../observing/metrics';
 import type { Tracer } from '../observing/tracer';
@@ -11,6 +12,7 @@ interface CallContext {
   readonly headers: ServiceHeaders;
   readonly metrics: GatewayMetrics;
   readonly accessLog: AccessLog | null;
+  readonly failureLog: FailureLog | null;
   readonly tracer: Tracer | null;
   readonly logger: Logger;
 }
@@ -31,6 +33,7 @@ export function beginCall(
     traceId,
     trace: ctx.tracer ? ctx.tracer.begin(ctx.headers.traceparentOf(req), traceId) : null,
     problemMember: route === 'proxy' ? 'proxy_error' : undefined,
+    isKeyed: false,
     isCounted: false,
     tenantId: undefined,
     proxyId: undefined,
@@ -71,7 +74,7 @@ export function partEnded(call: Call): void {
 
 function endCall(call: Call, res: CallerResponse): void {
   partEnded(call);
-  const { metrics, accessLog, tracer, logger } = call.observers;
+  const { metrics, accessLog, failureLog, tracer, logger } = call.observers;
   const ending: Ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,
@@ -80,6 +83,7 @@ function endCall(call: Call, res: CallerResponse): void {
   };
   metrics.ended(call, ending);
   accessLog?.add(call, ending);
+  failureLog?.add(call);
   tracer?.end(call, ending);
   const { problem, traceId, route } = call;
   if (problem?.code === 'internal_error') {

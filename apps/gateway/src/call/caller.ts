@@ -115,6 +115,8 @@ export function findProxy(
   key: string | undefined,
   call: Call,
 ): ProxyCall {
+  // Decided again: the key may have been revoked since.
+  call.isKeyed = false;
   const url = ctx.headers.read(req, 'proxy-url');
   if (url === undefined) return storedProxy(ctx, req, definitions, key, call);
   if (key !== undefined) refuse('Send either a proxy key or `SVC-PROXY-URL`, not both.');
@@ -138,6 +140,7 @@ function storedProxy(
   }
   const caller = authenticate(ctx, req, definitions, call);
   if (caller.tenantId !== proxy.tenantId) throw unknownProxy(key);
+  call.isKeyed = true;
   requirePermission(caller, 'token:use');
   return { proxy, caller };
 }
@@ -153,6 +156,7 @@ function ephemeralProxy(
   call: Call,
 ): ProxyCall {
   const caller = authenticate(ctx, req, definitions, call);
+  call.isKeyed = true;
   requirePermission(caller, 'token:use');
   const { tenantId } = caller;
   const tenant = definitions.find('tenant', tenantId, tenantId);

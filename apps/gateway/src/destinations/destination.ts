@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { Connection, type ConnectionOwner } from '@glovebox/http1';
-import { Problem } from '@glovebox/problems';
+import { EgressUnreachable } from '@glovebox/egress';
+import { Problem, type Failure, type FailurePhase } from '@glovebox/problems';
 import type { Release } from '@glovebox/shares';
 import { deadlines, type Limited } from '../connection/deadlines';
 
@@ -15,6 +16,10 @@ export interface ConnectionWaiter {
 }
 
 interface DestinationParts {
+  /** The part of the tenant's own URL that a cause of failure may name. */
+  readonly named: Pick<Failure, 'address' | 'port'>;
+  /** Its URL says http. */
+  readonly isPlain: boolean;
   /** Resolves when the tenant may open one more connection. */
   readonly turnToOpen: (signal: AbortSignal) => Promise<void>;
   readonly open: (signal: AbortSignal) => Promise<Socket>;
@@ -46,13 +51,21 @@ export class Destination {
    */
   enter(): void {
     if (this.#calls >= this.parts.callsMax) {
-      throw new Problem('destination_busy', { retryAfterSeconds: 1 });
+      const failure = this.failureAt('connect', `${this.#calls} calls to it are under way`);
+      throw new Problem('destination_busy', { retryAfterSeconds: 1, failure });
     }
     // A call that gets an open connection does not depend on those that fail.
-    if (!this.#breaker.admits() && this.#free.length === 0) {
-      throw new Problem('destination_unreachable');
-    }
+    if (!this.#breaker.admits() && this.#free.length === 0) throw this.#failsAtOnce();
     this.#calls += 1;
+  }
+
+  get isPlain(): boolean {
+    return this.parts.isPlain;
+  }
+
+  /** Says where a call failed and why. */
+  failureAt(phase: FailurePhase, reason: string): Failure {
+    return { phase, reason, ...this.parts.named };
   }
 
   leave(): void {
@@ -92,9 +105,27 @@ export class Destination {
     this.#waiting.clear();
     for (const [waiter, { left }] of waiting) {
       left.abort(noLonger);
-      waiter.failed(new Problem('destination_unreachable'));
+      waiter.failed(this.#closedHere());
     }
-    await Promise.all([...this.#open].map((connection) => connection.end()));
+    await Promise.all([...this.#open].map((connection) => connection.end(this.#closedHere())));
+  }
+
+  #closedHere(): Problem {
+    const failure = this.failureAt('connect', 'the gateway closed its connections');
+    return new Problem('destination_unreachable', { failure });
+  }
+
+  #failsAtOnce(): Problem {
+    const { failures, last } = this.#breaker;
+    // What egress refused has no cause for its caller, whatever failed before.
+    const failure =
+      last instanceof EgressUnreachable
+        ? this.failureAt(
+            last.phase,
+            `${failures} connections failed in a row; last: ${last.reason}`,
+          )
+        : undefined;
+    return new Problem('destination_unreachable', { failure, cause: last });
   }
 
   #hand(pooled: PooledConnection, waiter: ConnectionWaiter): void {
@@ -145,7 +176,7 @@ export class Destination {
       return pooled;
     } catch (error) {
       // A used-up share and a caller that left say nothing about the destination.
-      if (!(error instanceof Problem) && !signal.aborted) this.#breaker.failed();
+      if (!(error instanceof Problem) && !signal.aborted) this.#breaker.failed(error as Error);
       throw error;
     }
   }
@@ -202,9 +233,9 @@ class PooledConnection implements ConnectionOwner, Limited {
   }
 
   /** Resolves when the socket is closed, whatever was under way. */
-  async end(): Promise<void> {
+  async end(reason: Problem): Promise<void> {
     const closed = new Promise((resolve) => this.socket.once('close', resolve));
-    this.connection.abort(new Problem('destination_unreachable'));
+    this.connection.abort(reason);
     await closed;
   }
 }
@@ -217,11 +248,13 @@ const pauseMs = 1_000;
  * waiting. One connection that succeeds is enough.
  */
 class Breaker {
-  #failures = 0;
+  /** Failed connections in a row, and the error of the last. */
+  failures = 0;
+  last: Error | undefined;
   #nextTryAt = 0;
 
   admits(): boolean {
-    if (this.#failures < failuresMax) return true;
+    if (this.failures < failuresMax) return true;
     const now = performance.now();
     if (now < this.#nextTryAt) return false;
     this.#nextTryAt = now + pauseMs;
@@ -229,11 +262,13 @@ class Breaker {
   }
 
   connected(): void {
-    this.#failures = 0;
+    this.failures = 0;
+    this.last = undefined;
   }
 
-  failed(): void {
-    this.#failures += 1;
-    if (this.#failures === failuresMax) this.#nextTryAt = performance.now() + pauseMs;
+  failed(error: Error): void {
+    this.failures += 1;
+    this.last = error;
+    if (this.failures === failuresMax) this.#nextTryAt = performance.now() + pauseMs;
   }
 }

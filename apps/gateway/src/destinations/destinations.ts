@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { DefinitionFollower, TlsDefinition } from '@glovebox/definitions';
 import { EgressUnreachable, type Egress, type TlsMaterial } from '@glovebox/egress';
+import type { Failure } from '@glovebox/problems';
 import { Shares, type Release } from '@glovebox/shares';
 import { Destination } from './destination';
 
@@ -67,6 +68,8 @@ export class Destinations {
     const release = this.#takePlace(tenantId);
     const target = targetOf(origin, tls);
     const destination = new Destination(tenantId, {
+      named: namedIn(origin, target),
+      isPlain: !target.tls,
       turnToOpen: (signal) => this.#turnToOpen(tenantId, signal),
       open: (signal) => this.#open(tenantId, target, signal),
       callsMax: this.limits.callsMax,
@@ -101,7 +104,8 @@ export class Destinations {
     try {
       const socket = await this.egress.connect({ ...target, owner: tenantId, signal });
       socket.once('close', release);
-      if (socket.destroyed) throw new EgressUnreachable('ECONNRESET');
+      if (socket.destroyed)
+        throw new EgressUnreachable('ECONNRESET', target.tls ? 'tls' : 'connect');
       return await this.#whenFresh(socket);
     } catch (error) {
       release();
@@ -126,7 +130,7 @@ export class Destinations {
       socket.destroy();
       throw unknown;
     }
-    if (socket.destroyed) throw new EgressUnreachable('ECONNRESET');
+    if (socket.destroyed) throw new EgressUnreachable('ECONNRESET', 'connect');
     return socket;
   }
 
@@ -184,6 +188,16 @@ function targetOf(origin: string, tls: TlsDefinition | null): Target {
   const isTls = protocol === 'https:';
   const material = tls ? materialOf(tls) : {};
   return { ...material, host, port: Number(port || (isTls ? 443 : 80)), tls: isTls };
+}
+
+/**
+ * What the tenant's own URL names and a cause may therefore show: an address in the place of a name
+ * with its port, or the port beside a name. The addresses of a name are ours to know.
+ */
+function namedIn(origin: string, { host, port }: Target): Pick<Failure, 'address' | 'port'> {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) !== 0) return { address, port };
+  return new URL(origin).port === '' ? {} : { port };
 }
 
 const fingerprints = new WeakMap<TlsDefinition, string>();

@@ -1,3 +1,4 @@
+import { operatorsReason } from '../call/failures';
 import type { Call, Ending } from './call';
 
 const bufferedMax = 64 * 1024;
@@ -29,7 +30,7 @@ export class AccessLog {
   }
 }
 
-/** Every value is one of ours, a number, a UUID, a host or a trace id. None needs escaping. */
+/** Every value is ours, in our words, a number, a UUID, a host or a trace id. None needs escaping. */
 function lineOf(call: Call, { durationMs, status, left }: Ending): string {
   const { tenantId, proxyId, reactorId, destinationHost, askedAt, answeredAt, problem } = call;
   let line =
@@ -43,7 +44,11 @@ function lineOf(call: Call, { durationMs, status, left }: Ending): string {
   if (askedAt !== undefined && answeredAt !== undefined) {
     line += `,"destination_ms":${(answeredAt - askedAt).toFixed(2)}`;
   }
-  if (problem !== undefined) line += `,"code":"${problem.code}"`;
+  if (problem !== undefined) {
+    line += `,"code":"${problem.code}"`;
+    const reason = operatorsReason(problem);
+    if (reason) line += `,"phase":"${reason.phase}","reason":"${reason.reason}"`;
+  }
   if (left) line += ',"left":true';
   return `${line}}\n`;
 }

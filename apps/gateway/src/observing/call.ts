@@ -18,6 +18,8 @@ export interface Call {
   readonly trace: CallTrace | null;
   /** The member of the answer that holds a problem. */
   readonly problemMember: 'proxy_error' | undefined;
+  /** Its caller has a valid key of the tenant that it calls, and may know why it failed. */
+  isKeyed: boolean;
   /** The rate of its caller has counted it. */
   isCounted: boolean;
   tenantId: string | undefined;
@@ -28,6 +30,7 @@ export interface Call {
   askedAt: number | undefined;
   answeredAt: number | undefined;
   destinationStatus: number | undefined;
+  /** Why it failed, also where the answer had begun before. Set by `recordProblem` alone. */
   problem: Problem | undefined;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */
   underWay: number;
@@ -58,6 +61,7 @@ export interface Ending {
 interface CallObservers {
   readonly metrics: { ended(call: Call, ending: Ending): void };
   readonly accessLog: { add(call: Call, ending: Ending): void } | null;
+  readonly failureLog: { add(call: Call): void } | null;
   readonly tracer: { end(call: Call, ending: Ending): void } | null;
   readonly logger: Pick<Logger, 'error'>;
 }

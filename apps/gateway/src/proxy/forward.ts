@@ -8,10 +8,11 @@ import {
   type ClientRequest,
   type Connection,
 } from '@glovebox/http1';
-import { Problem, toProblem } from '@glovebox/problems';
+import { Problem, toProblem, type Failure, type FailurePhase } from '@glovebox/problems';
 import type { ServiceHeaders } from '@glovebox/wire';
 import { callerHasLeft } from '../call/call-shares';
 import type { ProxyDecision } from '../call/caller';
+import { recordProblem } from '../call/failures';
 import type { CallerResponse, UnderWay } from '../connection/caller-response';
 import { deadlines, type Limited } from '../connection/deadlines';
 import {
@@ -23,6 +24,7 @@ import type { OutgoingBody, RequestBody } from '../connection/request-body';
 import { agreesToWebSocket, type Tunnels } from '../connection/upgrade';
 import type { ConnectionWaiter, Destination } from '../destinations/destination';
 import type { Call } from '../observing/call';
+import { whereBroken } from './broken-answer';
 import { headersAfter } from './transforms/head-steps';
 
 export interface OutgoingRequest extends Omit<ClientRequest, 'body' | 'upgrade'> {
@@ -89,6 +91,14 @@ export function exchange(
     new Exchange(destination, request, caller, answer, resolve, reject).start();
   });
 }
+
+/** The phases of an exchange as a cause names them. */
+const phases = {
+  sending: 'send',
+  waiting: 'first_byte',
+  answering: 'body',
+  ended: 'body',
+} as const;
 
 const informationalMax = 32;
 const repeatable = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
@@ -184,7 +194,9 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
 
   informational(): void {
     this.#informational += 1;
-    if (this.#informational > informationalMax) throw new Problem('destination_unreachable');
+    if (this.#informational > informationalMax) {
+      throw this.#unreachable('first_byte', `more than ${informationalMax} interim answers`);
+    }
   }
 
   head(status: number, raw: string[]): void {
@@ -229,7 +241,9 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
     const { tunnels, decision } = this.request;
     this.#connection = undefined;
     try {
-      if (!tunnels || !agreesToWebSocket(raw)) throw new Problem('destination_unreachable');
+      if (!tunnels || !agreesToWebSocket(raw)) {
+        throw this.#unreachable('first_byte', 'the answer to the upgrade names another protocol');
+      }
       const closed = (): void => this.destination.leave();
       tunnels.open(this.#res, this.answer.headersOf(status, raw), socket, { decision, closed });
     } catch (thrown) {
@@ -244,12 +258,50 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
   failed(error: Error): void {
     if (this.#phase === 'ended') return;
     if (this.#mayRepeat(error)) return this.#repeat();
+    const problem = this.#problemOf(error);
     this.#over();
     this.destination.leave();
     if (this.#res.headersSent || this.#res.destroyed) {
+      // Nobody can be told any more. A caller that left is no failure of the destination.
+      if (!this.#res.destroyed) recordProblem(this.caller.call, problem);
       this.#res.breakOff();
       this.resolve();
-    } else this.reject(problemOf(error));
+    } else this.reject(problem);
+  }
+
+  #problemOf(error: Error): Problem {
+    if (error instanceof Problem) return error;
+    if (error instanceof RequestInvalid) {
+      return new Problem('invalid_request', {
+        detail: 'The request cannot be forwarded as it is.',
+      });
+    }
+    const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
+    return new Problem(late ? 'destination_timeout' : 'destination_unreachable', {
+      failure: this.#failureOf(error),
+      cause: error,
+    });
+  }
+
+  /** Undefined for what egress refused: that is told to nobody but the operator. */
+  #failureOf(error: Error): Failure | undefined {
+    const { destination } = this;
+    if (error instanceof EgressUnreachable) {
+      return destination.failureAt(error.phase, error.reason);
+    }
+    if (!(error instanceof AnswerFault)) return undefined;
+    const { phase, reason } = whereBroken(error, {
+      phase: phases[this.#phase],
+      isPlain: destination.isPlain,
+      sentBytes: this.#connection?.sentBytes ?? 0,
+      answerBytes: this.#connection?.answerBytes ?? 0,
+    });
+    return destination.failureAt(phase, reason);
+  }
+
+  #unreachable(phase: FailurePhase, reason: string): Problem {
+    const failure = this.destination.failureAt(phase, reason);
+    return new Problem('destination_unreachable', { failure });
   }
 
   /** The destination may hang up an idle connection just when it is used again. */
@@ -284,8 +336,23 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
     this.#abort(
       isCallersFault
         ? new Problem('invalid_request', { status: 408, detail: 'The body came too slowly.' })
-        : new Problem('destination_timeout'),
+        : new Problem('destination_timeout', {
+            failure: this.destination.failureAt(phases[this.#phase], this.#missedLimit()),
+          }),
     );
+  }
+
+  #missedLimit(): string {
+    const { firstByteMs, bodyIdleMs, answerMs } = this.request;
+    const idle = `for ${bodyIdleMs / 1_000} s`;
+    if (this.#phase === 'sending') return `took nothing of the body ${idle}`;
+    if (this.#phase === 'waiting') return `no answer within ${firstByteMs / 1_000} s`;
+    if (answerMs !== undefined && performance.now() >= this.#answerEndsAt) {
+      return `the answer did not end within ${answerMs / 1_000} s`;
+    }
+    return this.#res.writableNeedDrain
+      ? `the caller took nothing of the answer ${idle}`
+      : `nothing of the answer came ${idle}`;
   }
 
   #abort(error: Error): void {
@@ -357,13 +424,4 @@ class AnswerToCaller implements AnswerTaker {
 
 function unavailable(): Problem {
   return new Problem('service_unavailable', { retryAfterSeconds: 1 });
-}
-
-function problemOf(error: Error): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof RequestInvalid) {
-    return new Problem('invalid_request', { detail: 'The request cannot be forwarded as it is.' });
-  }
-  const late = error instanceof EgressUnreachable && error.code === 'ETIMEDOUT';
-  return new Problem(late ? 'destination_timeout' : 'destination_unreachable', { cause: error });
 }

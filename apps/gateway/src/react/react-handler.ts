@@ -85,7 +85,10 @@ function identify(
   reactorId: string,
   call: Call,
 ): InvokedReactor {
+  // Decided again: the key may have been revoked since.
+  call.isKeyed = false;
   const caller = authenticate(ctx, req, definitions, call);
+  call.isKeyed = true;
   call.tenantId = caller.tenantId;
   requirePermission(caller, 'token:use');
   if (hasBody(req)) requireMediaType(req.headers, jsonTypes);

@@ -24,6 +24,8 @@ export interface WebhookAttempt {
   ms: number;
   status?: number;
   outcome: string;
+  /** Where and why there was no answer. */
+  cause?: { readonly phase: string; readonly reason: string };
 }
 
 /** Selects webhooks. Both times are inclusive, and are those of the run. */

@@ -333,6 +333,21 @@ export const answers: Schemas = {
       { title: text, status: whole, code: text },
       {
         detail: text,
+        cause: {
+          ...object(
+            {
+              phase: oneOf([
+                ...['name', 'connect', 'tls', 'send', 'first_byte', 'body'],
+                ...['transform', 'lookup'],
+              ]),
+              reason: text,
+            },
+            { address: text, port: whole, destination_status: whole },
+          ),
+          description:
+            'Where a call of a proxy or reactor failed, and why. Only for calls with a key of the ' +
+            'tenant, and never for a destination that may not be reached.',
+        },
         errors: mapOf(listOf(text)),
         position: object({ line: whole, column: whole }),
         ended: object({ outcome: text, http_status: whole, at: instant }, { run_id: uuid }),

@@ -123,7 +123,13 @@ export const runAnswers: Schemas = {
         ms: whole,
         outcome: oneOf(['delivered', 'rejected', 'timed_out', 'unreachable']),
       },
-      { status: { ...whole, description: 'Absent if there was no answer.' } },
+      {
+        status: { ...whole, description: 'Absent if there was no answer.' },
+        cause: {
+          ...object({ phase: text, reason: text }),
+          description: 'Where and why there was no answer. Absent for what may not be reached.',
+        },
+      },
     ),
     example: attempt,
   },

@@ -22,12 +22,12 @@ export async function lookUp(
   { owner, host, signal }: LookUpTarget,
 ): Promise<readonly string[]> {
   const name = canonicalHost(host);
-  if (name === undefined) throw new EgressUnreachable('ENOTFOUND');
+  if (name === undefined) throw new EgressUnreachable('ENOTFOUND', 'name');
   const [addresses] = await Promise.all([
     familyOf(name) === undefined ? lookUps.addressesOf(name, owner, signal) : [name],
     untilAborted(own.refresh(), signal),
   ]);
   const open = addresses.filter((address) => mayReach(policy, own, address));
-  if (open.length === 0) throw new EgressUnreachable('ENOTFOUND');
+  if (open.length === 0) throw new EgressUnreachable('ENOTFOUND', 'name');
   return open;
 }

@@ -14,7 +14,7 @@ export async function resolveName(
   source: NameSource,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const limit = limitTime(lookUpTimeoutMs, () => new EgressUnreachable('ETIMEOUT'), signal);
+  const limit = limitTime(lookUpTimeoutMs, () => new EgressUnreachable('ETIMEOUT', 'name'), signal);
   try {
     limit.signal.throwIfAborted();
     const addresses =
@@ -48,7 +48,7 @@ async function askServers(
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    let failure = new EgressUnreachable('ENOTFOUND');
+    let failure = new EgressUnreachable('ENOTFOUND', 'name');
     for (const name of names) {
       const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
       // One family is enough, as the other may fail: only addresses in the answer are ever dialled.
@@ -68,8 +68,8 @@ async function askServers(
 const absent = ['ENOTFOUND', 'ENODATA'];
 
 function codeOf(answer: PromiseSettledResult<unknown>): EgressUnreachable {
-  const { code } = unreachable(answer.status === 'rejected' ? answer.reason : undefined);
-  return new EgressUnreachable(absent.includes(code) ? 'ENOTFOUND' : code);
+  const { code } = unreachable(answer.status === 'rejected' ? answer.reason : undefined, 'name');
+  return new EgressUnreachable(absent.includes(code) ? 'ENOTFOUND' : code, 'name');
 }
 
 const worseOf = (one: EgressUnreachable, other: EgressUnreachable): EgressUnreachable =>

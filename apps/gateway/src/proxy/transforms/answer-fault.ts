@@ -24,25 +24,40 @@ const ofMessages: ReadonlySet<ProblemCode> = new Set([
  */
 export function asAnswerFault(thrown: unknown, head: AnswerHead): unknown {
   if (!(thrown instanceof Problem) || !ofMessages.has(thrown.code)) return thrown;
-  const { message, errors, failure } = thrown;
+  const { message, errors, code } = thrown;
+  const what = shown(head);
+  const { phase, reason } = thrown.failure ?? {
+    phase: 'transform',
+    reason: reasons[code] ?? 'the answer cannot be changed',
+  };
   return new Problem('destination_answer_invalid', {
-    detail: `The destination answered ${shown(head)}. ${message}`,
+    detail: `The answer ${what}; the request was delivered (${head.status}). ${message}`,
     ...(errors ? { errors } : {}),
-    ...(failure ? { failure: { ...failure, destinationStatus: head.status } } : {}),
+    failure: {
+      phase,
+      reason: code === 'unsupported_media_type' ? `the answer ${what}` : reason,
+      destinationStatus: head.status,
+    },
     cause: thrown,
   });
 }
 
-function shown({ status, headers }: AnswerHead): string {
+/** Reasons for an answer that no transform has seen yet. */
+const reasons: Partial<Record<ProblemCode, string>> = {
+  payload_too_large: 'the answer is above 10 MiB',
+  invalid_request: 'the answer is a part, or is not what its headers say',
+};
+
+/** RFC 9110 §8.3.1 allows more characters. No type in use has them. */
+const plainType = /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/i;
+const plainCoding = /^[a-z0-9-]{1,20}$/i;
+
+/** Text of the destination's is shown only where it can be nothing but a name. */
+function shown({ headers }: AnswerHead): string {
   const type = withoutParameters(valueOf(headers, 'content-type') ?? '');
   const coding = valueOf(headers, 'content-encoding') ?? '';
-  const parts = [
-    String(status),
-    type && `with ${cut(type)}`,
-    coding && `encoded as ${cut(coding)}`,
-  ];
-  return parts.filter((part) => part !== '').join(' ');
+  const says =
+    type === '' ? 'has no type' : plainType.test(type) ? `is ${type}` : 'is of a strange type';
+  if (coding === '') return says;
+  return `${says}, ${plainCoding.test(coding) ? `encoded as ${coding}` : 'strangely encoded'}`;
 }
-
-const shownCharacters = 100;
-const cut = (text: string): string => text.slice(0, shownCharacters);

@@ -24,6 +24,7 @@ const examples = [
 
 async function outcome(step: TransformStep, text: string): Promise<string> {
   const tools = {
+    side: 'request' as const,
     serviceHeaders: new ServiceHeaders([]),
     tokenize: (asked: readonly unknown[]) => Promise.resolve(asked.map((_, at) => `t${at + 1}`)),
   };

@@ -15,6 +15,7 @@ import type { InvokedProxy, ProxyDecision } from '../../call/caller';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
 import { transformedBytesMax } from './content';
+import { failedInCode, type Side } from './transform-failure';
 import { requireMessage, sendableOf, type MadeAnswer, type Sendable } from './sent-by-code';
 
 /** One call of a proxy whose messages go through code or steps. */
@@ -39,7 +40,7 @@ type Transformed =
 export async function runTransform(
   ctx: GatewayContext,
   transforming: Transforming,
-  side: 'request' | 'response',
+  side: Side,
   transform: TransformDefinition,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Transformed> {
@@ -69,13 +70,15 @@ export async function runTransform(
     transformed(ctx, transforming, { side, transform, args, recording, signal: callerLeft.signal });
   try {
     return await recording.execute(work, (made) => (made.isAnswer ? made.status : 200));
+  } catch (thrown) {
+    throw failedInCode(thrown, `${side} transform`, ctx.config.REACTOR_SYNC_TIMEOUT_MS);
   } finally {
     res.off('close', leave);
   }
 }
 
 interface TransformRun {
-  readonly side: 'request' | 'response';
+  readonly side: Side;
   readonly transform: TransformDefinition;
   readonly args: Readonly<Record<string, unknown>>;
   readonly recording: RunRecording;

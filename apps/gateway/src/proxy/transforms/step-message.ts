@@ -8,6 +8,7 @@ import { bodyFormatOf, textOfBody, withoutDigests, withoutFraming } from './cont
 import { readExactJson, writeExactJson } from './exact-json';
 import { applicationOf, type Transforming } from './run-transform';
 import { applySteps, needsBody } from './steps';
+import { failedInSteps, type Side } from './transform-failure';
 
 /** A request or an answer. The body is as it came, or already changed. */
 interface SteppedMessage<Body> {
@@ -24,17 +25,39 @@ interface SteppedMessage<Body> {
 export async function stepMessage<Body>(
   ctx: GatewayContext,
   transforming: Transforming,
-  steps: readonly TransformStep[],
+  side: Side,
   message: SteppedMessage<Body>,
   putBack?: (document: unknown) => unknown,
 ): Promise<SteppedMessage<Body | Buffer>> {
+  const { requestSteps, responseSteps } = transforming.decision.decided.proxy;
+  const steps = side === 'request' ? requestSteps : responseSteps;
   if (steps.length === 0) return message;
+  try {
+    return await stepped(ctx, transforming, { side, steps, message, putBack });
+  } catch (thrown) {
+    throw failedInSteps(thrown, side);
+  }
+}
+
+interface Stepping<Body> {
+  readonly side: Side;
+  readonly steps: readonly TransformStep[];
+  readonly message: SteppedMessage<Body>;
+  readonly putBack: ((document: unknown) => unknown) | undefined;
+}
+
+async function stepped<Body>(
+  ctx: GatewayContext,
+  transforming: Transforming,
+  { side, steps, message, putBack }: Stepping<Body>,
+): Promise<SteppedMessage<Body | Buffer>> {
   const { room } = transforming;
   const document = needsBody(steps) ? await documentOf(message, transforming) : undefined;
   const { headers, query, body } = await applySteps(
     steps,
     { ...message, body: putBack ? putBack(document) : document },
     {
+      side,
       serviceHeaders: ctx.headers,
       budget: new Budget(room),
       tokenize: (requests) => tokenize(ctx, transforming, requests),

@@ -7,6 +7,7 @@ import { readExactJson, writeExactJson } from './exact-json';
 import { withoutValuesAt } from './spared-values';
 import { applySteps, needsBody, type StepTools } from './steps';
 
+const side = 'request' as const;
 const serviceHeaders = new ServiceHeaders(['SVC', 'BT']);
 const asJson = (text: string): unknown => atOnce(readExactJson(Buffer.from(text)));
 const written = (body: unknown): string => atOnce(writeExactJson(body));
@@ -53,7 +54,7 @@ function tokens(): Pick<StepTools, 'tokenize'> & { readonly calls: (readonly Tok
 }
 
 async function body(text: string, ...steps: TransformStep[]): Promise<string> {
-  const tools = { serviceHeaders, ...tokens() };
+  const tools = { side, serviceHeaders, ...tokens() };
   const message = { headers: [], query: '', body: asJson(text) };
   return written((await applySteps(steps, message, tools)).body);
 }
@@ -62,7 +63,7 @@ async function head(
   { headers = [], query = '' }: { headers?: string[]; query?: string },
   ...steps: TransformStep[]
 ) {
-  const tools = { serviceHeaders, ...tokens() };
+  const tools = { side, serviceHeaders, ...tokens() };
   const changed = await applySteps(steps, { headers, query, body: undefined }, tools);
   expect(changed.body).toBeUndefined();
   return { headers: changed.headers, query: changed.query };
@@ -167,7 +168,7 @@ describe('numbers that no double holds', () => {
   });
 
   it('are read as numbers when no digit is lost', async () => {
-    const tools = { serviceHeaders, ...tokens() };
+    const tools = { side, serviceHeaders, ...tokens() };
     const message = { headers: [], query: '', body: asJson(text) };
     const steps = [mask('$.a', '{{ $.price | append: " EUR" }}'), tokenize('$.price')];
     const { body: changed } = await applySteps(steps, message, tools);
@@ -178,7 +179,7 @@ describe('numbers that no double holds', () => {
 
 describe('a step that tokenizes', () => {
   it('asks for all tokens of the message at once, and puts their ids in', async () => {
-    const tools = { serviceHeaders, ...tokens() };
+    const tools = { side, serviceHeaders, ...tokens() };
     const text = '{"cards":[{"n":"1","x":[true,1.5]},null,"3"],"name":"Zoë"}';
     const card: StepToken = { type: 'token', metadata: { a: 'b' } };
     const steps = [tokenize('$.cards[*]', card), append('$.b', 1), tokenize('$.name')];
@@ -206,7 +207,7 @@ describe('a step that tokenizes', () => {
   });
 
   it('makes no token of a value that a later step masks or removes, and none when a later step fails', async () => {
-    const tools = { serviceHeaders, ...tokens() };
+    const tools = { side, serviceHeaders, ...tokens() };
     const run = (...steps: TransformStep[]) => {
       const message = { headers: [], query: '', body: asJson('{"a":"1","b":{"c":"2"}}') };
       return applySteps([tokenize('$.a'), tokenize('$.b.c'), ...steps], message, tools);
@@ -234,6 +235,7 @@ describe('a step that tokenizes', () => {
 
   it('names the fault of a token by the path of its step', async () => {
     const refuse: StepTools = {
+      side,
       serviceHeaders,
       tokenize: () => Promise.reject(invalid({ '0.data.number': ['is wrong'], other: ['x'] })),
     };
@@ -245,7 +247,7 @@ describe('a step that tokenizes', () => {
   });
 
   it('makes no call when there is nothing to tokenize', async () => {
-    const tools = { serviceHeaders, ...tokens() };
+    const tools = { side, serviceHeaders, ...tokens() };
     await applySteps([tokenize('$.a')], { headers: [], query: '', body: {} }, tools);
     expect(tools.calls).toEqual([]);
   });
@@ -330,7 +332,7 @@ describe('a required step', () => {
         code: 'invalid_request',
         failure: {
           phase: 'transform',
-          reason: 'step 2 is required and its path matches nothing',
+          reason: 'request_transforms.1 is required, and its path matches nothing',
         },
       });
       await expect(body(text, step)).resolves.toBeDefined();
@@ -345,7 +347,9 @@ describe('a required step', () => {
     const made = tokens();
     const message = { headers: [], query: '', body: asJson('{"card":1}') };
     const steps = [tokenize('$.card'), required(mask('$.iban', 'x'))];
-    await expect(applySteps(steps, message, { serviceHeaders, ...made })).rejects.toThrow();
+    await expect(
+      applySteps(steps, message, { side, serviceHeaders, ...made }),
+    ).rejects.toThrow();
     expect(made.calls).toEqual([]);
   });
 
@@ -551,7 +555,7 @@ describe('the work of a message is bounded for', () => {
     const budget = new Budget();
     budget.spend('x'.repeat(10 * 1024 * 1024 - 10));
     const message = { headers: [], query: '', body: asJson('{"a":"1"}') };
-    const tools = { serviceHeaders, budget, ...tokens() };
+    const tools = { side, serviceHeaders, budget, ...tokens() };
     const large = [mask('$.a', 'more than ten characters')];
     expect(await codeOf(applySteps(large, message, tools))).toBe('payload_too_large');
   });
@@ -563,7 +567,7 @@ describe('the work of a message is bounded for', () => {
     const timer = setInterval(() => (others += 1), 1);
     const message = { headers: [], query: '', body: asJson(many('[]')) };
     const steps = Array<TransformStep>(10).fill(mask('$..a', 'x'));
-    await applySteps(steps, message, { serviceHeaders, budget, ...tokens() });
+    await applySteps(steps, message, { side, serviceHeaders, budget, ...tokens() });
     clearInterval(timer);
     expect(turns).toBe(1);
     expect(others).toBeGreaterThan(3);

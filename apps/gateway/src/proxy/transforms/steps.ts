@@ -13,6 +13,7 @@ import {
 } from './token-placeholders';
 import { lookCounter, pathOf, placesOf } from './body-places';
 import { appending, masking, removing } from './body-changes';
+import { failedInStep, type Side } from './transform-failure';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
 interface StepMessage {
@@ -25,6 +26,7 @@ interface StepMessage {
 }
 
 export interface StepTools {
+  readonly side: Side;
   readonly serviceHeaders: ServiceHeaders;
   /** The budget of the message, which bounds everything made for it. */
   readonly budget?: Budget;
@@ -67,9 +69,13 @@ export async function applySteps(
     tokensLeft: stepTokensMax,
   };
   const work = function* (): Work<readonly PlaceholderPlace[]> {
-    for (const { change, requiredAs } of compiled(steps)) {
-      const matches = yield* change(message);
-      if (requiredAs !== undefined && matches === 0) throw unmatched(requiredAs);
+    for (const { change, at, isRequired } of compiled(steps)) {
+      try {
+        const matches = yield* change(message);
+        if (isRequired && matches === 0) throw unmatched();
+      } catch (thrown) {
+        throw failedInStep(thrown, tools.side, at);
+      }
     }
     return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
   };
@@ -90,8 +96,9 @@ type Change = (message: Message) => Work<number>;
 
 interface CompiledStep {
   readonly change: Change;
-  /** The step's number, counted from 1, if it must match. */
-  readonly requiredAs: number | undefined;
+  /** Its position in the proxy. */
+  readonly at: number;
+  readonly isRequired: boolean;
 }
 
 const known = new WeakMap<readonly TransformStep[], readonly CompiledStep[]>();
@@ -103,7 +110,8 @@ function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   const inOrder = steps.map((step, at) => ({
     step,
     change: changeOf(step),
-    requiredAs: isRequired(step) ? at + 1 : undefined,
+    at,
+    isRequired: isRequired(step),
   }));
   // What a step has spared from expressions was there before any step changed the body.
   const first = inOrder.filter(({ step }) => step.type === 'detokenize');
@@ -113,14 +121,10 @@ function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   return all;
 }
 
-/** Says to every caller that something is missing, and to those of the tenant which step missed it. */
-const unmatched = (step: number): Problem =>
+/** Says to every caller that something is missing. Which step missed it is for those of the tenant. */
+const unmatched = (): Problem =>
   new Problem('invalid_request', {
     detail: 'The body lacks a value that a step of the proxy requires.',
-    failure: {
-      phase: 'transform',
-      reason: `step ${step} is required and its path matches nothing`,
-    },
   });
 
 function changeOf({ type, options }: TransformStep): Change {

@@ -28,6 +28,7 @@ const collector = application(['token:create', 'token:read']);
 
 function collect(body: unknown, token: { type: string } & object, principal = collector) {
   const tools: StepTools = {
+    side: 'request',
     serviceHeaders: new ServiceHeaders([]),
     tokenize: (requests) => tokenizeAs(gateway.ctx, principal, 'trace', requests),
   };

@@ -35,13 +35,12 @@ async function transformed(
   transforming: Transforming,
   answer: CollectedAnswer,
 ): Promise<MadeAnswer> {
-  const { responseSteps } = transforming.decision.decided.proxy;
   const made = await afterCode(ctx, transforming, answer);
   if (made.isAnswer) return made;
   const { status, headers, body } = made;
   transforming.room.keepOnly(body?.length ?? 0);
   const message = { headers, body, query: '' };
-  const stepped = await stepMessage(ctx, transforming, responseSteps, message);
+  const stepped = await stepMessage(ctx, transforming, 'response', message);
   return { status, headers: withoutFraming(stepped.headers), body: stepped.body };
 }
 

@@ -65,7 +65,7 @@ export async function transformRequest(
   // The body may have taken its time to come.
   await decision.confirm();
   const putBack = prepared.spared?.putBack;
-  const stepped = await stepMessage(ctx, transforming, requestSteps, prepared, putBack);
+  const stepped = await stepMessage(ctx, transforming, 'request', prepared, putBack);
   const { suffix } = prepared;
   const { query } = stepped;
   if (!requestTransform) return { ...stepped, suffix };
