@@ -294,7 +294,7 @@ describe('proxies', () => {
       mistake: 'SVC-PROXY-URL where it is off',
       make: () =>
         call('GET', `${baseUrl}/proxy`, {
-          key: product.secondTenant.privateKey,
+          key: privateKey,
           headers: { 'SVC-PROXY-URL': destination.url },
         }),
       status: 403,
