@@ -316,7 +316,7 @@ describe('proxies', () => {
         return answer;
       },
       status: 400,
-      says: /"invalid_request".*lacks a value that a step of the proxy requires/,
+      says: /"invalid_request".*lacks a value that a step of the proxy requires.*"request_transforms\.0 is required, and its path matches nothing"/,
     },
     {
       mistake: 'a collected body that is missing',
@@ -340,7 +340,7 @@ describe('proxies', () => {
         return answer;
       },
       status: 502,
-      says: /"destination_answer_invalid".*The destination answered 200 .*a step of the proxy requires/,
+      says: /"destination_answer_invalid".*delivered \(200\).*a step of the proxy requires.*"response_transforms\.0 is required, and its path matches nothing"/,
     },
   ]);
 
