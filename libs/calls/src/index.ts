@@ -1,5 +1,5 @@
 export { CallLog, callTokensMax, unknownPath, type EndedCall } from './call-log';
-export { callOutcomes, type CallOutcome } from './call-outcomes';
+export { callOutcomes } from './call-outcomes';
 export { latencyBoundsMs } from './call-summary';
 export {
   callsById,
