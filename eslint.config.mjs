@@ -20,6 +20,7 @@ const libraries = {
   http1: [],
   idempotency: ['problems', 'seal', 'database', 'access', 'vault'],
   runs: ['problems', 'service-host', 'shares', 'seal', 'database', 'vault', 'sandbox'],
+  calls: ['problems', 'service-host', 'shares', 'database'],
   reactors: [
     'problems',
     'wire',

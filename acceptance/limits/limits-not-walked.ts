@@ -40,6 +40,31 @@ export const crossedElsewhere: readonly {
     limits: ['ANONYMOUS_CALL_RATE_PER_MINUTE'],
   },
   {
+    spec: 'libs/calls/src/call-log.spec.ts',
+    title: '50 completed and 200 failed calls of a second have rows',
+    limits: ['call-log.failedCallsPerSecond', 'call-log.otherCallsPerSecond'],
+  },
+  {
+    spec: 'libs/calls/src/call-log.spec.ts',
+    title: 'a tenant with a thousand causes in a second gets a hundred rows for them',
+    limits: ['call-log.groupsMax'],
+  },
+  {
+    spec: 'libs/calls/src/call-log.spec.ts',
+    title: 'more tokens than a row takes are stored all the same',
+    limits: ['call-log.callTokensMax'],
+  },
+  {
+    spec: 'apps/management-api/src/calls/calls.spec.ts',
+    title: 'leaves out the oldest minutes where there is more than an answer shows',
+    limits: ['calls.service.summaryEntriesMax'],
+  },
+  {
+    spec: 'apps/management-api/src/calls/calls.spec.ts',
+    title: 'refuses ?%s',
+    limits: ['calls.dto.summaryHoursMax'],
+  },
+  {
     spec: 'libs/rates/src/backlogs.spec.ts',
     title: 'a caller may make the calls of a minute at once',
     limits: ['backlogs.windowMs'],
@@ -245,6 +270,7 @@ export const unreachable: readonly {
         'document-path.namedStepsMax',
         'ended-runs.waitingBytesMax',
       ],
+      ...['call-log.waitingBytesMax', 'call-summary.waitingCellsMax'],
       ...['context.recordsWaitMs', 'ended-runs.argumentNameMax', 'kept-outcomes.tenantsMax'],
       ...['page-shares.smallAnswerBytesMax', 'page-shares.batchBytesMax'],
       'answers.smallAnswerBytesMax',
@@ -333,6 +359,7 @@ export const unreachable: readonly {
       ],
       ...['worker.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-queue.faultsMax'],
       ...['RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
+      ...['CALLS_KEPT_DAYS', 'CALL_SUMMARY_KEPT_DAYS'],
       ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
     ],

@@ -68,7 +68,10 @@ async function allIsWritten(): Promise<void> {
        WHERE reactor_id = $1 AND status = 'pending' AND attempts > 0`,
       [planted.reactorId],
     );
-    return tried.rows.length > 0;
+    const counted = await postgres.query('SELECT 1 FROM call_summary WHERE proxy_id = $1', [
+      planted.proxyId,
+    ]);
+    return tried.rows.length > 0 && counted.rows.length > 0;
   }, 30_000).finally(() => postgres.end());
 }
 
@@ -89,6 +92,8 @@ it('no secret is in any column of Postgres', async () => {
   expectSeen(places, /public\.tokens/, planted.tokens.text);
   expectSeen(places, /public\.proxies/, planted.proxyId);
   expectSeen(places, /public\.ended_runs/, planted.reactorId);
+  expectSeen(places, /public\.calls/, planted.proxyId);
+  expectSeen(places, /public\.call_summary/, planted.proxyId);
   expectSeen(places, /public\.audit_log/, planted.tokens.text);
   expect(findsIn(places)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
@@ -59,6 +60,7 @@ export interface GatewayContext {
   readonly runner: RunnerClient;
   readonly runs: Queue;
   readonly runLog: RunLog;
+  readonly callLog: CallLog;
   readonly egress: Egress;
   readonly destinations: Destinations;
   readonly shares: CallShares;
@@ -165,6 +167,7 @@ export async function createGatewayContext(
   });
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
+  const callLog = new CallLog({ sql: database, registry, logger });
   const accessLog = config.ACCESS_LOG ? new AccessLog(writeAccessLog) : null;
   const failureLog = accessLog ? null : new FailureLog(logger);
   const tracer =
@@ -195,6 +198,7 @@ export async function createGatewayContext(
     runner,
     runs,
     runLog,
+    callLog,
     egress,
     destinations,
     shares,
@@ -212,6 +216,7 @@ export async function createGatewayContext(
       await destinations.close();
       await runsRecorded(recordsWaitMs);
       await runLog.stop();
+      await callLog.stop();
       await runs.close();
       queueRedis.disconnect();
       await stores.close();

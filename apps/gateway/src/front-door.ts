@@ -75,7 +75,12 @@ export function createFrontDoor(
 
   return async (req, res, call) => {
     try {
-      const room = admitCall(ctx, res, call, ownerOf(ctx, req));
+      const owner = ownerOf(ctx, req);
+      if (owner.isKnown) {
+        call.tenantId = owner.tenantId;
+        call.applicationId = owner.caller;
+      }
+      const room = admitCall(ctx, res, call, owner);
       headers.read(req, 'idempotency-key');
       admitBody(req, res);
       const declaredBytes = Number(req.headers['content-length'] ?? 0);
@@ -86,13 +91,17 @@ export function createFrontDoor(
       // A response reports its end once. A later listener would wait for ever and keep the call's
       // place.
       if (res.destroyed) return;
+      call.isPassedOn = true;
       await new Promise<void>((resolve, reject) => {
         res.once('close', resolve);
         proxy.web(req, res, body ? { buffer: body } : {}, (cause) => {
           // The answer came before the end of the body, whose rest has nowhere to go.
           if (res.writableEnded) return;
           if (held?.isTooLarge) reject(tooLarge(cause));
-          else reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause }));
+          else {
+            call.isPassedOn = !isRefused(cause);
+            reject(new Problem('service_unavailable', { retryAfterSeconds: 1, cause }));
+          }
         });
       });
     } catch (thrown) {
@@ -110,9 +119,15 @@ async function passOn(answer: IncomingMessage, paced: PacedAnswer): Promise<void
 interface Owner {
   readonly tenantId: string;
   readonly caller: string;
+  /** The key is valid: both are ids of a tenant and its application. */
+  readonly isKnown: boolean;
 }
 
-const nobody: Owner = { tenantId: 'nobody', caller: 'nobody' };
+const nobody: Owner = { tenantId: 'nobody', caller: 'nobody', isKnown: false };
+
+/** The management API has not heard of the call. */
+const isRefused = (error: NodeJS.ErrnoException): boolean =>
+  error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND';
 
 /**
  * The owner of a call's share, if its key is genuine; the management API checks the key. While the
@@ -126,10 +141,13 @@ function ownerOf(
   if (key === undefined || !isApiKey(key)) return nobody;
   const fresh = follower.fresh();
   const principal = (fresh ?? follower.lastKnown).principalByKeyHash(keyHash(key));
-  if (principal) return { tenantId: principal.tenantId, caller: principal.applicationId };
+  if (principal) {
+    const { tenantId, applicationId: caller } = principal;
+    return { tenantId, caller, isKnown: fresh !== undefined };
+  }
   if (fresh) return nobody;
   const peer = `peer ${req.socket.remoteAddress ?? ''}`;
-  return { tenantId: peer, caller: peer };
+  return { tenantId: peer, caller: peer, isKnown: false };
 }
 
 /**

@@ -5,6 +5,8 @@ import { ApplicationKeysController } from './applications/application-keys.contr
 import { ApplicationKeysService } from './applications/application-keys.service';
 import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
+import { CallsController } from './calls/calls.controller';
+import { CallsService } from './calls/calls.service';
 import { provideContext, type ManagementContext } from './context';
 import { interceptBodies } from './http/body-interceptors';
 import { ChecksGuard } from './http/checks.guard';
@@ -40,6 +42,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  CallsController,
   RunsController,
   ReactorRunsController,
   ProxyRunsController,
@@ -67,6 +70,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        CallsService,
         RunsService,
         DeliveriesService,
         TenantsService,

@@ -1,4 +1,5 @@
 import { Inject } from '@nestjs/common';
+import { CallLog } from '@glovebox/calls';
 import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
@@ -20,7 +21,7 @@ import type { ManagementConfig } from './config';
 import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
-import { eachInTenant } from './database/in-tenant';
+import { eachInTenant, ofAllTenants } from './database/in-tenant';
 import { connectSearches, type Searches } from './shares/searches';
 
 /** Everything the API needs, created once. Tests create their own with parts replaced. */
@@ -44,6 +45,7 @@ export interface ManagementContext {
   /** Only checks destinations. The management API opens no connection to them. */
   readonly egress: Egress;
   readonly headers: ServiceHeaders;
+  readonly callLog: CallLog;
   close(): Promise<void>;
 }
 
@@ -116,6 +118,8 @@ export async function createManagementContext(
     onFault: onFault('calls were not counted together'),
   });
 
+  const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
+
   return {
     config,
     logger,
@@ -140,8 +144,10 @@ export async function createManagementContext(
     pageBytes,
     egress: createEgress(egressPolicy),
     headers: new ServiceHeaders(config.HEADER_PREFIXES),
+    callLog,
     async close() {
       callRate?.close();
+      await callLog.stop();
       await stores.close();
       await searches.close();
       await dataSource.destroy();

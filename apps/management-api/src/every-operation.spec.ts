@@ -64,6 +64,7 @@ async function makeResources(): Promise<Ids> {
   const data = new DataPlane(api.ctx, api.database.dataUrl);
   const { tenant_id: tenantId } = api.tenant;
   const run = await data.run(tenantId, {}, { resourceId: reactor, mode: 'async' });
+  await data.call(tenantId, {}, run);
   await data.webhook(tenantId, { id: run, reactorId: reactor, ended: { status: 'delivered' } });
   await data.close();
   return {

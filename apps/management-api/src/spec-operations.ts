@@ -64,6 +64,9 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },
+  { method: 'get', path: '/calls', permission: 'log:read' },
+  { method: 'get', path: '/calls/summary', permission: 'log:read' },
+  { method: 'get', path: '/calls/:id', permission: 'log:read' },
   { method: 'get', path: '/runs', permission: 'log:read' },
   { method: 'get', path: '/runs/:id', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/runs', permission: 'log:read' },
@@ -166,6 +169,7 @@ export function urlOf({ path }: Operation, ids: Ids, other?: string): string {
     reactors: ids.reactor,
     proxies: ids.proxy,
     tokens: ids.token,
+    calls: ids.run,
     runs: ids.run,
     'webhook-deliveries': ids.run,
   };

@@ -23,6 +23,11 @@ export const settings = {
     min: 1,
     max: 100,
   }),
+  CALLS_KEPT_DAYS: integer('days that calls are kept in the log', 7, { min: 1, max: 100 }),
+  CALL_SUMMARY_KEPT_DAYS: integer('days that the counts of calls are kept', 30, {
+    min: 1,
+    max: 400,
+  }),
   AUDIT_KEPT_DAYS: integer('days that lines of the audit log are kept', 400, {
     min: 90,
     max: 3_650,

@@ -20,6 +20,8 @@ const tables = [
   'webhook_deliveries',
   'ended_runs',
   'ended_deliveries',
+  'calls',
+  'call_summary',
   'gone_tokens',
 ];
 
@@ -106,6 +108,8 @@ async function stock(tenantId: string): Promise<void> {
   );
   await endedRun(tenantId, timeOrderedId());
   await endedDelivery(tenantId, timeOrderedId(), '0');
+  await loggedCall(tenantId, timeOrderedId());
+  await countedCalls(tenantId, timeOrderedId());
 }
 
 const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
@@ -114,6 +118,19 @@ const endedRun = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
        argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, created_at, ended_at)
      VALUES ($1, $2, 'reactor', $2, 'sync', 'completed', 'completed', 200, '{}', '{}', '', 1, 0, 0,
        now() - $3::interval, now())`,
+    [tenantId, id, ago],
+  );
+const loggedCall = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO calls (tenant_id, id, method, path, outcome, token_ids, count, created_at)
+     VALUES ($1, $2, 'GET', '/proxy', 'completed', '{}', 1, now() - $3::interval)`,
+    [tenantId, id, ago],
+  );
+const countedCalls = (tenantId: string, id: string, ago = '0'): Promise<unknown> =>
+  worker.admin.query(
+    `INSERT INTO call_summary (tenant_id, id, minute, path, outcome, calls, duration_ms, latencies,
+       created_at)
+     VALUES ($1, $2, now(), '/proxy', 'completed', 1, 1, '{}', now() - $3::interval)`,
     [tenantId, id, ago],
   );
 const endedDelivery = (tenantId: string, id: string, endedBefore: string): Promise<unknown> =>
@@ -146,7 +163,7 @@ it('a deleted tenant leaves nothing, and its neighbour keeps all that it has', a
   const [gone, neighbour] = [await tenant(), await tenant()];
   await worker.deleteTenant(gone);
   await keepHouse(async () => (await rowsOf(gone)).every((count) => count === 0));
-  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1]);
+  expect(await rowsOf(neighbour)).toEqual([1500, 1, 1, 1, 1, 1, 1, 1]);
 });
 
 it('expired tokens are deleted with their search terms, and all others stay', async () => {
@@ -393,6 +410,20 @@ it('logs get partitions ahead, and lose what is older than the settings say', as
     return ids.length === 1 && names.includes(name) && !names.includes('audit_log_until_20200201');
   });
   expect(await left('ended_runs', 'id')).toEqual([old]);
+});
+
+it('calls go after 7 days, and their counts after 30', async () => {
+  const [oldCall, call, oldCounts, counts] = [1, 2, 3, 4].map(() => randomUUID());
+  await loggedCall(worker.tenantId, oldCall ?? '', '7 days 1 minute');
+  await loggedCall(worker.tenantId, call ?? '', '6 days');
+  await countedCalls(worker.tenantId, oldCounts ?? '', '30 days 1 minute');
+  await countedCalls(worker.tenantId, counts ?? '', '29 days');
+  const rows = async (): Promise<string[]> => [
+    ...(await left('calls', 'id')),
+    ...(await left('call_summary', 'id')),
+  ];
+  await keepHouse(async () => (await rows()).length === 2, 2);
+  expect(await rows()).toEqual([call, counts]);
 });
 
 it('housekeeping that is told to stop begins no further part', async () => {

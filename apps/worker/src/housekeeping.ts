@@ -22,7 +22,7 @@ const works = (config: WorkerConfig): readonly Work[] => [
    * the tenant. A call that was under way may have made a new data key; it goes here too.
    */
   { name: 'tenant_remains', everyMs: minuteMs, deletePart: byOwner('delete_remains_of_tenants') },
-  /** What deleted tenants leave in the logs of runs and webhooks. */
+  /** What deleted tenants leave in the logs of runs, webhooks and calls. */
   { name: 'tenant_logs', everyMs: 10 * minuteMs, deletePart: byOwner('delete_logs_of_tenants') },
   /** Expired tokens are out of use already. */
   {
@@ -50,6 +50,17 @@ const works = (config: WorkerConfig): readonly Work[] => [
     name: 'old_deliveries',
     everyMs: 10 * minuteMs,
     deletePart: (sql, rowsMax) => dropOldDeliveries(sql, config.DELIVERIES_KEPT_DAYS, rowsMax),
+  },
+  {
+    name: 'old_calls',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) => dropOldRows(sql, 'calls', config.CALLS_KEPT_DAYS, rowsMax),
+  },
+  {
+    name: 'old_call_counts',
+    everyMs: 10 * minuteMs,
+    deletePart: (sql, rowsMax) =>
+      dropOldRows(sql, 'call_summary', config.CALL_SUMMARY_KEPT_DAYS, rowsMax),
   },
   {
     name: 'old_audit_lines',

@@ -17,6 +17,8 @@ export interface Invocation extends InvokedReactor, ReactorCall {
   readonly urgency: Urgency;
   readonly timeoutMs: number;
   readonly signal?: Cancellation;
+  /** Told of the tokens that the arguments use, once they are open. */
+  readonly onTokens?: (ids: readonly string[]) => void;
   /** Called just before the code starts. A throw keeps it from starting. */
   readonly beforeCode?: () => Promise<void>;
   /** Called when the code has not been started after all. */
@@ -72,6 +74,7 @@ async function runRecorded(
     'reactor.invoke',
   );
   recording.uses(tokenIds);
+  invocation.onTokens?.(tokenIds);
   // Values were opened for the code of that moment. Other code must not get them.
   await invocation.decision.confirm();
   await invocation.beforeCode?.();

@@ -102,8 +102,9 @@ export function sendProblem(
   const { retryAfterSeconds, allow } = problem;
   const { destinationStatus, problemMember } = call;
   const shown = problem.body({ withCause: call.isKeyed });
-  const body = problemMember ? { [problemMember]: shown } : shown;
-  sendJson(res, problem.status, body, {
+  const text = JSON.stringify(problemMember ? { [problemMember]: shown } : shown);
+  call.answerBytes = Buffer.byteLength(text);
+  sendText(res, problem.status, text, {
     [traceHeader]: call.traceId,
     ...(destinationStatus === undefined
       ? {}

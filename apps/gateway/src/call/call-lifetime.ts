@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { unknownPath, type CallLog } from '@glovebox/calls';
 import { describeError, type Logger } from '@glovebox/service-host';
 import type { ServiceHeaders } from '@glovebox/wire';
+import { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import type { AccessLog } from '../observing/access-log';
 import type { FailureLog } from '../observing/failure-log';
@@ -11,6 +13,7 @@ import type { Tracer } from '../observing/tracer';
 interface CallContext {
   readonly headers: ServiceHeaders;
   readonly metrics: GatewayMetrics;
+  readonly callLog: CallLog;
   readonly accessLog: AccessLog | null;
   readonly failureLog: FailureLog | null;
   readonly tracer: Tracer | null;
@@ -36,13 +39,22 @@ export function beginCall(
     isKeyed: false,
     isCounted: false,
     tenantId: undefined,
+    applicationId: undefined,
     proxyId: undefined,
     reactorId: undefined,
     destinationHost: undefined,
+    decidedAt: undefined,
     askedAt: undefined,
     answeredAt: undefined,
     destinationStatus: undefined,
     problem: undefined,
+    requestBytes: undefined,
+    answerBytes: undefined,
+    tokenIds: undefined,
+    runId: undefined,
+    requestRunId: undefined,
+    responseRunId: undefined,
+    isPassedOn: false,
     underWay: 2,
     room: undefined,
   };
@@ -72,9 +84,22 @@ export function partEnded(call: Call): void {
   if (call.underWay === 0) call.room?.end();
 }
 
+/** The management API logs its own calls, by their operations. */
+const loggedPaths: Readonly<Partial<Record<RouteName, string>>> = {
+  proxy: '/proxy',
+  react: '/reactors/{id}/react',
+  management: unknownPath,
+};
+
+function bodyBytesOf(req: IncomingMessage): number | undefined {
+  const declared = req.headers['content-length'];
+  if (declared !== undefined) return Number(declared);
+  return req instanceof CallerRequest && req.bodyBytes > 0 ? req.bodyBytes : undefined;
+}
+
 function endCall(call: Call, res: CallerResponse): void {
   partEnded(call);
-  const { metrics, accessLog, failureLog, tracer, logger } = call.observers;
+  const { metrics, callLog, accessLog, failureLog, tracer, logger } = call.observers;
   const ending: Ending = {
     durationMs: performance.now() - call.startedAt,
     status: res.headersSent ? res.statusCode : undefined,
@@ -82,6 +107,11 @@ function endCall(call: Call, res: CallerResponse): void {
     left: !res.writableFinished && res.statusCode !== 101,
   };
   metrics.ended(call, ending);
+  const path = loggedPaths[call.route];
+  if (path !== undefined && !call.isPassedOn) {
+    call.requestBytes = bodyBytesOf(res.req);
+    callLog.add(path, call, ending);
+  }
   accessLog?.add(call, ending);
   failureLog?.add(call);
   tracer?.end(call, ending);

@@ -53,6 +53,7 @@ export function admitCall(
     shares.calls.leave(tenantId);
     throw refused;
   }
+  call.decidedAt = performance.now();
   const room = new Room(shares, config, res, tenantId, caller);
   settleAtEnd(call, room);
   return room;

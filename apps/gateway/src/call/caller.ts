@@ -83,6 +83,8 @@ export function authenticate(
       ? undefined
       : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
   if (!found) throw invalidApiKey(key, req.rawHeaders);
+  call.tenantId = found.owner.tenantId;
+  call.applicationId = found.owner.applicationId;
   ctx.rates.countKey(call, found.hash);
   ctx.keyUses.note(found.hash);
   return found.owner;
@@ -135,6 +137,8 @@ function storedProxy(
   if (!found) throw unknownProxy(key);
   const proxy = found.owner;
   if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
+    call.tenantId = proxy.tenantId;
+    call.proxyId = proxy.id;
     ctx.rates.countClient(call, proxy.id, req);
     return { proxy, caller: null };
   }

@@ -10,6 +10,8 @@ import { isProxyPath } from './route';
 export class CallerRequest extends IncomingMessage {
   private offered: boolean | null = false;
   private accepted: boolean | undefined;
+  /** Bytes of the body that have come. */
+  bodyBytes = 0;
   private taker: ((chunk: Buffer | null) => void) | undefined;
 
   /**
@@ -21,6 +23,7 @@ export class CallerRequest extends IncomingMessage {
 
   override push(chunk: Buffer | null): boolean {
     const { taker } = this;
+    if (chunk) this.bodyBytes += chunk.length;
     if (!taker) return super.push(chunk);
     // The stream must end too: Node asks it whether the request is over.
     if (chunk === null) super.push(null);

@@ -1,3 +1,4 @@
+import { callTokensMax, type EndedCall } from '@glovebox/calls';
 import type { Problem } from '@glovebox/problems';
 import type { Logger } from '@glovebox/service-host';
 
@@ -8,7 +9,7 @@ export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
  * access log and trace. Holds ids and figures only. The trace id is the only thing in it that a caller
  * may have sent.
  */
-export interface Call {
+export interface Call extends EndedCall {
   readonly observers: CallObservers;
   readonly route: RouteName;
   readonly method: string;
@@ -23,15 +24,27 @@ export interface Call {
   /** The rate of its caller has counted it. */
   isCounted: boolean;
   tenantId: string | undefined;
+  applicationId: string | undefined;
   proxyId: string | undefined;
   reactorId: string | undefined;
   destinationHost: string | undefined;
+  /** When the call had its place. */
+  decidedAt: number | undefined;
   /** When the destination was asked, and when the head of its answer was there. */
   askedAt: number | undefined;
   answeredAt: number | undefined;
   destinationStatus: number | undefined;
   /** Why it failed, also where the answer had begun before. Set by `recordProblem` alone. */
   problem: Problem | undefined;
+  /** Bytes of the bodies: declared, or as many as came. */
+  requestBytes: number | undefined;
+  answerBytes: number | undefined;
+  tokenIds: string[] | undefined;
+  runId: string | undefined;
+  requestRunId: string | undefined;
+  responseRunId: string | undefined;
+  /** Another server has the call, and logs it. */
+  isPassedOn: boolean;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */
   underWay: number;
   /** The call's part of what all calls share, given back when answer and work have ended. */
@@ -60,6 +73,7 @@ export interface Ending {
 /** Told of the end of each call. */
 interface CallObservers {
   readonly metrics: { ended(call: Call, ending: Ending): void };
+  readonly callLog: { add(path: string, call: Call, ending: Ending): void };
   readonly accessLog: { add(call: Call, ending: Ending): void } | null;
   readonly failureLog: { add(call: Call): void } | null;
   readonly tracer: { end(call: Call, ending: Ending): void } | null;
@@ -68,4 +82,10 @@ interface CallObservers {
 
 interface Ended {
   end(): void;
+}
+
+/** Adds tokens that the call uses, as far as its log has room for them. */
+export function noteTokens(call: Pick<Call, 'tokenIds'>, ids: readonly string[]): void {
+  call.tokenIds ??= [];
+  call.tokenIds.push(...ids.slice(0, callTokensMax - call.tokenIds.length));
 }

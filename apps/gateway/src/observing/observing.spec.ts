@@ -94,7 +94,8 @@ describe('metrics', () => {
   it('stand in docs/operating.md, all of them and no others', async () => {
     await call('/proxy');
     const page = readFileSync(join(__dirname, '../../../../docs/operating.md'), 'utf8');
-    const documented = page.match(/`glovebox_(?:gateway|definitions|share|run_log)_\w+`/g) ?? [];
+    const documented =
+      page.match(/`glovebox_(?:gateway|definitions|share|run_log|call_log)_\w+`/g) ?? [];
     const names = (await metrics()).matchAll(/^# TYPE (glovebox_\w+)/gm);
     const exposed = Array.from(names, ([, name]) => `\`${name ?? ''}\``);
     expect([...new Set(documented)].sort()).toEqual(exposed.sort());

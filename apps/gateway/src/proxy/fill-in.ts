@@ -26,6 +26,7 @@ import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
+import { noteTokens, type Call } from '../observing/call';
 
 /** The caller's part of the head of a request to a destination. */
 export interface RequestHead {
@@ -50,6 +51,7 @@ interface Filling {
   readonly decision: ProxyDecision;
   readonly caller: Principal;
   readonly use: Use;
+  readonly call: Call;
   readonly room: Room;
   /** The body, if a transform has read it whole. */
   readonly whole: Buffer | undefined;
@@ -80,7 +82,7 @@ const nothing: Values = new Map();
 
 async function replaceIn(
   ctx: GatewayContext,
-  { req, head, decision, caller, use, room, whole }: Filling,
+  { req, head, decision, caller, use, call, room, whole }: Filling,
   text: BodyText | undefined,
 ): Promise<Filled> {
   const tally = new Tally();
@@ -93,6 +95,7 @@ async function replaceIn(
   const resolve = async (ids: readonly string[]): Promise<Values> => {
     await decision.confirm();
     const values = await ctx.vault.detokenize(caller, use, ids, opening);
+    noteTokens(call, ids);
     // The values of a streamed body leave at once.
     await decision.confirm();
     // Kept for the length of the call when code runs: what it writes might show them.

@@ -405,6 +405,8 @@ class AnswerToCaller implements AnswerTaker {
   }
 
   part(chunk: Buffer, isLast: boolean): boolean {
+    const { call } = this.answer;
+    call.answerBytes = (call.answerBytes ?? 0) + chunk.length;
     if (!isLast) return this.answer.res.write(chunk);
     this.#last = chunk;
     return true;

@@ -178,7 +178,7 @@ async function prepare(
     destinationHost: destinationHostOf(proxy.destinationUrl),
   };
   const scanned = spared ? Buffer.from(spared.text) : whole;
-  const filling = { req, res, head, decision, caller, use, room, whole: scanned };
+  const filling = { req, res, head, decision, caller, use, call, room, whole: scanned };
   const { suffix, query, headers, body, opened } = await fillIn(ctx, filling);
   return { suffix, query, headers, body, whole, spared, opened };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { requirePermission } from '@glovebox/access';
-import type { Sql } from '@glovebox/database';
+import { timeOrderedId, type Sql } from '@glovebox/database';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
 import { Budget } from '@glovebox/expressions';
 import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
@@ -31,7 +31,7 @@ import type { CallerResponse } from '../connection/caller-response';
 import { admitBody, hasBody } from '../connection/intake';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
-import type { Call } from '../observing/call';
+import { noteTokens, type Call } from '../observing/call';
 import { insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
@@ -64,13 +64,14 @@ export async function handleReact(
   const invocation = { ...decided, decision, args, traceId, budget: new Budget(room) };
   const begin = (work?: Work): Promise<unknown> =>
     callbackUrl === undefined
-      ? runNow(ctx, invocation, res, work)
-      : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, callbackUrl, work);
+      ? runNow(ctx, invocation, { res, call }, work)
+      : acceptRun(ctx, { ...invocation, urgency: 'async', timeoutMs }, { callbackUrl, call }, work);
   const status = callbackUrl === undefined ? 200 : 202;
   const answer =
     key === undefined
       ? { status, text: JSON.stringify(await begin()), isReplay: false }
       : await runOnce(ctx, decided, { key, body: bytes, status, traceId, room }, begin);
+  call.answerBytes = Buffer.byteLength(answer.text);
   await sendDone(ctx, res, room, answer, {
     [traceHeader]: traceId,
     ...(answer.isReplay ? { [replayHeader]: 'true' } : {}),
@@ -104,10 +105,11 @@ function identify(
 async function runNow(
   ctx: GatewayContext,
   invocation: Omit<Invocation, 'urgency' | 'timeoutMs' | 'signal'>,
-  res: CallerResponse,
+  { res, call }: { readonly res: CallerResponse; readonly call: Call },
   work: Work | undefined,
 ): Promise<unknown> {
   const { reactor, caller, traceId } = invocation;
+  call.runId = work?.runId ?? timeOrderedId();
   const { tenantId } = reactor;
   const { applicationId } = caller;
   return invokeReactor(ctx, {
@@ -119,8 +121,9 @@ async function runNow(
         ...{ tenantId, kind: 'reactor', resourceId: reactor.id },
         ...{ traceId, applicationId, mode: 'sync' },
       },
-      work?.runId,
+      call.runId,
     ),
+    onTokens: (ids) => noteTokens(call, ids),
     ...(work ? markedIn(work) : { signal: new CallerLeft(res) }),
   });
 }
@@ -129,7 +132,7 @@ async function runNow(
 async function acceptRun(
   ctx: GatewayContext,
   invocation: Invocation,
-  callbackUrl: string,
+  { callbackUrl, call }: { readonly callbackUrl: string; readonly call: Call },
   work: Work | undefined,
 ): Promise<unknown> {
   await checkArguments(ctx, invocation);
@@ -139,6 +142,7 @@ async function acceptRun(
   const run = { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId };
   const insert = async (sql: Sql): Promise<unknown> => {
     const id = await insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
+    call.runId = id;
     return { async_request_id: id, asyncReactorRequestId: id };
   };
   const sql = ctx.database.shareOf(tenantId);

@@ -1,6 +1,6 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import type { Sql, Statement } from '@glovebox/database';
+import { asUnavailable, type Sql, type Statement } from '@glovebox/database';
 import type { SharedDataSource } from './data-source';
 import { TenantQueryRunner } from './tenant-query-runner';
 
@@ -83,3 +83,18 @@ export function eachInTenant(dataSource: SharedDataSource, tenantId: string): Sq
       onConnection(dataSource, tenantId, (runner) => rowsOf(runner, statement, values)),
   };
 }
+
+/** Adds rows of several tenants in one statement, which sees the rows of none. */
+export const ofAllTenants = (dataSource: SharedDataSource): Sql => ({
+  query: (statement, values) =>
+    dataSource.shares.hold('all tenants', async () => {
+      const runner = dataSource.createQueryRunner();
+      try {
+        return await rowsOf(runner, statement, values);
+      } catch (error) {
+        throw asUnavailable(error);
+      } finally {
+        await runner.release();
+      }
+    }),
+});

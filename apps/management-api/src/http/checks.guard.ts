@@ -27,6 +27,7 @@ export class ChecksGuard implements CanActivate {
       request.principal = await checkKey(this.ctx, request);
       checkPermission(request.principal, handler);
     }
+    request.decidedAt = performance.now();
     return true;
   }
 }

@@ -25,6 +25,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<ApiRequest>();
     const response = http.getResponse<Response>();
     const problem = problemOf(thrown);
+    request.problem = problem;
     if (problem.status >= 500) {
       const { traceId } = request;
       this.logger.error({ error: describeError(problem), traceId }, 'a request failed');

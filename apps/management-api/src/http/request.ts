@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
+import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import type { Claim } from '@glovebox/idempotency';
 
@@ -10,6 +11,10 @@ export interface ApiRequest extends Request {
   /** The hash of the API key, set by checkKey and used to look up the caller again. */
   keyHash?: string;
   principal?: Principal;
+  /** When the caller, its permission and what the path names had been checked. */
+  decidedAt?: number;
+  /** The problem that it was answered with. */
+  problem?: Problem;
   /** Set by the IdempotencyInterceptor for a POST with an idempotency key. */
   claim?: Claim;
   /** The row that the path names, set by checkResource. */

@@ -45,11 +45,22 @@ const lists = Object.entries(openApiDocument(controllers).paths).flatMap(([path,
   const query = parameters.filter((one) => one.in === 'query');
   if (!query.some(({ name }) => name === 'size')) return [];
   const filters = query.map(({ name, schema }) => {
-    const { enum: choices, items } = schema as { enum?: string[]; items?: { enum?: string[] } };
+    const {
+      enum: choices,
+      items,
+      format,
+      minimum,
+    } = schema as {
+      enum?: string[];
+      items?: { enum?: string[] };
+      format?: string;
+      minimum?: number;
+    };
+    const other = format === 'uuid' ? randomUUID() : String(minimum ?? 'x');
     if (name === 'after' && query.some((one) => one.name === 'page')) {
       return [name, cursorOf(path === '/logs' ? '1' : randomUUID())] as [string, string];
     }
-    return [name, examples[name] ?? (choices ?? items?.enum)?.[0] ?? 'x'] as [string, string];
+    return [name, examples[name] ?? (choices ?? items?.enum)?.[0] ?? other] as [string, string];
   });
   return [{ path, filters }];
 });
@@ -59,6 +70,7 @@ const keyFor = (path: string): string =>
 it('the documentation names every list', () => {
   expect(lists.map(({ path }) => path).sort()).toEqual([
     '/applications',
+    '/calls',
     '/logs',
     '/proxies',
     '/proxies/{id}/runs',

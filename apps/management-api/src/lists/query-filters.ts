@@ -34,6 +34,14 @@ export class QueryFilters {
     return text === undefined ? undefined : new Date(text);
   }
 
+  /** An HTTP status. */
+  status(name: string): number | undefined {
+    const text = this.#once(name, (value) =>
+      /^[1-5]\d\d$/.test(value) ? undefined : 'must be a number from 100 to 599',
+    );
+    return text === undefined ? undefined : Number(text);
+  }
+
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | undefined {
     const known: readonly string[] = values;
     const text = this.#once(name, (value) =>

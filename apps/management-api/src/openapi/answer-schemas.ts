@@ -1,5 +1,6 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
+import { callAnswers } from './call-answer-schemas';
 import { runAnswers } from './run-answer-schemas';
 import {
   flag,
@@ -287,6 +288,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...callAnswers,
   ...runAnswers,
   Permission: {
     ...object({

@@ -5,6 +5,7 @@ import { UpdateApplication } from '../applications/applications.dto';
 import { ProxyInput } from '../proxies/proxies.dto';
 import { byIdAndName, page } from './list-queries';
 import type { OperationText } from './operation-text';
+import { callOperations } from './call-operations';
 import { runOperations } from './run-operations';
 import { flag, instant, listOf, oneOf, ref, text } from './schema';
 import { tokenOperations } from './token-operations';
@@ -262,6 +263,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
     answer: 'WebhookSecret',
   },
 
+  ...callOperations,
   ...runOperations,
   ...tokenOperations,
 };

@@ -34,7 +34,7 @@ function routeOf(controller: Type, name: string): ApiRoute {
   const method = RequestMethod[Number(metadata(METHOD_METADATA, handler))] as ApiRoute['method'];
   return {
     method,
-    path: pathOf(
+    path: pathTemplate(
       String(metadata(PATH_METADATA, controller)),
       String(metadata(PATH_METADATA, handler)),
     ),
@@ -44,7 +44,8 @@ function routeOf(controller: Type, name: string): ApiRoute {
   };
 }
 
-function pathOf(...parts: string[]): string {
+/** The path with `{name}` for each parameter, of a controller and its handler or of a route. */
+export function pathTemplate(...parts: string[]): string {
   const segments = parts.flatMap((part) => part.split('/')).filter((segment) => segment !== '');
   return `/${segments.join('/')}`.replaceAll(/:(\w+)/g, '{$1}');
 }

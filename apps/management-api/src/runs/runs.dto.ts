@@ -40,7 +40,7 @@ export const OwnRunListing = queryReadBy((query) =>
   readRunQuery(query, ['status', 'kind', 'trace_id']),
 );
 
-const traceIdMax = 64;
+export const traceIdMax = 64;
 
 function readRunQuery(query: URLSearchParams, names: readonly string[]): RunQuery {
   const errors: Record<string, string[]> = {};

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, timeOrderedId, type Database } from '@glovebox/database';
+import { connectDatabase, timeOfId, timeOrderedId, type Database } from '@glovebox/database';
 import {
   insertEndedRuns,
   insertRun,
@@ -60,6 +60,26 @@ export class DataPlane {
     const createdAt = entry.record.startedAt;
     await insertEndedRuns(this.database, [{ ...entry, createdAt, sealedLines }]);
     return entry.runId;
+  }
+
+  /** A call that has ended. `columns` are those that are not the ordinary ones. */
+  async call(
+    tenantId: string,
+    columns: Readonly<Record<string, unknown>> = {},
+    id = timeOrderedId(),
+  ): Promise<string> {
+    const row = {
+      ...{ tenant_id: tenantId, id, method: 'GET', path: '/proxy', outcome: 'completed' },
+      ...{ status: 200, trace_id: 'trace', ended_ms: 5, token_ids: '{}', count: 1 },
+      created_at: new Date(timeOfId(id) ?? 0),
+      ...columns,
+    };
+    const places = Object.keys(row).map((_, nth) => `$${nth + 1}`);
+    await this.database.query(
+      `INSERT INTO calls (${Object.keys(row).join(', ')}) VALUES (${places.join(', ')})`,
+      Object.values(row),
+    );
+    return id;
   }
 
   /** A webhook that waits, or that ended so long ago. */

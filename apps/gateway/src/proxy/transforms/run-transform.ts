@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import type { TransformDefinition } from '@glovebox/definitions';
+import { timeOrderedId } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import {
   OpenedValues,
@@ -51,20 +52,26 @@ export async function runTransform(
   if (res.destroyed) leave();
   res.once('close', leave);
   const { tenantId } = proxy;
+  const runId = timeOrderedId();
+  if (side === 'request') call.requestRunId = runId;
+  else call.responseRunId = runId;
   const recording = new RunRecording({
     tenantId,
     logger: ctx.logger,
     urgency: 'sync',
     signal: callerLeft.signal,
     argumentNames: () => Object.keys(args),
-    record: ctx.runLog.recorder({
-      tenantId,
-      kind: 'transform',
-      resourceId: proxy.id ?? '',
-      traceId: call.traceId,
-      applicationId: caller?.applicationId ?? null,
-      mode: side,
-    }),
+    record: ctx.runLog.recorder(
+      {
+        tenantId,
+        kind: 'transform',
+        resourceId: proxy.id ?? '',
+        traceId: call.traceId,
+        applicationId: caller?.applicationId ?? null,
+        mode: side,
+      },
+      runId,
+    ),
   });
   const work = (): Promise<Transformed> =>
     transformed(ctx, transforming, { side, transform, args, recording, signal: callerLeft.signal });

@@ -347,9 +347,7 @@ describe('a required step', () => {
     const made = tokens();
     const message = { headers: [], query: '', body: asJson('{"card":1}') };
     const steps = [tokenize('$.card'), required(mask('$.iban', 'x'))];
-    await expect(
-      applySteps(steps, message, { side, serviceHeaders, ...made }),
-    ).rejects.toThrow();
+    await expect(applySteps(steps, message, { side, serviceHeaders, ...made })).rejects.toThrow();
     expect(made.calls).toEqual([]);
   });
 

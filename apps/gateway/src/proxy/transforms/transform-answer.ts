@@ -87,7 +87,8 @@ export async function sendMade(
   }
   // The length in an answer to HEAD would be that of another answer.
   if (!hasNoBody && res.req.method !== 'HEAD') {
-    lines.push('content-length', String(body?.length ?? 0));
+    call.answerBytes = body?.length ?? 0;
+    lines.push('content-length', String(call.answerBytes));
   }
   res.writeHead(status, lines);
   if (hasNoBody || !body) res.end();

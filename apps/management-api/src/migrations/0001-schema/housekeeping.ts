@@ -80,8 +80,8 @@ export const eraseEndedBodies = `
   END $$;`;
 
 // In the same way.
-const deleteLogsOfTenants = `
-  CREATE FUNCTION delete_logs_of_tenants(rows_max integer) RETURNS bigint
+export const deleteLogsOfTenants = `
+  CREATE OR REPLACE FUNCTION delete_logs_of_tenants(rows_max integer) RETURNS bigint
   LANGUAGE plpgsql ${asOwner} AS $$
   DECLARE
     gone uuid[] := ARRAY(SELECT id FROM definition_log WHERE kind = 'tenant' AND payload IS NULL);

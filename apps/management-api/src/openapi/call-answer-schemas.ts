@@ -1,0 +1,146 @@
+import { callOutcomes, latencyBoundsMs } from '@glovebox/calls';
+import {
+  flag,
+  instant,
+  listOf,
+  object,
+  oneOf,
+  ref,
+  text,
+  uuid,
+  whole,
+  type Schemas,
+} from './schema';
+
+const number = { type: 'number' };
+const resource = {
+  proxy_id: uuid,
+  reactor_id: uuid,
+};
+const proxyId = '4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21';
+const time = '2026-01-31T12:00:00.000Z';
+
+export const callAnswers: Schemas = {
+  Call: {
+    ...object(
+      {
+        id: uuid,
+        method: text,
+        path: {
+          ...text,
+          description: 'The template of the path. `*`: no operation took the call.',
+        },
+        outcome: {
+          ...oneOf(callOutcomes),
+          description:
+            '`destination_error`: the destination answered 400 or more, and the caller got that. ' +
+            '`left`: the caller left before its answer was complete.',
+        },
+        ended_at: instant,
+        token_ids: { ...listOf(text), description: 'Tokens that the call used, at most 100.' },
+        count: { ...whole, description: 'The calls that this entry stands for.' },
+      },
+      {
+        status: { ...whole, description: 'Absent if the caller left before an answer.' },
+        destination_status: whole,
+        code: { ...text, description: 'The code of the error.' },
+        cause: {
+          ...object(
+            { phase: text, reason: text },
+            { address: text, port: whole, destination_status: whole },
+          ),
+          description: 'Where the call failed, and why.',
+        },
+        application_id: {
+          ...uuid,
+          description: 'The caller. Absent for anonymous calls, and where callers differ.',
+        },
+        ...resource,
+        trace_id: text,
+        started_at: instant,
+        phases: {
+          ...object(
+            { ended_ms: number },
+            { decided_ms: number, asked_ms: number, answered_ms: number },
+          ),
+          description:
+            'Milliseconds from the head of the request: until who may call what was decided, the ' +
+            'destination was asked, the head of its answer was there, and the call ended.',
+        },
+        request_bytes: { ...whole, description: 'Of the body.' },
+        answer_bytes: { ...whole, description: 'Of the body.' },
+        run_id: { ...uuid, description: 'The run of the reactor.' },
+        transforms: {
+          ...object({}, { request: uuid, response: uuid }),
+          description: 'The runs of the code of the proxy.',
+        },
+        sampled: {
+          ...flag,
+          description: 'The entry stands for several calls, and shows the first.',
+        },
+      },
+    ),
+    example: {
+      id: '019b7a3e-52c0-7c1a-9f3b-2d4e5f607182',
+      method: 'POST',
+      path: '/proxy',
+      outcome: 'failed',
+      status: 502,
+      code: 'destination_unreachable',
+      cause: { phase: 'tls', reason: 'the certificate is self-signed' },
+      application_id: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11',
+      proxy_id: proxyId,
+      trace_id: 'order-7',
+      started_at: time,
+      ended_at: time,
+      phases: { decided_ms: 0.21, asked_ms: 1.4, ended_ms: 18.02 },
+      request_bytes: 214,
+      answer_bytes: 131,
+      token_ids: ['2c9e7b1a-0d34-4f5e-8a6b-1f2e3d4c5b6a'],
+      count: 1,
+    },
+  },
+  CallPage: object({ pagination: ref('CursorPagination'), data: listOf(ref('Call')) }),
+  CallSummary: {
+    ...object(
+      {
+        from: instant,
+        to: instant,
+        latency_bounds_ms: {
+          ...listOf(number),
+          description: 'The upper bound of each class of `latencies`. The last class has none.',
+        },
+        data: listOf(
+          object(
+            {
+              minute: { ...instant, description: 'In which the calls ended.' },
+              resource: { ...text, description: 'The template of the path.' },
+              outcome: oneOf(callOutcomes),
+              calls: whole,
+              duration_ms: { ...number, description: 'Of all the calls together.' },
+              latencies: { ...listOf(whole), description: 'The calls of each class of duration.' },
+            },
+            resource,
+          ),
+        ),
+      },
+      { truncated: flag },
+    ),
+    example: {
+      from: time,
+      to: time,
+      latency_bounds_ms: latencyBoundsMs,
+      data: [
+        {
+          minute: time,
+          resource: '/proxy',
+          proxy_id: proxyId,
+          outcome: 'completed',
+          calls: 3,
+          duration_ms: 57.4,
+          latencies: [0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        },
+      ],
+    },
+  },
+};

@@ -1,0 +1,63 @@
+import { callOutcomes } from '@glovebox/calls';
+import { summaryEntriesMax } from '../calls/calls.service';
+import { summaryHoursMax } from '../calls/calls.dto';
+import { page } from './list-queries';
+import type { OperationText } from './operation-text';
+import { instant, oneOf, text, uuid, whole } from './schema';
+
+const ofResource = {
+  proxy_id: { description: 'Only calls through this proxy.', schema: uuid },
+  reactor_id: { description: 'Only calls of this reactor.', schema: uuid },
+  outcome: { description: 'Only calls with this outcome.', schema: oneOf(callOutcomes) },
+};
+
+export const callOperations: Readonly<Record<string, OperationText>> = {
+  'GET /calls': {
+    id: 'listCalls',
+    summary: 'List calls, those that ended last first',
+    description:
+      'Calls of `/proxy`, of reactors and of all other operations with a valid key. In each second and ' +
+      'process, 200 calls that did not complete and 50 that did have an entry each. Further ones share ' +
+      'entries: one with `sampled: true` stands for `count` calls that are alike.',
+    answer: 'CallPage',
+    query: {
+      size: page.size,
+      after: { description: 'The cursor of the answer before.', schema: uuid },
+      from: { description: 'Not ended before this time.', schema: instant },
+      to: { description: 'Not ended after this time.', schema: instant },
+      ...ofResource,
+      application_id: { description: 'Only calls of this application.', schema: uuid },
+      status: {
+        description: 'Only calls that were answered with this status.',
+        schema: { ...whole, minimum: 100, maximum: 599 },
+      },
+      trace_id: { description: 'Only calls with this trace id.', schema: text },
+    },
+  },
+  'GET /calls/{id}': {
+    id: 'getCall',
+    summary: 'Get a call',
+    answer: 'Call',
+  },
+  'GET /calls/summary': {
+    id: 'summarizeCalls',
+    summary: 'Count calls by minute, resource and outcome',
+    description:
+      'Exact: every call is counted, also one without an entry of its own in the list. The newest ' +
+      `minute comes first. At most ${summaryEntriesMax} entries are shown: \`truncated: true\` says that ` +
+      'older minutes are left out. A call is counted up to 10 seconds after its end.',
+    answer: 'CallSummary',
+    query: {
+      from: {
+        description: `The first minute. An hour before \`to\` by default, ${summaryHoursMax} hours at most.`,
+        schema: instant,
+      },
+      to: { description: 'The last minute. Now by default.', schema: instant },
+      ...ofResource,
+      resource: {
+        description: 'Only calls of this path, such as `/proxy` or `/tokens/{id}`.',
+        schema: text,
+      },
+    },
+  },
+};

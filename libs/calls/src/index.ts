@@ -1,0 +1,13 @@
+export { CallLog, callTokensMax, unknownPath, type EndedCall } from './call-log';
+export { callOutcomes } from './call-outcomes';
+export { latencyBoundsMs } from './call-summary';
+export {
+  callsById,
+  findCall,
+  findCallIds,
+  findSummary,
+  type CallQuery,
+  type CallRow,
+  type SummaryQuery,
+  type SummaryRow,
+} from './find-calls';
