@@ -105,6 +105,7 @@ export function sendProblem(
   const body = problemMember ? { [problemMember]: shown } : shown;
   sendJson(res, problem.status, body, {
     [traceHeader]: call.traceId,
+    ...call.originHeaders,
     ...(destinationStatus === undefined
       ? {}
       : { [destinationStatusHeader]: String(destinationStatus) }),

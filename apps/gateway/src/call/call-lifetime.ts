@@ -43,6 +43,7 @@ export function beginCall(
     answeredAt: undefined,
     destinationStatus: undefined,
     problem: undefined,
+    originHeaders: undefined,
     underWay: 2,
     room: undefined,
   };

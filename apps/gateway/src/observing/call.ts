@@ -1,6 +1,9 @@
 import type { Problem } from '@glovebox/problems';
 import type { Logger } from '@glovebox/service-host';
 
+/** The headers of an answer that tell a browser which page may read it. */
+export type OriginHeaders = Readonly<Record<string, string>>;
+
 export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
 
 /**
@@ -32,6 +35,8 @@ export interface Call {
   destinationStatus: number | undefined;
   /** Why it failed, also where the answer had begun before. Set by `recordProblem` alone. */
   problem: Problem | undefined;
+  /** Undefined: the answer is the same for every page. */
+  originHeaders: OriginHeaders | undefined;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */
   underWay: number;
   /** The call's part of what all calls share, given back when answer and work have ended. */

@@ -4,6 +4,7 @@ import type { Shares } from '@glovebox/shares';
 import { Application } from '../entities/application.entity';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { CreateSchema0000000000001 } from '../migrations/0001-create-schema';
+import { AddAllowedOrigins0000000000004 } from '../migrations/0004-add-allowed-origins';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -11,7 +12,7 @@ import { Tenant } from '../entities/tenant.entity';
 
 const entities = [Tenant, Application, ApplicationKey, ReactorFormula, Reactor, Proxy];
 
-export const migrations = [CreateSchema0000000000001];
+export const migrations = [CreateSchema0000000000001, AddAllowedOrigins0000000000004];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */
 export class SharedDataSource extends DataSource {
