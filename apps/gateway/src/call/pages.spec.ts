@@ -112,7 +112,7 @@ describe.each(paths)('a page that sends %s %s', (method, path) => {
       'access-control-allow-origin': shop,
       'access-control-allow-methods': method,
       'access-control-allow-headers': expect.stringMatching(
-        /^CONTENT-TYPE, SVC-API-KEY, BT-API-KEY, SVC-TRACE-ID, BT-TRACE-ID, SVC-IDEMPOTENCY-KEY, BT-IDEMPOTENCY-KEY/,
+        /^CONTENT-TYPE, SVC-API-KEY, BT-API-KEY, SVC-TRACE-ID, BT-TRACE-ID, SVC-IDEMPOTENCY-KEY, BT-IDEMPOTENCY-KEY(, [A-Z-]+)*, SVC-CLIENT-USER-AGENT, BT-CLIENT-USER-AGENT$/,
       ) as string,
       'access-control-max-age': '600',
     });

@@ -46,8 +46,10 @@ export class Pages {
     const allowed = (names: readonly string[]): string =>
       ['CONTENT-TYPE', ...names.flatMap((name) => headers.answerSpellingsOf(name))].join(', ');
     const exposed = [traceHeader, 'Retry-After', ...headers.answerSpellingsOf('unknown-members')];
+    const ofTokens = serviceHeaderNames.filter((name) => !name.startsWith('proxy-'));
     this.#tokens = {
-      allowHeaders: allowed(serviceHeaderNames.filter((name) => !name.startsWith('proxy-'))),
+      // Nothing reads the last. A published client sends it from every page.
+      allowHeaders: allowed([...ofTokens, 'client-user-agent']),
       exposeHeaders: exposed.join(', '),
     };
     this.#proxies = {
