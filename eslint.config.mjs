@@ -80,6 +80,7 @@ const testFiles = [
   '**/*.faults.ts',
   '**/*.soak.ts',
   '**/*.nodes.ts',
+  '**/*.clients.ts',
 ];
 
 /** The tables of runs and webhooks (docs/adr/0062-one-library-owns-runs-and-webhooks.md). */

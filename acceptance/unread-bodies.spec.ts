@@ -16,6 +16,7 @@ const asUser = `SVC-API-KEY: ${privateKey}\r\n${json}`;
 let destination: Receiver;
 let places: Awaited<ReturnType<typeof rawPlaces>>;
 let transformed: string;
+let asPage: string;
 
 beforeAll(async () => {
   destination = await startReceiver();
@@ -26,6 +27,13 @@ beforeAll(async () => {
     request_transform: { code: 'module.exports = async ({ args }) => args' },
   });
   transformed = `SVC-PROXY-KEY: ${String(proxy.key)}\r\n`;
+  const page = await create(product, '/applications', {
+    name: 'unread',
+    type: 'public',
+    permissions: ['token:create'],
+    allowed_origins: ['https://unread.example'],
+  });
+  asPage = `SVC-API-KEY: ${String(page.key)}\r\nOrigin: https://other.example\r\n${json}`;
 });
 afterAll(() => destination.close());
 
@@ -113,6 +121,7 @@ const doors: readonly (readonly [string, number, () => Door])[] = [
   ['the front door, with 5 MiB', 413, () => door(baseUrl, '/applications', asAdmin, 5 * MiB)],
   ['the front door without a key', 401, () => door(baseUrl, '/applications', json)],
   ['the front door, at no path', 404, () => door(baseUrl, '/none', asAdmin)],
+  ['the front door, to a page of another origin', 403, () => door(baseUrl, '/tokens', asPage)],
   ['the health of the gateway', 405, () => door(baseUrl, '/health/live', '')],
   ['the gateway, with two lengths', 400, () => door(baseUrl, '/proxy', 'Content-Length: 5\r\n')],
   ['the gateway, with a broken head', 400, () => door(baseUrl, '/proxy', 'no colon\r\n')],

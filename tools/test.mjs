@@ -9,6 +9,7 @@ npm test -- PROJECT …         build and the tests of these projects alone (e.g
                               arguments that begin with - go to Jest: npm test -- vault -t=masks
 npm run test:faults           **/*.faults.ts: what happens when processes and stores die
 npm run test:soak             **/*.soak.ts: long runs
+npm run test:clients          **/*.clients.ts: what needs a program that no bare machine has, such as Chromium
 node tools/test.mjs nodes     **/*.nodes.ts: what needs the npm registry, a part of npm run test:nodes
 
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
@@ -22,6 +23,7 @@ The last line is "N passed, N failed"; the exit code is 0 only when nothing fail
 const kinds = {
   faults: { testMatch: '**/*.faults.ts', minutes: 45 },
   soak: { testMatch: '**/*.soak.ts', minutes: 240 },
+  clients: { testMatch: '**/*.clients.ts', minutes: 20 },
   nodes: { testMatch: '**/*.nodes.ts', minutes: 20 },
 };
 

@@ -129,6 +129,12 @@ const creates = (path: string, of: (size: number) => object): Walk => ({
 const application = (of: (size: number) => object): Walk =>
   creates('/applications', (size) => ({ name: 'walked', type: 'private', ...of(size) }));
 
+const page = (of: (size: number) => string[]): Walk =>
+  application((size) => ({
+    ...{ type: 'public', permissions: ['token:create'] },
+    allowed_origins: of(size),
+  }));
+
 const formula = (of: (size: number) => object): Walk =>
   creates('/reactor-formulas', (size) => ({
     ...{ name: 'walked', type: 'private', code: 'module.exports = () => ({})' },
@@ -236,6 +242,12 @@ export const walks: Readonly<Record<string, Walk>> = {
       permissions: ['token:read'],
     })),
   })),
+  'resource-limits.allowedOriginsMax': page((size) =>
+    list(size, (at) => `https://page-${at}.example`),
+  ),
+  'resource-limits.originMax': page((size) => [
+    `https://${'a.'.repeat(size)}`.slice(0, size - 1) + 'b',
+  ]),
   'applications.dto.containerMax': application((size) => ({
     rules: [
       {

@@ -21,6 +21,7 @@ import { connectStores, observeDefinitions } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/caller';
+import { Pages } from './call/pages';
 import { CallRates } from './call/rates/call-rates';
 import type { GatewayConfig } from './config';
 import { Tunnels } from './connection/upgrade';
@@ -67,6 +68,7 @@ export interface GatewayContext {
   readonly tunnels: Tunnels;
   readonly keptOutcomes: KeptOutcomes;
   readonly rates: CallRates;
+  readonly pages: Pages;
   /** Marks a request that has passed this installation. */
   readonly hopMarker: string;
   readonly headers: ServiceHeaders;
@@ -165,6 +167,7 @@ export async function createGatewayContext(
     large_openings: vault.largeOpenings.shares,
     run_lines: waitingLines,
   });
+  const headers = new ServiceHeaders(config.HEADER_PREFIXES);
   const rates = new CallRates(config, queueRedis, onFault('calls were not counted together'));
   const runLog = new RunLog({ sql: database, sealer: stores.sealer, registry, logger });
   const callLog = new CallLog({ sql: database, registry, logger });
@@ -205,8 +208,9 @@ export async function createGatewayContext(
     tunnels: new Tunnels(),
     keptOutcomes: new KeptOutcomes(database, config.OUTCOME_BYTES_PER_TENANT),
     rates,
+    pages: new Pages({ headers, follower, keyHash }),
     hopMarker: hopMarkerOf(keyHash),
-    headers: new ServiceHeaders(config.HEADER_PREFIXES),
+    headers,
     async close() {
       rates.close();
       accessLog?.flush();

@@ -13,6 +13,8 @@ import {
 } from '@glovebox/wire';
 import { sendProblem } from './call/answers';
 import { admitCall } from './call/call-shares';
+import { withOriginHeaders } from './call/pages';
+import { CallerResponse } from './connection/caller-response';
 import { managementAnswerHeaders, managementHeaders } from './connection/forwarded-headers';
 import { admitBody, hasBody } from './connection/intake';
 import type { GatewayContext } from './context';
@@ -28,7 +30,7 @@ export type FrontDoor = (req: IncomingMessage, res: ServerResponse, call: Call) 
 
 /** Sends every path that is not the gateway's own to the management API. */
 export function createFrontDoor(
-  ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash'>,
+  ctx: Pick<GatewayContext, 'config' | 'headers' | 'shares' | 'follower' | 'keyHash' | 'pages'>,
 ): FrontDoor {
   const { config, headers } = ctx;
   const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
@@ -61,7 +63,9 @@ export function createFrontDoor(
   // breaks off.
   proxy.on('proxyRes', (answer, req, res) => {
     if (res.headersSent || res.destroyed) return void answer.destroy();
-    res.writeHead(answer.statusCode ?? 502, managementAnswerHeaders(answer.rawHeaders, headers));
+    const lines = managementAnswerHeaders(answer.rawHeaders, headers);
+    const call = res instanceof CallerResponse ? res.call : undefined;
+    res.writeHead(answer.statusCode ?? 502, call ? withOriginHeaders(lines, call) : lines);
     passOn(answer, new PacedAnswer(res, pace)).catch(() => res.destroy());
     // Node stops reading on both sides if the answer comes before the end of the body, and all
     // three would wait for each other. The rest of the body is dropped.
@@ -75,6 +79,7 @@ export function createFrontDoor(
 
   return async (req, res, call) => {
     try {
+      if (await ctx.pages.admitToManagement(req, res, call)) return;
       const owner = ownerOf(ctx, req);
       if (owner.isKnown) {
         call.tenantId = owner.tenantId;

@@ -120,6 +120,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         permissions,
         rules,
         expiresAt: null,
+        allowedOrigins: [],
         keys: [{ id: randomUUID(), hash: keyHash(key) }],
       };
       await define(definition);
@@ -162,6 +163,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         isolation: 'warm',
         timeoutMs: null,
         tls: null,
+        allowedOrigins: [],
         ...first,
       };
       await define(definition);

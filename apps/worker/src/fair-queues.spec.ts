@@ -144,6 +144,7 @@ async function tenant(): Promise<Tenant> {
     permissions: ['token:use'],
     rules: [],
     expiresAt: null,
+    allowedOrigins: [],
     keys: [{ id: randomUUID(), hash: actorId }],
   });
   await spec.define({

@@ -26,6 +26,7 @@ export async function startSpecRuns(worker: SpecWorker) {
     permissions: ['token:use'],
     rules: [],
     expiresAt: null,
+    allowedOrigins: [],
     keys: [{ id: randomUUID(), hash: randomUUID() }],
   };
   const formula: FormulaDefinition = {

@@ -39,6 +39,15 @@ describe('a payload of the log', () => {
     expect(versionOf('v2-proxy-with-required-steps.json')).toBe(2);
   });
 
+  it.each(['v1-application.json', 'v1-proxy.json'])(
+    'has no origins if it was written before there were any: %s',
+    (file) => {
+      const text = readFileSync(join(golden, file), 'utf8');
+      expect(text).not.toContain('allowedOrigins');
+      expect(parseDefinition(text)).toMatchObject({ allowedOrigins: [] });
+    },
+  );
+
   it('is refused in a version that this release does not know', () => {
     expect(() => parseDefinition('{"v":999,"definition":{}}')).toThrow(UnknownPayloadVersion);
   });

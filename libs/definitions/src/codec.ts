@@ -1,5 +1,10 @@
 import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
-import { isRequired, type Definition, type ProxyDefinition } from './definition';
+import {
+  isRequired,
+  type ApplicationDefinition,
+  type Definition,
+  type ProxyDefinition,
+} from './definition';
 
 /**
  * The version of the payload's shape. A change that old readers would misread raises it. Each
@@ -44,7 +49,8 @@ export function openDefinition(
 export function parseDefinition(text: string): Definition {
   const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
   if (!readable.includes(v)) throw new UnknownPayloadVersion(v);
-  return definition.kind === 'proxy' ? completed(definition) : definition;
+  if (definition.kind === 'proxy') return completedProxy(definition);
+  return definition.kind === 'application' ? completedApplication(definition) : definition;
 }
 
 /** An older process would run a required step as one that may be skipped. */
@@ -54,12 +60,22 @@ function versionOf(definition: Definition): number {
   return steps.some(isRequired) ? payloadVersions.requiredSteps : payloadVersions.first;
 }
 
-/** Adds members that an old payload lacks. */
-function completed(
-  proxy: Partial<ProxyDefinition> & Omit<ProxyDefinition, 'tls' | 'requestSteps' | 'responseSteps'>,
+type Lacking<Whole, Later extends keyof Whole> = Omit<Whole, Later> & Partial<Pick<Whole, Later>>;
+
+// Each adds the members that an old payload lacks.
+
+function completedProxy(
+  proxy: Lacking<ProxyDefinition, 'tls' | 'requestSteps' | 'responseSteps' | 'allowedOrigins'>,
 ): ProxyDefinition {
-  const { tls = null, requestSteps = [], responseSteps = [] } = proxy;
-  return { ...proxy, tls, requestSteps, responseSteps };
+  const { tls = null, requestSteps = [], responseSteps = [], allowedOrigins = [] } = proxy;
+  return { ...proxy, tls, requestSteps, responseSteps, allowedOrigins };
+}
+
+function completedApplication(
+  application: Lacking<ApplicationDefinition, 'allowedOrigins'>,
+): ApplicationDefinition {
+  const { allowedOrigins = [] } = application;
+  return { ...application, allowedOrigins };
 }
 
 function placeOf(entry: { kind: string; id: string; tenantId: string }): Place {

@@ -20,6 +20,8 @@ export interface ApplicationDefinition {
   readonly permissions: readonly Permission[];
   readonly rules: readonly AccessRule[];
   readonly expiresAt: string | null;
+  /** Pages of these origins alone may use its keys. Empty: no page may read what it is answered. */
+  readonly allowedOrigins: readonly string[];
   readonly keys: readonly { readonly id: string; readonly hash: string }[];
 }
 
@@ -136,6 +138,8 @@ export interface ProxyDefinition {
   readonly timeoutMs: number | null;
   /** TLS settings of connections to the destination, beyond the defaults. */
   readonly tls: TlsDefinition | null;
+  /** Pages of these origins alone may call it. Empty: the destination decides. */
+  readonly allowedOrigins: readonly string[];
 }
 
 /** A resource at run time: all that the data plane needs of it, and nothing else. */

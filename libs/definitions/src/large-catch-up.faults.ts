@@ -37,6 +37,7 @@ const application = (): ApplicationDefinition => ({
   permissions: ['token:use', 'token:read'],
   rules: [],
   expiresAt: null,
+  allowedOrigins: [],
   keys: [{ id: randomUUID(), hash: randomUUID() + randomUUID() }],
 });
 
@@ -57,6 +58,7 @@ const proxy = (): ProxyDefinition => ({
   isolation: 'warm',
   timeoutMs: null,
   tls: null,
+  allowedOrigins: [],
 });
 
 async function fill(): Promise<void> {

@@ -7,12 +7,15 @@ import type {
   DefinitionOf,
   ProxyDefinition,
 } from './definition';
+import { ListedOrigins } from './listed-origins';
 
 /** All definitions as of one version of the log. Look-ups ask nobody. */
 export class DefinitionSnapshot {
   readonly #byId = new Map<string, Definition>();
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
   readonly #proxyByKeyHash = new Map<string, ProxyDefinition>();
+  readonly #originsOfApplications = new ListedOrigins(hasExpired);
+  readonly #originsOfProxies = new ListedOrigins(() => false);
   readonly #unreadable = new Set<string>();
   #revision = 0;
 
@@ -37,6 +40,16 @@ export class DefinitionSnapshot {
   principalByKeyHash(hash: string): Principal | undefined {
     const application = this.#applicationByKeyHash.get(hash);
     return application && principalOf(application);
+  }
+
+  /** Whether a public application that has not expired lists the origin. */
+  isOriginOfApplication(origin: string): boolean {
+    return this.#originsOfApplications.has(origin);
+  }
+
+  /** Whether a proxy that admits anonymous callers lists the origin. */
+  isOriginOfProxy(origin: string): boolean {
+    return this.#originsOfProxies.has(origin);
   }
 
   /** An application as it acts now. Undefined where it is gone or has expired. */
@@ -66,8 +79,12 @@ export class DefinitionSnapshot {
   set(definition: Definition): void {
     this.delete(definition.kind, definition.id);
     this.#byId.set(name(definition.kind, definition.id), definition);
-    if (definition.kind === 'proxy') this.#proxyByKeyHash.set(definition.keyHash, definition);
+    if (definition.kind === 'proxy') {
+      this.#proxyByKeyHash.set(definition.keyHash, definition);
+      this.#originsOfProxies.add(definition);
+    }
     if (definition.kind === 'application') {
+      this.#originsOfApplications.add(definition);
       for (const { hash } of definition.keys) this.#applicationByKeyHash.set(hash, definition);
     }
   }
@@ -78,8 +95,12 @@ export class DefinitionSnapshot {
     const definition = this.#byId.get(name(kind, id));
     if (!definition) return;
     this.#byId.delete(name(kind, id));
-    if (definition.kind === 'proxy') this.#proxyByKeyHash.delete(definition.keyHash);
+    if (definition.kind === 'proxy') {
+      this.#proxyByKeyHash.delete(definition.keyHash);
+      this.#originsOfProxies.remove(definition);
+    }
     if (definition.kind === 'application') {
+      this.#originsOfApplications.remove(definition);
       for (const { hash } of definition.keys) this.#applicationByKeyHash.delete(hash);
     }
   }
@@ -87,9 +108,12 @@ export class DefinitionSnapshot {
 
 /** The principal of an application. Undefined once it has expired. */
 export function principalOf(application: ApplicationDefinition): Principal | undefined {
-  const { id, tenantId, type, permissions, rules, expiresAt } = application;
-  if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) return undefined;
+  if (hasExpired(application)) return undefined;
+  const { id, tenantId, type, permissions, rules } = application;
   return { applicationId: id, tenantId, type, permissions, rules };
 }
+
+const hasExpired = ({ expiresAt }: ApplicationDefinition): boolean =>
+  expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 
 const name = (kind: DefinitionKind, id: string): string => `${kind}:${id}`;

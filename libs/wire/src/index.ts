@@ -1,4 +1,4 @@
-export { headerKinds } from './header-kinds';
+export { headerKinds, serviceHeaderNames } from './header-kinds';
 export { isInstant } from './instant';
 export { jsonDepthMax, jsonValuesMax, type FreeMembers } from './json-scanner';
 export { isJsonObject, numberOf, type JsonObject } from './json-values';

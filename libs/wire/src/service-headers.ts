@@ -42,6 +42,11 @@ export class ServiceHeaders {
     return this.#prefixes.map((prefix) => prefix + name);
   }
 
+  /** A header of our answers under each prefix: SVC-NAME first, then its aliases. */
+  answerSpellingsOf(name: string): readonly string[] {
+    return this.#prefixes.map((prefix) => `${prefix}${name}`.toUpperCase());
+  }
+
   /** Whether a lower-cased header is ours. No destination sees it then. */
   isOurs(lowerName: string): boolean {
     return (this.kinds.kindsOf(lowerName) & headerKinds.ours) !== 0;

@@ -106,6 +106,7 @@ export function sendProblem(
   call.answerBytes = Buffer.byteLength(text);
   sendText(res, problem.status, text, {
     [traceHeader]: call.traceId,
+    ...call.originHeaders,
     ...(destinationStatus === undefined
       ? {}
       : { [destinationStatusHeader]: String(destinationStatus) }),

@@ -55,6 +55,7 @@ export function beginCall(
     requestRunId: undefined,
     responseRunId: undefined,
     isPassedOn: false,
+    originHeaders: undefined,
     underWay: 2,
     room: undefined,
   };

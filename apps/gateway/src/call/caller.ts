@@ -14,6 +14,7 @@ import { Problem } from '@glovebox/problems';
 import type { KeyHash } from '@glovebox/seal';
 import type { ServiceHeaders } from '@glovebox/wire';
 import type { Call } from '../observing/call';
+import type { Pages } from './pages';
 import type { CallRates } from './rates/call-rates';
 
 /**
@@ -67,6 +68,7 @@ interface KeyLookup {
 }
 
 interface ProxyLookup extends KeyLookup {
+  readonly pages: Pages;
   readonly egress: Egress;
 }
 
@@ -125,6 +127,15 @@ export function findProxy(
   return ephemeralProxy(ctx, req, definitions, url, call);
 }
 
+export function proxyOfKey(
+  ctx: KeyLookup,
+  definitions: DefinitionSnapshot,
+  key: string | undefined,
+): ProxyDefinition | undefined {
+  if (key === undefined) return undefined;
+  return findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash))?.owner;
+}
+
 function storedProxy(
   ctx: ProxyLookup,
   req: IncomingMessage,
@@ -132,10 +143,10 @@ function storedProxy(
   key: string | undefined,
   call: Call,
 ): ProxyCall {
+  const proxy = proxyOfKey(ctx, definitions, key);
+  ctx.pages.admitToProxy(req, definitions, proxy, call);
   if (key === undefined) throw missingProxyKey(req.rawHeaders);
-  const found = findByKey(ctx, key, isProxyKey, (hash) => definitions.proxyByKeyHash(hash));
-  if (!found) throw unknownProxy(key);
-  const proxy = found.owner;
+  if (!proxy) throw unknownProxy(key);
   if (!proxy.requireAuth && ctx.headers.read(req, 'api-key') === undefined) {
     call.tenantId = proxy.tenantId;
     call.proxyId = proxy.id;
@@ -185,6 +196,7 @@ function ephemeralProxy(
     applicationId: null,
     configuration: {},
     tls: null,
+    allowedOrigins: [],
     isolation: 'warm',
     timeoutMs: null,
   };

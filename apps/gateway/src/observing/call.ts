@@ -2,6 +2,9 @@ import { callTokensMax, type EndedCall } from '@glovebox/calls';
 import type { Problem } from '@glovebox/problems';
 import type { Logger } from '@glovebox/service-host';
 
+/** The headers of an answer that tell a browser which page may read it. */
+export type OriginHeaders = Readonly<Record<string, string>>;
+
 export type RouteName = 'proxy' | 'react' | 'live' | 'ready' | 'management';
 
 /**
@@ -45,6 +48,8 @@ export interface Call extends EndedCall {
   responseRunId: string | undefined;
   /** Another server has the call, and logs it. */
   isPassedOn: boolean;
+  /** Undefined: the answer is the same for every page. */
+  originHeaders: OriginHeaders | undefined;
   /** Counts the answer and the work for it. A caller that leaves ends only the answer. */
   underWay: number;
   /** The call's part of what all calls share, given back when answer and work have ended. */

@@ -13,6 +13,7 @@ import type { ServiceHeaders } from '@glovebox/wire';
 import { callerHasLeft } from '../call/call-shares';
 import type { ProxyDecision } from '../call/caller';
 import { recordProblem } from '../call/failures';
+import { withOriginHeaders } from '../call/pages';
 import type { CallerResponse, UnderWay } from '../connection/caller-response';
 import { deadlines, type Limited } from '../connection/deadlines';
 import {
@@ -389,8 +390,9 @@ class AnswerToCaller implements AnswerTaker {
   constructor(private readonly answer: StreamedAnswer) {}
 
   headersOf(status: number, raw: string[]): string[] {
-    const { headers, steps, ours } = this.answer;
-    const changed = headersAfter(steps, answeredHeaders(raw, ours, status), ours);
+    const { headers, steps, ours, call } = this.answer;
+    const stepped = headersAfter(steps, answeredHeaders(raw, ours, status), ours);
+    const changed = withOriginHeaders(stepped, call);
     changed.push(...headers, destinationStatusHeader, String(status));
     return changed;
   }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Principal } from '@glovebox/access';
-import { Decision } from '@glovebox/definitions';
+import { Decision, type DefinitionSnapshot } from '@glovebox/definitions';
 import { hopHeader } from '@glovebox/egress';
 import { Problem } from '@glovebox/problems';
 import { traceHeader } from '@glovebox/wire';
 import { admitCall, type Room } from '../call/call-shares';
-import { findProxy, type InvokedProxy, type ProxyDecision } from '../call/caller';
+import { findProxy, proxyOfKey, type InvokedProxy, type ProxyDecision } from '../call/caller';
 import { isUpgrade, type CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { forwardedHeaders } from '../connection/forwarded-headers';
@@ -43,6 +43,7 @@ export async function handleProxy(
 ): Promise<void> {
   const { suffix, query, key } = readTarget(ctx, req);
   const definitions = ctx.follower.fresh() ?? (await ctx.follower.current());
+  if (req.method === 'OPTIONS' && answersPreflight(ctx, req, res, definitions, key, call)) return;
   const decision = new Decision(ctx.follower, definitions, {
     find: (now) => findProxy(ctx, req, now, key, call),
     parts: ['proxy', 'caller'],
@@ -91,6 +92,19 @@ export async function handleProxy(
   if (!answer) return;
   const transforming = { ...received, opened: prepared.opened };
   await sendMade(ctx, await transformAnswer(ctx, transforming, answer), received);
+}
+
+/** False where the preflight is the destination's to answer, or is none. */
+function answersPreflight(
+  ctx: GatewayContext,
+  req: CallerRequest,
+  res: CallerResponse,
+  definitions: DefinitionSnapshot,
+  key: string | undefined,
+  call: Call,
+): boolean {
+  const proxy = proxyOfKey(ctx, definitions, key);
+  return ctx.pages.preflightOfProxy(req, res, definitions, proxy, call);
 }
 
 interface Target {

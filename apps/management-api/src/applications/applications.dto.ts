@@ -25,6 +25,7 @@ import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { givenValues, readListQuery, type ListQuery } from '../lists/listing';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
+import { AllowedOrigins } from '../validation/allowed-origins';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 import { descriptionMax, listEntriesMax, nameMax } from '../validation/resource-limits';
 import type { Application } from '../entities/application.entity';
@@ -86,6 +87,11 @@ class ApplicationInput {
   @IsOptional()
   @IsInstant()
   expires_at?: string;
+
+  /** Of a public application alone. */
+  @IsOptional()
+  @AllowedOrigins()
+  allowed_origins?: string[];
 }
 
 export class CreateApplication extends ApplicationInput {
@@ -152,6 +158,7 @@ export interface ApplicationResponse extends Stamps {
   permissions: Permission[];
   rules: RuleResponse[];
   expires_at?: string;
+  allowed_origins?: string[];
   key?: string;
 }
 
@@ -165,8 +172,8 @@ interface RuleResponse {
 
 /** The document that a PUT would take to leave the application as it is. */
 export function toApplicationInput(row: Application): Record<string, unknown> {
-  const { name, type, permissions, rules, expiresAt } = row;
-  return { name, type, permissions, rules, expires_at: expiresAt?.toISOString() };
+  const { name, type, permissions, rules, expiresAt, allowedOrigins: allowed_origins } = row;
+  return { name, type, permissions, rules, expires_at: expiresAt?.toISOString(), allowed_origins };
 }
 
 export function toApplicationResponse(row: Application, answer: Answer): ApplicationResponse {
@@ -184,6 +191,7 @@ export function toApplicationResponse(row: Application, answer: Answer): Applica
       permissions: [...rule.permissions],
     })),
     ...(row.expiresAt ? { expires_at: row.expiresAt.toISOString() } : {}),
+    ...(row.allowedOrigins.length > 0 ? { allowed_origins: row.allowedOrigins } : {}),
     ...toStamps(row, answer),
   };
 }

@@ -29,7 +29,7 @@ export class ApplicationsService {
   constructor(@Context() private readonly ctx: ManagementContext) {}
 
   async create(author: Author, input: CreateApplication): Promise<ApplicationResponse> {
-    checkPermissions(input.type, input);
+    checkGrants(input.type, input);
     return change(this.ctx, author, 'create', async (manager) => {
       const { application, key, definition } = await issueApplication(this.ctx, manager, author, {
         type: input.type,
@@ -97,7 +97,7 @@ async function replace(
   if (input.type !== undefined && input.type !== type) {
     throw invalid({ type: [`must be ${type}: the type of an application cannot be changed`] });
   }
-  checkPermissions(type, input);
+  checkGrants(type, input);
   Object.assign(application, columnsOf(input), modifiedNow(author));
   await keepManager(manager, application, () => manager.save(application));
   const keys = await manager.findBy(ApplicationKey, { tenantId, applicationId: id });
@@ -108,7 +108,8 @@ async function replace(
 }
 
 /** The columns that a document sets, with defaults for the members that it omits. */
-function columnsOf({ name, permissions = [], rules = [], expires_at }: UpdateApplication) {
+function columnsOf(input: UpdateApplication) {
+  const { name, permissions = [], rules = [], expires_at, allowed_origins = [] } = input;
   return {
     name,
     permissions: [...new Set(permissions)],
@@ -120,13 +121,14 @@ function columnsOf({ name, permissions = [], rules = [], expires_at }: UpdateApp
       permissions: [...new Set(rule.permissions)],
     })),
     expiresAt: expires_at === undefined ? null : new Date(expires_at),
+    allowedOrigins: allowed_origins,
   };
 }
 
-/** Requires at least one permission or rule, and refuses permissions that the type may not hold. */
-function checkPermissions(
+/** Requires at least one permission or rule, and refuses what the type may not hold. */
+function checkGrants(
   type: ApplicationType,
-  { permissions = [], rules = [] }: Pick<UpdateApplication, 'permissions' | 'rules'>,
+  { permissions = [], rules = [], allowed_origins = [] }: UpdateApplication,
 ): void {
   const errors: Record<string, string[]> = {};
   const check = (path: string, wanted: readonly Permission[]): void => {
@@ -140,6 +142,9 @@ function checkPermissions(
   rules.forEach((rule, index) => check(`rules.${index}.permissions`, rule.permissions));
   if (permissions.length === 0 && rules.length === 0) {
     errors.permissions = ['must not be empty unless there are rules'];
+  }
+  if (allowed_origins.length > 0 && type !== 'public') {
+    errors.allowed_origins = ['can be held by an application of type public only'];
   }
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }

@@ -103,6 +103,124 @@ describe('POST /applications', () => {
   });
 });
 
+describe('allowed_origins', () => {
+  const page = { name: 'Page', type: 'public', permissions: ['token:create'] };
+  const listed = (allowed_origins: unknown) => ({ ...page, allowed_origins });
+  const errorsOf = ({ body }: { body: unknown }): unknown => (body as { errors?: object }).errors;
+
+  it('are kept as they were sent, shown, replaced, patched and removed', async () => {
+    const origins = ['https://shop.example', 'https://shop.example:8443', 'http://localhost:3000'];
+    const { id } = await api.made<{ id: string }>('/applications', listed(origins));
+    const shown = async () =>
+      ((await api.get(`/applications/${id}`)).body as { allowed_origins?: string[] })
+        .allowed_origins;
+    expect(await shown()).toEqual(origins);
+    const patch = (change: object) => api.patch(`/applications/${id}`, change);
+    expect((await patch({ name: 'Other' })).status).toBe(204);
+    expect(await shown()).toEqual(origins);
+    expect((await patch({ allowed_origins: ['https://a.example'] })).status).toBe(204);
+    expect(await shown()).toEqual(['https://a.example']);
+    expect((await patch({ allowed_origins: null })).status).toBe(204);
+    expect(await shown()).toBeUndefined();
+    const put = await api.put(`/applications/${id}`, listed(['https://b.example']));
+    expect(put.body).toMatchObject({ allowed_origins: ['https://b.example'] });
+    expect((await api.put(`/applications/${id}`, page)).status).toBe(200);
+    expect(await shown()).toBeUndefined();
+  });
+
+  it('are in force with the answer', async () => {
+    const origin = 'https://in-force.example';
+    const { id } = await api.made<{ id: string }>('/applications', listed([origin]));
+    const { follower } = api.ctx.definitions;
+    expect((await follower.current()).isOriginOfApplication(origin)).toBe(true);
+    await api.patch(`/applications/${id}`, { allowed_origins: [] });
+    expect((await follower.current()).isOriginOfApplication(origin)).toBe(false);
+    await api.patch(`/applications/${id}`, { allowed_origins: [origin] });
+    expect((await follower.current()).isOriginOfApplication(origin)).toBe(true);
+    await api.delete(`/applications/${id}`);
+    expect((await follower.current()).isOriginOfApplication(origin)).toBe(false);
+  });
+
+  it('may be empty on every type, and set on public applications alone', async () => {
+    for (const type of ['private', 'management', 'public']) {
+      const permissions = type === 'management' ? ['proxy:read'] : ['token:create'];
+      const one = (allowed_origins: string[]) =>
+        api.post('/applications', { name: type, type, permissions, allowed_origins });
+      expect((await one([])).status).toBe(201);
+      const some = await one(['https://a.example']);
+      expect(some.status).toBe(type === 'public' ? 201 : 400);
+      if (type === 'public') continue;
+      expect(errorsOf(some)).toEqual({
+        allowed_origins: ['can be held by an application of type public only'],
+      });
+    }
+  });
+
+  it.each([
+    'https://xn--mnchen-3ya.example',
+    'https://a_b.example',
+    'https://192.0.2.1',
+    'https://[2001:db8::1]:8443',
+    'http://127.0.0.1:5173',
+    'http://[::1]:5173',
+    'http://localhost',
+    `https://${`${'a'.repeat(30)}.`.repeat(6)}b`,
+  ])('may be %s', async (origin) => {
+    expect((await api.post('/applications', listed([origin]))).status).toBe(201);
+  });
+
+  it.each([
+    '*',
+    'null',
+    '',
+    'shop.example',
+    'https://',
+    'https://*.example',
+    'https://shop.example/',
+    'https://shop.example/pay',
+    'https://shop.example?',
+    'https://shop.example.',
+    'https://Shop.example',
+    'HTTPS://shop.example',
+    'https://shop.example:443',
+    'https://shop.example:0443',
+    'https://shop.example:99999',
+    'http://localhost:80',
+    'http://shop.example',
+    'http://localhost.example',
+    'http://127.0.0.2',
+    'https://a@shop.example',
+    'https://münchen.example',
+    'https://0x7f.1',
+    'https://[2001:DB8::1]',
+    'https://shop.example\r\nX: y',
+    'https://a.example, https://b.example',
+    'capacitor://localhost',
+    `https://${'a.'.repeat(100)}b`,
+    7,
+    null,
+    {},
+  ])('may not be %j', async (origin) => {
+    const refused = await api.post('/applications', listed(['https://fine.example', origin]));
+    expect(refused.status).toBe(400);
+    const list = typeof origin === 'string' ? 'has at position 2 no origin' : 'must be a list of';
+    expect(errorsOf(refused)).toEqual({
+      allowed_origins: [expect.stringContaining(list) as string],
+    });
+    expect(refused.text).not.toContain('X: y');
+  });
+
+  it.each<[unknown, string]>([
+    ['https://a.example', 'must be a list of strings'],
+    [Array.from({ length: 21 }, (_, n) => `https://a${n}.example`), 'must have at most 20 entries'],
+    [['https://a.example', 'https://a.example'], 'must not have the same origin twice'],
+  ])('may not be %j', async (origins, error) => {
+    expect(errorsOf(await api.post('/applications', listed(origins)))).toEqual({
+      allowed_origins: [error],
+    });
+  });
+});
+
 describe('GET /applications/{id}', () => {
   it('answers 200 with what was created and who changed it last, without a key', async () => {
     const { key: _, ...made } = (await api.post('/applications', input)).body as {

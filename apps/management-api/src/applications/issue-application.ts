@@ -22,6 +22,7 @@ interface NewApplication {
   readonly permissions: Permission[];
   readonly rules?: AccessRule[];
   readonly expiresAt?: Date | null;
+  readonly allowedOrigins?: string[];
 }
 
 /** Creates an application with its first key. Only the result holds the key. */
@@ -38,6 +39,7 @@ export async function issueApplication(
     permissions: input.permissions,
     rules: input.rules ?? [],
     expiresAt: input.expiresAt ?? null,
+    allowedOrigins: input.allowedOrigins ?? [],
   });
   await manager.insert(Application, application);
   const { key, row } = await issueKey(ctx, manager, author, application.id);
@@ -83,7 +85,7 @@ export function toApplicationDefinition(
   application: Application,
   keys: readonly ApplicationKey[],
 ): ApplicationDefinition {
-  const { id, tenantId, type, permissions, rules, expiresAt } = application;
+  const { id, tenantId, type, permissions, rules, expiresAt, allowedOrigins } = application;
   return {
     kind: 'application',
     id,
@@ -92,6 +94,7 @@ export function toApplicationDefinition(
     permissions,
     rules,
     expiresAt: expiresAt?.toISOString() ?? null,
+    allowedOrigins,
     keys: keys.map((key) => ({ id: key.id, hash: key.keyHash })),
   };
 }

@@ -20,4 +20,7 @@ export class Application extends Resource {
 
   @Column({ type: 'timestamptz', name: 'expires_at', precision: 3, nullable: true })
   expiresAt!: Date | null;
+
+  @Column('text', { array: true, name: 'allowed_origins', default: () => "'{}'" })
+  allowedOrigins!: string[];
 }

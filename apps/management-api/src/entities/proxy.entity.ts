@@ -58,4 +58,7 @@ export class Proxy extends Resource {
 
   @Column('integer', { name: 'timeout_ms', nullable: true })
   timeoutMs!: number | null;
+
+  @Column('text', { array: true, name: 'allowed_origins', default: () => "'{}'" })
+  allowedOrigins!: string[];
 }

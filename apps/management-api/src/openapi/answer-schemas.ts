@@ -63,6 +63,11 @@ const rule = object({
   permissions: listOf(oneOf(permissions)),
 });
 
+const allowedOrigins: Schema = {
+  ...listOf(text),
+  description: 'The origins of the pages in browsers that may call. Left out where there are none.',
+};
+
 const application: Members = {
   always: {
     id: uuid,
@@ -72,7 +77,7 @@ const application: Members = {
     permissions: listOf(oneOf(permissions)),
     rules: listOf(rule),
   },
-  sometimes: { expires_at: instant },
+  sometimes: { expires_at: instant, allowed_origins: allowedOrigins },
   example: {
     id: example.application,
     tenant_id: example.tenant,
@@ -189,6 +194,7 @@ const proxy: Members = {
     timeout_ms: whole,
     client_certificate: object({ certificate: text }),
     certificate_authority: text,
+    allowed_origins: allowedOrigins,
   },
   example: {
     id: example.id,

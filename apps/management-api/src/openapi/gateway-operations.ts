@@ -75,7 +75,8 @@ function proxy(method: string, suffix: string): Schema {
     description:
       'Expressions in path, query, headers and body are replaced before the call is forwarded. A ' +
       'proxy with `require_auth` needs an API key with `token:use`. Answers of the destination ' +
-      'are passed on, whatever their status, with `SVC-PROXY-DESTINATION-STATUS`.',
+      'are passed on, whatever their status, with `SVC-PROXY-DESTINATION-STATUS`. A proxy with ' +
+      '`allowed_origins` refuses other origins with 403, and answers preflights itself.',
     security: [{ apiKey: [] }, {}],
     ...(hasBody ? { requestBody: { content: { '*/*': { schema: {} } } } } : {}),
     responses: {

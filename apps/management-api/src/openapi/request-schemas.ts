@@ -1,6 +1,6 @@
 import type { StringMapRule } from '../validation/decorators';
 import { membersOf, type Dto, type DtoMember, type Rule } from '../validation/dto-members';
-import { mapMembersMax, mapValueMax } from '../validation/resource-limits';
+import { mapMembersMax, mapValueMax, originMax } from '../validation/resource-limits';
 import { flag, instant, oneOf, ref, text, uuid, whole, type Schema, type Schemas } from './schema';
 import { requestSteps, responseSteps } from './step-schemas';
 
@@ -22,6 +22,8 @@ const keywords: Readonly<Record<string, (...args: never[]) => Schema>> = {
   max: (maximum: number) => ({ maximum }),
   arrayMinSize: (minItems: number) => ({ minItems }),
   arrayMaxSize: (maxItems: number) => ({ maxItems }),
+  isOrigin: () => ({ ...text, maxLength: originMax }),
+  arrayUnique: () => ({ uniqueItems: true }),
   // The schema comes from the class of the member.
   isObject: () => ({}),
   // No keyword expresses these.

@@ -4,13 +4,18 @@ import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { json, oneOf, text } from './schema';
 
+const forPages =
+  'Pages in browsers may call it with a key of a public application whose `allowed_origins` lists ' +
+  'them: the answer then has `Access-Control-Allow-Origin`. A page that is not listed gets 403.';
+
 export const tokenOperations: Readonly<Record<string, OperationText>> = {
   'POST /tokens': {
     id: 'createToken',
     summary: 'Create a token',
     description:
       'With `deduplicate_token`, the answer is an existing token with the same fingerprint, if ' +
-      'the caller may read one.',
+      'the caller may read one. ' +
+      forPages,
     answer: 'CreatedToken',
     otherwise: {
       status: 200,
@@ -68,7 +73,8 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     description:
       'Mask, fingerprint and indexes are computed again. New expressions over unchanged data ' +
       'need a rule that reveals under this permission. A move to another container needs the ' +
-      'permission on both containers, and the new one may not show the caller more.',
+      'permission on both containers, and the new one may not show the caller more. ' +
+      forPages,
     patches: TokenChange,
     answer: 'Token',
     body: { metadata: { order: null, customer: '12' }, expires_at: '2030-01-31T12:00:00Z' },
@@ -80,7 +86,8 @@ export const tokenOperations: Readonly<Record<string, OperationText>> = {
     description:
       'At most 1,000 tokens, from a document of at most 100,000 values. Strings, numbers and ' +
       'booleans become ids of tokens. Objects with `data` and a known `type` become tokens. null ' +
-      'and the shape of everything else stay.',
+      'and the shape of everything else stay. ' +
+      forPages,
     takes: json,
     answer: json,
     errors: [410],

@@ -120,6 +120,7 @@ describe('PUT /proxies/{id}', () => {
       isolation: 'warm',
       timeoutMs: null,
       tls: null,
+      allowedOrigins: [],
     });
   });
 

@@ -19,6 +19,7 @@ import { ActingInput } from '../applications/applications.dto';
 import { configurationBytesMax, type Configuration } from '../code/configuration';
 import { Code, RuntimeName, toEndOfLife } from '../code/code-members';
 import { toStamps, type Answer, type Stamps } from '../changes/created-and-modified';
+import { AllowedOrigins } from '../validation/allowed-origins';
 import {
   IsAnyJson,
   IsStringMap,
@@ -126,6 +127,11 @@ export class ProxyInput extends ActingInput {
   @TextLength(1, authorityPemMax)
   @WithoutNul()
   certificate_authority?: string;
+
+  /** Only with `require_auth: false`. */
+  @IsOptional()
+  @AllowedOrigins()
+  allowed_origins?: string[];
 }
 
 export interface ProxyResponse extends Stamps {
@@ -147,6 +153,7 @@ export interface ProxyResponse extends Stamps {
   /** The private key is never shown again. */
   client_certificate?: { certificate: string };
   certificate_authority?: string;
+  allowed_origins?: string[];
 }
 
 /** The sealed columns of a row, opened. */
@@ -181,6 +188,7 @@ export function toProxyInput(row: Proxy, { configuration, tls, steps }: OpenedCo
       ? { certificate: tls.certificate, private_key: tls.privateKey }
       : null,
     certificate_authority: tls?.authority,
+    allowed_origins: row.allowedOrigins,
   };
 }
 
@@ -201,6 +209,7 @@ export function toProxyResponse(row: Proxy, opened: OpenedColumns, answer: Answe
     isolation: row.isolation,
     ...(row.timeoutMs === null ? {} : { timeout_ms: row.timeoutMs }),
     ...(opened.tls ? toTlsMembers(opened.tls) : {}),
+    ...(row.allowedOrigins.length > 0 ? { allowed_origins: row.allowedOrigins } : {}),
     ...toStamps(row, answer),
   };
 }

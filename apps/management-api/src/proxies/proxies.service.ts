@@ -135,11 +135,15 @@ export class ProxiesService {
     if (tokenizes(steps) && applicationId === null) {
       throw invalid({ 'application.id': ['is required by a step that tokenizes'] });
     }
+    const { require_auth = true, allowed_origins = [] } = input;
+    if (require_auth && allowed_origins.length > 0) {
+      throw invalid({ allowed_origins: ['must be left out unless require_auth is false'] });
+    }
     const hasSteps = steps.requestSteps.length + steps.responseSteps.length > 0;
     const columns = {
       name: input.name,
       destinationUrl: input.destination_url,
-      requireAuth: input.require_auth ?? true,
+      requireAuth: require_auth,
       detokenize: input.detokenize ?? true,
       requestTransform: toTransformEntry(input.request_transform),
       responseTransform: toTransformEntry(input.response_transform),
@@ -151,6 +155,7 @@ export class ProxiesService {
       steps: hasSteps ? await sealSteps(sealer, placeOf(proxy, 'steps'), steps) : null,
       isolation: input.isolation ?? 'warm',
       timeoutMs: input.timeout_ms ?? null,
+      allowedOrigins: allowed_origins,
     };
     return { columns, secrets: { configuration, tls, steps } };
   }
@@ -217,6 +222,7 @@ function toProxyDefinition(
     isolation: proxy.isolation,
     timeoutMs: proxy.timeoutMs,
     tls,
+    allowedOrigins: proxy.allowedOrigins,
   };
 }
 

@@ -136,6 +136,35 @@ describe('GET /proxies/{id}', () => {
   });
 });
 
+describe('allowed_origins', () => {
+  const origins = ['https://shop.example'];
+  const open = { require_auth: false, allowed_origins: origins };
+
+  it('are kept, patched and removed on a proxy that admits anonymous callers', async () => {
+    const made = await api.made<{ id: string }>('/proxies', { ...input, ...open });
+    expect(made).toMatchObject(open);
+    const path = `/proxies/${made.id}`;
+    const change = async (patch: object) => (await api.patch(path, patch)).status;
+    expect(await change({ name: 'Other' })).toBe(204);
+    expect((await api.get(path)).body).toMatchObject(open);
+    expect((await api.ctx.definitions.follower.current()).isOriginOfProxy(origins[0] ?? '')).toBe(
+      true,
+    );
+    expect(await change({ require_auth: true })).toBe(400);
+    expect(await change({ require_auth: true, allowed_origins: null })).toBe(204);
+    expect((await api.get(path)).body).not.toHaveProperty('allowed_origins');
+  });
+
+  it.each([
+    [{ allowed_origins: origins }, 'must be left out unless require_auth is false'],
+    [{ ...open, require_auth: true }, 'must be left out unless require_auth is false'],
+    [{ ...open, allowed_origins: ['https://shop.example/'] }, text],
+  ])('are refused with 400: %j', async (change, error) => {
+    const refused = await api.post('/proxies', { ...input, ...change });
+    expect(refused.body).toMatchObject({ status: 400, errors: { allowed_origins: [error] } });
+  });
+});
+
 it('the data plane gets a proxy under the hash of its key', async () => {
   const { id, key } = (
     await api.post('/proxies', { ...input, request_transform: transform, configuration: { A: 1 } })

@@ -41,6 +41,8 @@ const texts: Readonly<Record<string, (broken: Broken) => string>> = {
   textLength: ownMessage,
   matches: ownMessage,
   isInstant: ownMessage,
+  arrayUnique: ownMessage,
+  isOrigin: ownMessage,
   isStringMap: ownMessage,
 };
 

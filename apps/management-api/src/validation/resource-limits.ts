@@ -8,5 +8,9 @@ export const mapMembersMax = 100;
 export const mapNameMax = 100;
 /** Characters of a value of metadata or settings. */
 export const mapValueMax = 1_000;
+/** Origins of pages, of an application or a proxy. */
+export const allowedOriginsMax = 20;
+/** Characters of such an origin. */
+export const originMax = 200;
 /** Entries of permissions, of containers, of search indexes. */
 export const listEntriesMax = 100;

@@ -1,6 +1,7 @@
 import { traceHeader } from '@glovebox/wire';
 import { endAsRead } from '../../call/answers';
 import type { InvokedProxy } from '../../call/caller';
+import { withOriginHeaders } from '../../call/pages';
 import { destinationStatusHeader } from '../../connection/forwarded-headers';
 import type { GatewayContext } from '../../context';
 import { asAnswerFault } from './answer-fault';
@@ -81,7 +82,7 @@ export async function sendMade(
 ): Promise<void> {
   if (res.destroyed) return;
   const hasNoBody = status === 204 || status === 304;
-  const lines = [...headers, traceHeader, call.traceId];
+  const lines = [...withOriginHeaders([...headers], call), traceHeader, call.traceId];
   if (call.destinationStatus !== undefined) {
     lines.push(destinationStatusHeader, String(call.destinationStatus));
   }
