@@ -5,6 +5,7 @@ import { Application } from '../entities/application.entity';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { CreateSchema0000000000001 } from '../migrations/0001-create-schema';
 import { LogCalls0000000000002 } from '../migrations/0002-log-calls';
+import { KeepReasonsOfRuns0000000000003 } from '../migrations/0003-keep-reasons-of-runs';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -12,7 +13,11 @@ import { Tenant } from '../entities/tenant.entity';
 
 const entities = [Tenant, Application, ApplicationKey, ReactorFormula, Reactor, Proxy];
 
-export const migrations = [CreateSchema0000000000001, LogCalls0000000000002];
+export const migrations = [
+  CreateSchema0000000000001,
+  LogCalls0000000000002,
+  KeepReasonsOfRuns0000000000003,
+];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */
 export class SharedDataSource extends DataSource {
