@@ -328,6 +328,12 @@ export const unreachable: readonly {
       ...['traffic-of-run.hostLengthMax', 'between-runs.restLimitMs', 'pool.answerLimitMs'],
       ...['silence.ranSilentlyMs', 'silence.waitedSilentlyMs', 'log-limits.logLinesMax'],
       ...['log-limits.logBytesMax', 'thrown-error.thrownTextMax', 'thrown-error.thrownEntriesMax'],
+      ...[
+        'thrown-error.stackFramesMax',
+        'invoke-reactor.shownNamesMax',
+        'invoke-reactor.lookedAtMax',
+        'redact.plainLengthMax',
+      ],
       ...['place-in-code.stackSearchedMax', 'place-in-code.nameSearchedMax'],
       ...['redact.knownValuesMax', 'redact.redactionStepsMax', 'redact.valueCharactersMax'],
       ...['opened-values.openedTextMax', 'line-redactions.stepsMax'],

@@ -221,7 +221,7 @@ export const walks: Readonly<Record<string, Walk>> = {
   ),
   'intake.headersMax': head((size) => 'A: b\r\n'.repeat(size - 2)),
   'react-handler.asyncTimeoutMinMs': asyncRun(true),
-  'react-handler.asyncTimeoutMaxMs': asyncRun(),
+  'reactor-response.asyncTimeoutMaxMs': asyncRun(),
   'chosen-url.chosenUrlMax': {
     ...{ within: '201, 202, 200', beyond: `${invalid}, ${invalid}, 400 invalid_request` },
     send: async ({ product, receiver, reactorId }, size) => {

@@ -82,6 +82,9 @@ module.exports = async ({ args, configuration }) => {
   console.error(JSON.stringify(configuration));
   process.stdout.write(JSON.stringify(args));
   if (doing === 'throw') throw new Error(JSON.stringify(secrets) + configuration.api_key);
+  const named = { [args.text]() { throw new TypeError(args.text + configuration.api_key); } };
+  if (doing === 'name') named[args.text]();
+  if (doing === 'drop') return { [args.plain]: 1, [args.text]: 1, [configuration.api_key]: 1 };
   if (doing === 'respond') throw new CustomHttpResponseError({ status: 400, body: { code: 'no' } });
   if (doing === 'reject') Promise.reject(new Error(JSON.stringify(args)));
   if (doing === 'exit') process.exit(JSON.stringify(args).length % 7);

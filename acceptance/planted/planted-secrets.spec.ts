@@ -13,7 +13,7 @@ import {
 import { PlantedSearch, type Find } from './planted-search';
 import { PlantedSecrets } from './planted-secrets';
 import { plantEverything, type PlantedResources } from './planted-resources';
-import { refuseEverything, useEverything } from './planted-uses';
+import { readRuns, refuseEverything, useEverything } from './planted-uses';
 import { call, devFile, runningProduct, until } from '../product';
 import { startReceiver, type Receiver } from '../receiver';
 
@@ -96,6 +96,14 @@ it('no secret is in any column of Postgres', async () => {
   expectSeen(places, /public\.call_summary/, planted.proxyId);
   expectSeen(places, /public\.audit_log/, planted.tokens.text);
   expect(findsIn(places)).toEqual([]);
+});
+
+it('no secret is in what is told of a run', async () => {
+  const runs = await readRuns(product, planted);
+  for (const text of ['"stack"', '[redacted]","line"', ': return raw', 'is not available']) {
+    expectSeen(runs, /run/, text);
+  }
+  expect(findsIn(runs)).toEqual([]);
 });
 
 it('no secret is in Redis, nor was it ever sent there', async () => {

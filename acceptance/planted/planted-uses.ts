@@ -128,7 +128,7 @@ async function throwInReactor(
   receiver: Receiver,
 ): Promise<void> {
   const before = receiver.received.length;
-  for (const doing of ['throw', 'respond', 'reject', 'exit', 'return']) {
+  for (const doing of ['throw', 'name', 'drop', 'respond', 'reject', 'exit', 'return']) {
     const args = { doing, plain: secrets.text(`argument of ${doing}`), text: `{{${tokens.text}}}` };
     const react = `${baseUrl}/reactors/${reactorId}/react`;
     await call('POST', react, { key, body: { args } });
@@ -138,6 +138,24 @@ async function throwInReactor(
     requireStatus(status, 202, text);
   }
   await webhooks(receiver, 1, before);
+}
+
+/** All that is told of the runs of the reactor. */
+export async function readRuns(
+  { baseUrl, adminKey: key }: Product,
+  { reactorId }: PlantedResources,
+): Promise<Place[]> {
+  const path = `${baseUrl}/reactors/${reactorId}/runs`;
+  const { data } = (await call('GET', `${path}?size=100`, { key })).body as {
+    data: readonly { id: string }[];
+  };
+  return Promise.all(
+    data.map(async ({ id }): Promise<Place> => {
+      const { status, text } = await call('GET', `${path}/${id}`, { key });
+      requireStatus(status, 200, text);
+      return [`run ${id}`, Buffer.from(text)];
+    }),
+  );
 }
 
 async function webhooks(receiver: Receiver, count: number, since = 0): Promise<void> {

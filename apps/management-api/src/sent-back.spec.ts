@@ -41,7 +41,7 @@ const formula = {
     { name: 'LIMIT', type: 'number' },
   ],
   request_parameters: [
-    { name: 'a.b', description: 'x', type: 'object', optional: true },
+    { name: 'a.b', description: 'x', type: 'object', optional: true, loggable: true },
     { name: 'c', type: 'number' },
   ],
   runtime: 'node20',

@@ -87,7 +87,7 @@ describe.each(specRuntimes)('the packages on %s', (runtime) => {
   it.each(['left-pad', 'axios/lib/axios', 'node:axios', './axios', '/etc/passwd'])(
     'do not offer %s, with the same text at the start and later',
     async (name) => {
-      const message = `Module '${name}' is not available`;
+      const message = `Module '${name}' is not available. Packages that are: ${shippedPackages.join(', ')}. Bundle others into the code: docs/guide/code.md#form.`;
       const atStart = await runner.run(`require('${name}'); module.exports = () => {}`, {
         runtime,
       });

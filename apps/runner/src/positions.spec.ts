@@ -136,6 +136,63 @@ describe.each(specRuntimes)('the place of an error on %s', (runtime) => {
     expect(error).not.toHaveProperty('column');
   });
 
+  const stackOf = async (code: string) => {
+    const { stack = [] } = await thrownBy(code);
+    return stack.map(({ function: name, line }) => [name, line]);
+  };
+
+  it('comes with the calls in the code that led there, and with no other', async () => {
+    expect(
+      await stackOf(`class Card { charge() { return JSON.parse('{') } }
+        const pay = () => new Card().charge();
+        const each = () => [1].map(pay);
+        module.exports = async function run() {
+          await null;
+          each();
+        }`),
+    ).toEqual([
+      ['Card.charge', 1],
+      ['pay', 2],
+      [expect.any(String), 3],
+      ['run', 6],
+    ]);
+  });
+
+  it.each([
+    [
+      'recursion, all of it in the stack',
+      'Error.stackTraceLimit = 1e6; const f = (n) => f(n + 1) + 1; f(0)',
+    ],
+    [
+      'a formatter of stacks',
+      'Error.prepareStackTrace = () => { throw 1 }; const f = (n) => { if (n > 99) throw new Error(); f(n + 1) }; Error.stackTraceLimit = 99; f(0)',
+    ],
+    [
+      'a stack that the code made',
+      `throw Object.assign(new Error('a'), { stack: 'Error: a\\n' + '    at f (reactor.js:1:1)\\n'.repeat(1e6) })`,
+    ],
+    [
+      'an exec that finds something for ever',
+      `const [found] = [/a/.exec('a')]; RegExp.prototype.exec = () => Object.assign(found, ['', 'f', '1', '1']); throw new Error('a')`,
+    ],
+  ])('has at most 20 calls with %s', async (_, throwing) => {
+    const frames = await stackOf(`module.exports = () => { ${throwing} }`);
+    expect(frames).toHaveLength(20);
+    expect(frames.at(-1)).toEqual(['f', 1]);
+  });
+
+  it('names no function by anything but a short name', async () => {
+    expect(
+      await stackOf(
+        `module.exports = () => { throw Object.assign(new Error('a'), { stack: 'Error: a\\n    at ' + 'x'.repeat(61) + ' (reactor.js:1:1)\\n    at a"b (reactor.js:2:1)\\n    at new A (reactor.js:3:1)' }) }`,
+      ),
+    ).toEqual([
+      [undefined, 1],
+      [undefined, 2],
+      ['new A', 3],
+    ]);
+  });
+
   it('is unknown for a result that cannot be used, and for code that has no such place', async () => {
     expect(await runner.run('module.exports = () => 1', { runtime })).toEqual({
       kind: 'invalid_result',

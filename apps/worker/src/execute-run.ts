@@ -140,14 +140,15 @@ const notYet = new Set<ProblemCode>([
   'changed_meanwhile',
 ]);
 
-const completed: RunRecord = { ...recordWithoutCode('internal_error', 200), outcome: 'completed' };
+const { message: _, ...withoutCode } = recordWithoutCode('internal_error');
+const completed: RunRecord = { ...withoutCode, outcome: 'completed', status: 200 };
 
 function failed(
   problem: Problem,
   recorded = (record: RunRecord): RunRecord => record,
   sights: readonly Sight[] = [],
 ): Result {
-  const record = recorded(recordWithoutCode(problem.code, problem.status));
+  const record = recorded(recordWithoutCode(problem.code, problem));
   return { status: 'ended', body: JSON.stringify(problem.body()), record, sights };
 }
 

@@ -29,6 +29,8 @@ export interface RequestParameter {
   readonly name: string;
   readonly type: ParameterType;
   readonly optional: boolean;
+  /** What came in plain here may stand in logs. Old payloads lack it: nothing may. */
+  readonly loggable?: boolean;
 }
 
 export interface FormulaDefinition {

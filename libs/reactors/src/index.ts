@@ -2,7 +2,7 @@ export { waitingLines } from './line-redactions';
 export { OpenedValues } from './opened-values';
 export { redactorOf, type KnownToRun } from './redact';
 export { RunRecording, runsRecorded } from './run-recording';
-export { returnedValue } from './reactor-response';
+export { asyncTimeoutMaxMs, returnedValue, type Ran } from './reactor-response';
 export { serviceCalls } from './service-calls';
 export { decideReactor, findReactor, type InvokedReactor } from './find-reactor';
 export { checkArguments } from './reactor-arguments';

@@ -230,7 +230,8 @@ describe('a run', () => {
       {
         status: 500,
         code: 'reactor_crashed',
-        detail: expect.stringMatching(/On node(16|20) it may have 384 MB of memory/) as string,
+        detail:
+          'The reactor used more than 384 MB of memory, or more than half of that for objects.',
       },
       {},
     ],

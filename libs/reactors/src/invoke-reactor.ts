@@ -84,6 +84,7 @@ async function runRecorded(
     data,
     opened,
     args: detokenized,
+    sent: invocation.args,
     configuration: reactor.configuration,
     parameters: formula.requestParameters,
     code: formula.code,
@@ -95,7 +96,14 @@ async function runRecorded(
     invocation.codeNotStarted?.();
   }
   const redact = redactorOf(known);
-  const { raw, tokenize } = ((await returnedValue(outcome, redact)) ?? {}) as ReactorResult;
+  const { urgency, timeoutMs } = invocation;
+  const result =
+    (await returnedValue(outcome, redact, {
+      ...{ what: 'reactor', isAsync: urgency === 'async', timeoutMs },
+      ...{ runtime: formula.runtime, hasSvc: reactor.applicationId !== null },
+    })) ?? {};
+  recording.notes(droppedNote(result));
+  const { raw, tokenize } = result as ReactorResult;
   const output = raw === undefined ? {} : { raw };
   if (tokenize === undefined) return output;
   opened.addDocument(tokenize);
@@ -105,6 +113,25 @@ async function runRecorded(
     },
   );
   return { tokens, ...output };
+}
+
+const shownNamesMax = 10;
+const lookedAtMax = 100;
+
+/** Names the members of a result that no caller gets. Undefined: there are none. */
+function droppedNote(result: object): string | undefined {
+  const names = Object.keys(result);
+  const used = ['raw', 'tokenize'].filter((name) => Object.hasOwn(result, name));
+  const dropped = names.length - used.length;
+  if (dropped === 0) return undefined;
+  // There may be 250,000 of them.
+  const shown = names
+    .slice(0, lookedAtMax)
+    .filter((name) => !used.includes(name) && /^[\w.-]{1,40}$/.test(name))
+    .slice(0, shownNamesMax);
+  const more = dropped - shown.length;
+  const said = [...shown, ...(more === 0 ? [] : [`+${more}`])];
+  return `${said.join(', ')} ${dropped === 1 ? 'was' : 'were'} dropped: return raw`;
 }
 
 /**

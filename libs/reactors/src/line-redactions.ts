@@ -3,11 +3,21 @@ import { linesDropped, type LogLine } from '@glovebox/sandbox';
 import { Shares } from '@glovebox/shares';
 import { redacted, redactorOf, type KnownToRun } from './redact';
 
-/** An ended run with lines that may show what it knew. */
+/** An ended run with texts that may show what it knew. */
 interface Written {
   readonly tenantId: string;
   readonly lines: readonly LogLine[];
+  /** The functions that its error came through. */
+  readonly names: readonly string[];
+  /** Lines of ours, below those of the code. */
+  readonly notes: readonly string[];
   readonly known: KnownToRun;
+}
+
+/** The texts as they may be kept. No names: they were dropped. */
+export interface Shown {
+  readonly lines: readonly LogLine[];
+  readonly names: readonly string[];
 }
 
 /** Bytes of lines that wait, and of the values that they must not show. */
@@ -30,13 +40,13 @@ let isWorking = false;
  * Redacts the lines of a run when nobody waits for it any more, in slices, one run at a time. Where
  * too much is waiting already, one line says that they were dropped.
  */
-export function redactLater(written: Written, then: (lines: readonly LogLine[]) => void): void {
+export function redactLater(written: Written, then: (shown: Shown) => void): void {
   const { tenantId, lines } = written;
   let release: () => void;
   try {
     release = waitingLines.takeNow(tenantId, weightOf(written));
   } catch {
-    return then(withoutLines(lines));
+    return then({ lines: withoutLines(lines), names: [] });
   }
   const queue = queues.get(tenantId) ?? [];
   queue.push(job(written, then, release));
@@ -69,22 +79,31 @@ function nextJob(): Work<void> | undefined {
 }
 
 function* job(
-  { lines, known }: Written,
-  then: (lines: readonly LogLine[]) => void,
+  { lines, names, notes, known }: Written,
+  then: (shown: Shown) => void,
   release: () => void,
 ): Work<void> {
-  // The line before this one was cut, maybe in the middle of a value.
+  // The line before this one was cut, maybe in the middle of a value. So it has to be the last one.
   const isCut = lines.at(-1)?.text === linesDropped;
   const written = isCut ? lines.slice(0, -1) : lines;
+  const before = [...names, ...notes];
   let texts: readonly string[] = [];
   try {
-    texts = yield* redactorOf(known, stepsMax)(written.map(({ text }) => text));
+    texts = yield* redactorOf(known, stepsMax)([...before, ...written.map(({ text }) => text)]);
   } catch {
     // A value that could not be looked at is not shown.
   }
-  const shown = written.map((line, nth) => ({ ...line, text: texts[nth] ?? redacted }));
+  const shown = (nth: number): string => texts[nth] ?? redacted;
+  const at = lines.at(-1)?.at ?? Date.now();
   release();
-  then([...shown, ...lines.slice(written.length)]);
+  then({
+    names: names.map((_, nth) => shown(nth)),
+    lines: [
+      ...written.map((line, nth) => ({ ...line, text: shown(before.length + nth) })),
+      ...lines.slice(written.length),
+      ...notes.map((_, nth) => ({ at, level: 'warn', text: shown(names.length + nth) })),
+    ],
+  });
 }
 
 function withoutLines(lines: readonly LogLine[]): LogLine[] {
@@ -93,9 +112,21 @@ function withoutLines(lines: readonly LogLine[]): LogLine[] {
 }
 
 /** An estimate that costs little: it looks at the first values only. */
-function weightOf({ lines, known: { data, opened, args, configuration } }: Written): number {
-  const ofLines = lines.reduce((bytes, { text }) => bytes + 64 + 2 * text.length, 0);
-  const open: unknown[] = [args, configuration, ...data, ...(opened.values ?? [])];
+function weightOf({
+  lines,
+  names,
+  notes,
+  known: { data, opened, args, sent, configuration },
+}: Written): number {
+  const texts = [...names, ...notes, ...lines.map(({ text }) => text)];
+  const ofLines = texts.reduce((bytes, text) => bytes + 64 + 2 * text.length, 0);
+  const open: unknown[] = [
+    args,
+    sent === args ? undefined : sent,
+    configuration,
+    ...data,
+    ...(opened.values ?? []),
+  ];
   let bytes = 0;
   let values = 0;
   for (let next = open.pop(); next !== undefined || open.length > 0; next = open.pop()) {

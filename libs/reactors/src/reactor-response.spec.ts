@@ -1,22 +1,24 @@
 import type { Problem } from '@glovebox/problems';
 import type { RunOutcome } from '@glovebox/sandbox';
-import { returnedValue } from './reactor-response';
+import { returnedValue, type Ran } from './reactor-response';
 import { redactorOf } from './redact';
-import { knowing } from './spec-known';
+import { aReactor, knowing } from './spec-known';
 
 const secrets = [{ number: '4242424242424242', cvc: '123' }, 'a long secret', 987654];
 const redact = redactorOf(knowing(secrets));
 
-async function problemOf(outcome: RunOutcome): Promise<Problem> {
+async function problemOf(outcome: RunOutcome, ran: Ran = aReactor): Promise<Problem> {
   try {
-    await returnedValue(outcome, redact);
+    await returnedValue(outcome, redact, ran);
   } catch (error) {
     return error as Problem;
   }
   throw new Error('nothing was thrown');
 }
-const threw = (error: Extract<RunOutcome, { kind: 'threw' }>['error']): Promise<Problem> =>
-  problemOf({ kind: 'threw', error });
+const threw = (
+  error: Extract<RunOutcome, { kind: 'threw' }>['error'],
+  ran?: Partial<Ran>,
+): Promise<Problem> => problemOf({ kind: 'threw', error }, { ...aReactor, ...ran });
 
 describe('an error that a reactor threw', () => {
   it.each([
@@ -104,11 +106,137 @@ it.each<[RunOutcome, number, string]>([
   expect(await problemOf(outcome)).toMatchObject({ status, code });
 });
 
-it('a process that ended by itself is a crash, and its memory is named', async () => {
+describe('the limit that a run met is named', () => {
   const memory = { runtime: 'node20', megabytes: 384 } as const;
-  expect(await problemOf({ kind: 'died', reason: 'SIGABRT', memory })).toMatchObject({
-    code: 'reactor_crashed',
-    detail: 'The process of the reactor ended. On node20 it may have 384 MB of memory.',
+  const transform: Partial<Ran> = { what: 'request transform' };
+
+  it.each<[string, RunOutcome, Partial<Ran>, string]>([
+    [
+      'time of a sync run',
+      { kind: 'timed_out' },
+      {},
+      'The reactor ran longer than 10 s; with callback_url up to 210 s.',
+    ],
+    [
+      'a time that the operator set',
+      { kind: 'timed_out' },
+      { timeoutMs: 1_500 },
+      'The reactor ran longer than 1.5 s; with callback_url up to 210 s.',
+    ],
+    [
+      'time of an async run',
+      { kind: 'timed_out' },
+      { isAsync: true, timeoutMs: 20_000 },
+      'The reactor ran longer than 20 s, its timeout_ms; up to 210 s.',
+    ],
+    [
+      'the longest time of all',
+      { kind: 'timed_out' },
+      { isAsync: true, timeoutMs: 210_000 },
+      'The reactor ran longer than 210 s, its timeout_ms.',
+    ],
+    [
+      'time of a transform',
+      { kind: 'timed_out' },
+      transform,
+      'The request transform ran longer than 10 s.',
+    ],
+    [
+      'memory',
+      { kind: 'died', reason: 'SIGABRT', memory },
+      {},
+      'The reactor used more than 384 MB of memory, or more than half of that for objects.',
+    ],
+    [
+      'memory, as a monitor reports it',
+      { kind: 'died', reason: 'exit 133', memory },
+      transform,
+      'The request transform used more than 384 MB of memory, or more than half of that for objects.',
+    ],
+    [
+      'memory, as process 1 ends without it',
+      { kind: 'died', reason: 'exit 139', memory },
+      {},
+      'The reactor used more than 384 MB of memory, or more than half of that for objects.',
+    ],
+    [
+      'none, but a process that ended by itself',
+      { kind: 'died', reason: 'exit 7', memory },
+      {},
+      'The process of the reactor ended (exit 7). On node20 it may have 384 MB of memory.',
+    ],
+    [
+      'a call of the system',
+      { kind: 'died', reason: 'SIGSYS', memory },
+      {},
+      'The reactor asked the system for what no sandbox may do.',
+    ],
+    [
+      'the protocol',
+      { kind: 'died', reason: 'protocol violation: p4ssw0rd' },
+      {},
+      'The reactor broke the protocol of its sandbox.',
+    ],
+    [
+      'unread answers',
+      { kind: 'died', reason: 'does not read its channel' },
+      {},
+      'The reactor was sent more than it read. It must not block while answers come in.',
+    ],
+    [
+      'none of its own',
+      { kind: 'died', reason: 'runner connection lost' },
+      {},
+      'The process of the reactor was ended from outside.',
+    ],
+  ])('%s', async (_, outcome, ran, detail) => {
+    expect(await problemOf(outcome, { ...aReactor, ...ran })).toMatchObject({ detail });
+  });
+});
+
+describe('an error that many make comes with advice', () => {
+  const missing = (name: string) => ({ name: 'ReferenceError', message: `${name} is not defined` });
+  const ofNull = {
+    name: 'TypeError',
+    message: `Cannot read properties of null (reading 'tokens')`,
+  };
+
+  it.each<[object, Partial<Ran>, string]>([
+    [missing('fetch'), { runtime: 'node16' }, ' fetch needs runtime node20 or newer.'],
+    [missing('WebSocket'), { runtime: 'node20' }, ' WebSocket needs runtime node22 or newer.'],
+    [missing('fetch'), { runtime: 'node20' }, ''],
+    [missing('p4ssw0rd'), { runtime: 'node16' }, ''],
+    [missing('constructor'), { runtime: 'node16' }, ''],
+    [ofNull, { hasSvc: false }, ' svc is null: the reactor has no application.'],
+    [
+      ofNull,
+      { hasSvc: false, what: 'response transform' },
+      ' svc is null: the proxy has no application.',
+    ],
+    [
+      { ...ofNull, message: `Cannot destructure property 'a' of 'req.svc' as it is null.` },
+      { hasSvc: false },
+      ' svc is null: the reactor has no application.',
+    ],
+    [ofNull, { hasSvc: true }, ''],
+    [
+      { ...ofNull, message: `Cannot read properties of null (reading 'card')` },
+      { hasSvc: false },
+      '',
+    ],
+    [
+      { name: 'TypeError', message: 'x', code: 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING' },
+      {},
+      ' import() is not available. Use require.',
+    ],
+    [
+      { name: 'RangeError', message: 'Array buffer allocation failed' },
+      {},
+      ' The reactor had no memory left.',
+    ],
+  ])('%j with %j', async (error, ran, advice) => {
+    const { detail } = await threw(error as Parameters<typeof threw>[0], ran);
+    expect(detail).toBe(`Reactor Runtime Error${advice === '' ? '' : '.'}${advice}`);
   });
 });
 
@@ -119,7 +247,10 @@ it('an answer that a reactor throws is a crash: only transforms may', async () =
 });
 
 it('arguments that no frame can hold are too large: 413 names the kind of code', async () => {
-  const refused = returnedValue({ kind: 'args_too_large' }, redact, 'request transform');
+  const refused = returnedValue({ kind: 'args_too_large' }, redact, {
+    ...aReactor,
+    what: 'request transform',
+  });
   await expect(refused).rejects.toMatchObject({
     code: 'payload_too_large',
     detail: 'It is too large for the request transform.',

@@ -4,12 +4,24 @@ import {
   cutThrownText,
   placeAt,
   type InvalidResultReason,
-  type MemoryLimit,
   type RunOutcome,
   type RuntimeRefusal,
   type ThrownError,
 } from '@glovebox/sandbox';
+import { adviceOn, type RanCode } from './code-advice';
+import { crashDetail } from './crash-detail';
 import type { Redact } from './redact';
+
+/** A `timeout_ms` at most: the time of a run in the background. */
+export const asyncTimeoutMaxMs = 210_000;
+
+/** The run that had an outcome. */
+export interface Ran extends RanCode {
+  /** Names the code in errors. */
+  readonly what: 'reactor' | 'request transform' | 'response transform';
+  readonly isAsync: boolean;
+  readonly timeoutMs: number;
+}
 
 /** Error classes that customer code may throw, recognised by name on any runtime. */
 const errorClasses: Readonly<Record<string, { status: number; detail: string }>> = {
@@ -27,31 +39,32 @@ const otherError = { status: 500, detail: 'Reactor Runtime Error' };
 const isApplicationGone = ({ name, message }: ThrownError): boolean =>
   name === 'Error' && message === new Problem('application_gone').message;
 
-/** Returns the code's result, or throws the problem for the caller. `ran` names the code in it. */
+/** Returns the code's result, or throws the problem for the caller. */
 export async function returnedValue(
   outcome: RunOutcome,
   redact: Redact,
-  ran = 'reactor',
+  ran: Ran,
 ): Promise<unknown> {
+  const { what } = ran;
   switch (outcome.kind) {
     case 'returned':
       return outcome.value;
     case 'threw':
       if (isApplicationGone(outcome.error)) {
-        throw applicationGone(ran === 'reactor' ? 'reactor' : 'proxy');
+        throw applicationGone(what === 'reactor' ? 'reactor' : 'proxy');
       }
-      throw await inSlices(problemOfThrown(outcome.error, redact));
+      throw await inSlices(problemOfThrown(outcome.error, redact, ran));
     case 'timed_out':
-      throw new Problem('reactor_timeout');
+      throw new Problem('reactor_timeout', { detail: timeoutDetail(ran) });
     case 'no_capacity':
-      throw new Problem('no_capacity', refusalOf(outcome.runtime, ran));
+      throw new Problem('no_capacity', refusalOf(outcome.runtime, what));
     case 'args_too_large':
-      throw new Problem('payload_too_large', { detail: `It is too large for the ${ran}.` });
+      throw new Problem('payload_too_large', { detail: `It is too large for the ${what}.` });
     // Only transforms may throw an answer.
     case 'answered':
       throw new Problem('reactor_crashed');
     case 'died':
-      throw new Problem('reactor_crashed', crashDetail(outcome.memory, ran));
+      throw new Problem('reactor_crashed', { detail: crashDetail(outcome, what) });
     case 'invalid_code':
       throw new Problem('invalid_code', {
         errors: { code: [await inSlices(shownOf(outcome.error.message, redact))] },
@@ -59,29 +72,31 @@ export async function returnedValue(
       });
     case 'invalid_result':
       throw new Problem('invalid_reactor_result', {
-        detail: `The ${invalidResult(ran)[outcome.reason]}.`,
+        detail: `The ${invalidResult(what)[outcome.reason]}.`,
       });
   }
 }
 
-function crashDetail(memory: MemoryLimit | undefined, ran: string): { detail?: string } {
-  if (memory === undefined) return {};
-  const { runtime, megabytes } = memory;
-  return {
-    detail: `The process of the ${ran} ended. On ${runtime} it may have ${megabytes} MB of memory.`,
-  };
+function timeoutDetail({ what, isAsync, timeoutMs }: Ran): string {
+  const ran = `The ${what} ran longer than ${secondsOf(timeoutMs)}`;
+  if (what !== 'reactor') return `${ran}.`;
+  if (!isAsync) return `${ran}; with callback_url up to ${secondsOf(asyncTimeoutMaxMs)}.`;
+  const more = timeoutMs < asyncTimeoutMaxMs ? `; up to ${secondsOf(asyncTimeoutMaxMs)}` : '';
+  return `${ran}, its timeout_ms${more}.`;
 }
 
-function refusalOf(runtime: RuntimeRefusal | undefined, ran: string) {
+const secondsOf = (ms: number): string => `${ms / 1_000} s`;
+
+function refusalOf(runtime: RuntimeRefusal | undefined, what: string) {
   switch (runtime) {
     case undefined:
       return { retryAfterSeconds: 1 };
     case 'fetching':
-      return { retryAfterSeconds: 5, detail: `The runtime of the ${ran} is being fetched.` };
+      return { retryAfterSeconds: 5, detail: `The runtime of the ${what} is being fetched.` };
     case 'not_fetched':
-      return { retryAfterSeconds: 30, detail: `The runtime of the ${ran} could not be fetched.` };
+      return { retryAfterSeconds: 30, detail: `The runtime of the ${what} could not be fetched.` };
     case 'not_offered':
-      return { retryAfterSeconds: 60, detail: `No runner offers the runtime of the ${ran}.` };
+      return { retryAfterSeconds: 60, detail: `No runner offers the runtime of the ${what}.` };
   }
 }
 
@@ -108,7 +123,7 @@ export async function faultOfDocument(error: unknown, redact: Redact): Promise<u
   return invalid(Object.fromEntries(errors));
 }
 
-function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
+function* problemOfThrown(error: ThrownError, redact: Redact, ran: Ran): Work<Problem> {
   const position = placeAt(error.line, error.column);
   if (error.name === 'CustomHttpResponseError') {
     const { status = 500, body } = error;
@@ -122,6 +137,7 @@ function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
   const { status, detail } = Object.hasOwn(errorClasses, error.name)
     ? (errorClasses[error.name] ?? otherError)
     : otherError;
+  const advice = adviceOn(error, ran);
   const errors: [string, string[]][] = [];
   for (const [name, messages] of Object.entries(error.errors ?? { error: [error.message] })) {
     const shown: string[] = [];
@@ -130,7 +146,8 @@ function* problemOfThrown(error: ThrownError, redact: Redact): Work<Problem> {
     errors.push([name === 'error' ? name : yield* shownOf(name, redact), shown]);
   }
   return new Problem('reactor_error', {
-    ...{ status, detail, position },
+    ...{ status, position },
+    detail: advice === undefined ? detail : `${detail}. ${advice}`,
     errors: Object.fromEntries(errors),
   });
 }

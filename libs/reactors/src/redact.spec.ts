@@ -3,10 +3,11 @@ import { inspect } from 'node:util';
 import { atOnce } from '@glovebox/expressions';
 import type { Problem } from '@glovebox/problems';
 import type { ThrownError } from '@glovebox/sandbox';
+import { fractionsFrom, testSeed } from '@glovebox/testing';
 import { OpenedValues } from './opened-values';
 import { knownValuesMax, redactorOf, type KnownToRun } from './redact';
 import { returnedValue } from './reactor-response';
-import { knowing } from './spec-known';
+import { aReactor, knowing } from './spec-known';
 
 const value = 'p@ss "w/rd" + größer';
 const redactor =
@@ -133,6 +134,119 @@ it('a number is redacted as code gets it, however its text was written', () => {
   expect(atOnce(redactorOf(known)(['424242.5, 00424242.50, 424243']))).toEqual([
     '[redacted], [redacted], 424243',
   ]);
+});
+
+describe('what came in plain', () => {
+  const sent = {
+    ...{ attempt: 1, of: 12, country: 'DE', blank: '', retry: true, none: null },
+    ...{ amount: 100, city: 'Ulm', list: [3, 'ab', 'abc'] },
+    ...{ note: 'sent by Ada', order: { id: 'ord_1', lines: [{ sku: 'sku_77' }] } },
+    ...{ token: '{{ id }}', part: '{{ id | slice: 0, 2 }}', '1': 'by place' },
+  };
+  const args = { ...sent, token: '4000000000000069', part: '40' };
+  const shown = (text: string, more: Partial<KnownToRun> = {}): string =>
+    atOnce(redactorOf(knowing(null, { args, sent, ...more }))([text])).join();
+  const declared = (name: string) => [
+    { name, type: 'object', optional: false, loggable: true } as const,
+  ];
+
+  it('is shown where it is a boolean, or a number or text of up to two characters', () => {
+    expect(shown('attempt 1 of 12 in DE, true null 3 ab')).toBe(
+      'attempt 1 of 12 in DE, true null 3 ab',
+    );
+    expect(shown('100 in Ulm, abc')).toBe('[redacted] in [redacted], [redacted]');
+  });
+
+  it('is redacted all the same where a token, configuration or what code opened has it', () => {
+    const opened = new OpenedValues();
+    opened.add('svc.tokens.retrieve', { data: { code: 'DE' } });
+    const more = { data: [{ month: 12 }], configuration: { retries: '1' }, opened };
+    expect(shown('attempt 1 of 12 in DE; 3', more)).toBe(
+      'attempt [redacted] of [redacted] in [redacted]; 3',
+    );
+  });
+
+  it('is no part of a token that an expression made', () => {
+    expect(shown('begins with 40: 4000000000000069')).toBe('begins with [redacted]: [redacted]');
+    expect(shown('40', { sent: '{{ id }}' })).toBe('[redacted]');
+    expect(shown('1', { sent: undefined })).toBe('[redacted]');
+  });
+
+  it('is shown where it is declared loggable, with all below it', () => {
+    const text = 'sent by Ada, ord_1, sku_77, 100';
+    expect(shown(text)).toBe('[redacted], [redacted], [redacted], [redacted]');
+    expect(shown(text, { parameters: declared('note') })).toBe(
+      'sent by Ada, [redacted], [redacted], [redacted]',
+    );
+    expect(shown(text, { parameters: declared('order') })).toBe(
+      '[redacted], ord_1, sku_77, [redacted]',
+    );
+    expect(shown(text, { parameters: declared('order.id') })).toBe(
+      '[redacted], ord_1, [redacted], [redacted]',
+    );
+    expect(shown(text, { parameters: [...declared('order.id'), ...declared('order')] })).toBe(
+      '[redacted], ord_1, sku_77, [redacted]',
+    );
+  });
+
+  it('is not shown by a declaration where a token, configuration or what code opened has it', () => {
+    const parameters = [...declared('order'), ...declared('note'), ...declared('token')];
+    const more = { data: [{ sku: 'sku_77' }], configuration: { name: 'Ada' }, parameters };
+    expect(shown('sent by Ada, ord_1, sku_77, 4000000000000069', more)).toBe(
+      'sent by [redacted], ord_1, [redacted], [redacted]',
+    );
+  });
+
+  it('is decided by the number where a text is cast to one', () => {
+    const number = { name: 'n', type: 'number', optional: false } as const;
+    const of = (text: string, from: string, parameters: KnownToRun['parameters'] = [number]) =>
+      shown('42 420', { args: { n: text }, sent: { n: from }, parameters });
+    expect(of('0420', '0420')).toBe('42 [redacted]');
+    expect(of('0042', '0042')).toBe('42 420');
+    expect(of('0042', '{{ id }}')).toBe('[redacted] 420');
+    expect(of('0420', '0420', [{ ...number, loggable: true }])).toBe('42 420');
+  });
+
+  it('never shows what a token, configuration or code knew, whatever was declared', () => {
+    const seed = testSeed();
+    const random = fractionsFrom(seed);
+    const letters = 'abcdefg12';
+    const letter = (): string => letters.charAt(Math.floor(random() * letters.length));
+    const word = (): string =>
+      Array.from({ length: 1 + Math.floor(random() * 6) }, letter).join('');
+    for (let round = 0; round < 300; round += 1) {
+      const secrets = [word(), word(), word()] as const;
+      const plain = [word(), word(), word(), word()];
+      const opened = new OpenedValues();
+      opened.add('svc.detokenize', [secrets[2]]);
+      const members = Object.fromEntries([...plain, secrets[0]].map((text, n) => [`p${n}`, text]));
+      const loggable = Object.keys(members).filter(() => random() < 0.5);
+      const known = knowing(null, {
+        ...{ data: [{ a: secrets[0] }], configuration: { b: secrets[1] }, opened },
+        args: { ...members, filled: secrets[0] },
+        sent: { ...members, filled: '{{ id }}' },
+        parameters: [...loggable, 'filled'].flatMap(declared),
+      });
+      const [line = ''] = atOnce(redactorOf(known)([[...plain, ...secrets].join(' | ')]));
+      const words = line.split(' | ');
+      const told = { seed, known, line };
+      expect({ ...told, shown: words.slice(4) }).toEqual({
+        ...told,
+        shown: Array(3).fill('[redacted]'),
+      });
+      const hidden = [
+        ...secrets,
+        ...plain.filter((text, n) => text.length > 2 && !loggable.includes(`p${n}`)),
+      ];
+      plain.forEach((text, n) => {
+        const isHidden = hidden.some((other) =>
+          other.length < 4 ? text === other : text.includes(other),
+        );
+        const shown = words[n]?.includes('[redacted]') ? 'redacted' : words[n];
+        expect({ ...told, shown }).toEqual({ ...told, shown: isHidden ? 'redacted' : text });
+      });
+    }
+  });
 });
 
 describe('the name of a member', () => {
@@ -283,7 +397,7 @@ function listed(text: string): ThrownError {
 
 async function problemOf(known: readonly unknown[], error: ThrownError): Promise<Problem> {
   try {
-    await returnedValue({ kind: 'threw', error }, redactorOf(knowing(known)));
+    await returnedValue({ kind: 'threw', error }, redactorOf(knowing(known)), aReactor);
   } catch (problem) {
     return problem as Problem;
   }

@@ -1,7 +1,7 @@
 import type { RequestParameter } from '@glovebox/definitions';
 import type { Work } from '@glovebox/expressions';
 import { typedMembers } from '@glovebox/vault';
-import { numberOf } from '@glovebox/wire';
+import { isJsonObject, numberOf } from '@glovebox/wire';
 import { valueAt } from './reactor-arguments';
 import type { OpenedValues } from './opened-values';
 import { byteText, cutsIn, joinedLines, partLengthMin, viewsOf, type View } from './redact-views';
@@ -19,6 +19,11 @@ export interface KnownToRun {
   /** The data that the code opened or stored itself. */
   readonly opened: OpenedValues;
   readonly args: Readonly<Record<string, unknown>>;
+  /**
+   * The arguments before their expressions were replaced: what has none came in plain. Undefined:
+   * nobody knows what did.
+   */
+  readonly sent: unknown;
   readonly configuration: Readonly<Record<string, unknown>>;
   /** Declared names are no secrets, nor are those that the code contains. */
   readonly parameters: readonly RequestParameter[];
@@ -44,11 +49,13 @@ const codePerStep = 4;
 const stepsAtOnce = 50_000;
 /** The longest short word in UTF-8. */
 const wordBytesMax = 3 * (partLengthMin - 1);
+/** So short a value is shown if it came in plain: counts, flags and codes of two letters. */
+const plainLengthMax = 2;
 export const redacted = '[redacted]';
 
 /**
- * Redacts every value that the run knew in a text: data of tokens, arguments, configuration. Finds
- * a value as it is, JSON-escaped, percent-encoded, in base64, in hex, in a printed Buffer and wrapped
+ * Redacts every value that the run knew in a text: data of tokens, configuration, and of what came
+ * in plain all that is neither short nor declared loggable. Finds a value as it is, JSON-escaped, percent-encoded, in base64, in hex, in a printed Buffer and wrapped
  * over lines. Finds names of members of the data in the same way. Shows nothing of a text that would
  * take too much work. `true`, `false` and `null` are no secrets.
  */
@@ -100,7 +107,7 @@ const doublesSearched = 8;
 const valuesAtOnce = 1_000;
 
 function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
-  const { data, opened, args, configuration, code } = known;
+  const { data, opened, configuration, code } = known;
   if (opened.values === undefined) return 'too many';
   const index: Index = {
     last: new Int32Array(1 << hashBits).fill(-1),
@@ -117,7 +124,8 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   const addName = (name: string): void => {
     if (name.length >= nameLengthMin && !shown.has(name)) names.add(name);
   };
-  let left = yield* addValues(index, [args, castNumbers(known), configuration], knownValuesMax);
+  let left = yield* addArguments(index, known, knownValuesMax);
+  left = yield* addValues(index, [configuration], left);
   left = yield* addValues(index, [data, opened.values], left, addName);
   left -= names.size;
   if (left < 0) return 'too many';
@@ -131,12 +139,100 @@ function* indexOf(known: KnownToRun): Work<Index | 'too many'> {
   return index;
 }
 
+/** A place in the arguments. */
+interface ArgumentPlace {
+  readonly value: unknown;
+  /** What was sent there. Undefined below an expression, and where nobody knows. */
+  readonly sent: unknown;
+  /** What is declared loggable there and below; `true`: all of it. */
+  readonly loggable: Loggable | true | undefined;
+}
+
+/** The parts of the declared names of loggable parameters, level by level. */
+type Loggable = Map<string, Loggable | true>;
+
+/** Adds every argument that is not shown. Returns how many values are left. */
+function* addArguments(index: Index, known: KnownToRun, valuesMax: number): Work<number> {
+  const { args, sent, parameters } = known;
+  const loggable = loggableOf(parameters);
+  const open = [placesOf({ value: args, sent, loggable })];
+  let left = valuesMax;
+  for (let inner = open.at(-1); inner !== undefined && left >= 0; inner = open.at(-1)) {
+    const next = inner.next();
+    if (next.done) {
+      open.pop();
+      continue;
+    }
+    left -= 1;
+    if (left % valuesAtOnce === 0) yield;
+    const { value } = next.value;
+    if (Array.isArray(value) && value.length > left) return -1;
+    if (typeof value === 'object' && value !== null) open.push(placesOf(next.value));
+    else if (!isShown(next.value)) addScalar(index, value);
+  }
+  for (const { name, type } of parameters) {
+    if (type === 'number') addCastNumber(index, known, name.split('.'), loggable);
+  }
+  return left - parameters.length;
+}
+
+function* placesOf({ value, sent, loggable }: ArgumentPlace): Generator<ArgumentPlace> {
+  if (Array.isArray(value)) {
+    // Walked in place: copying a large one would make a slice too long.
+    for (const [nth, item] of (value as unknown[]).entries()) {
+      const ofItem = Array.isArray(sent) ? (sent as unknown[])[nth] : undefined;
+      // Declared names lead into objects alone.
+      yield { value: item, sent: ofItem, loggable: loggable === true ? true : undefined };
+    }
+    return;
+  }
+  for (const [name, member] of Object.entries(value as object)) {
+    const ofMember = isJsonObject(sent) && Object.hasOwn(sent, name) ? sent[name] : undefined;
+    yield { value: member, sent: ofMember, loggable: below(loggable, name) };
+  }
+}
+
+const below = (loggable: ArgumentPlace['loggable'], name: string): ArgumentPlace['loggable'] =>
+  loggable === true ? true : loggable?.get(name);
+
+function loggableOf(parameters: readonly RequestParameter[]): Loggable {
+  const all: Loggable = new Map();
+  for (const { name, loggable } of parameters) {
+    if (loggable !== true) continue;
+    const path = name.split('.');
+    const last = path.pop() ?? '';
+    let level: Loggable | true = all;
+    for (const part of path) {
+      if (level === true) break;
+      const next: Loggable | true = level.get(part) ?? new Map();
+      level.set(part, next);
+      level = next;
+    }
+    if (level !== true) level.set(last, true);
+  }
+  return all;
+}
+
+/** Tells whether a value came in plain and is no secret. It may be known from elsewhere too. */
+function isShown({ value, sent, loggable }: ArgumentPlace): boolean {
+  const cameInPlain = typeof sent === 'string' ? !sent.includes('{{') : sent !== undefined;
+  return cameInPlain && (loggable === true || String(value).length <= plainLengthMax);
+}
+
 /** Numbers that code gets in place of texts such as `0042`. */
-const castNumbers = ({ args, parameters }: KnownToRun): (number | undefined)[] =>
-  parameters.map(({ name, type }) => {
-    const text = type === 'number' ? valueAt(args, name.split('.')) : undefined;
-    return typeof text === 'string' ? numberOf(text) : undefined;
-  });
+function addCastNumber(
+  index: Index,
+  { args, sent }: KnownToRun,
+  path: readonly string[],
+  declared: Loggable,
+): void {
+  const text = valueAt(args, path);
+  const value = typeof text === 'string' ? numberOf(text) : undefined;
+  if (value === undefined) return;
+  const loggable = path.reduce<ArgumentPlace['loggable']>(below, declared);
+  const place = { value, sent: isJsonObject(sent) ? valueAt(sent, path) : undefined, loggable };
+  if (!isShown(place)) addScalar(index, value);
+}
 
 /** Names of members that tell nothing: everybody knows them, or the author declared them. */
 function shownNames({ configuration, parameters }: KnownToRun): ReadonlySet<string> {
@@ -163,17 +259,20 @@ function* addValues(
     const value = next.value;
     left -= 1;
     if (left % valuesAtOnce === 0) yield;
-    if (typeof value === 'string') addText(index, value);
-    else if (typeof value === 'number') addValue(index, String(value));
-    else if (Array.isArray(value)) {
+    if (Array.isArray(value)) {
       if (value.length > left) return -1;
       open.push(value.values());
     } else if (typeof value === 'object' && value !== null) {
       if (onName) Object.keys(value).forEach(onName);
       open.push(Object.values(value).values());
-    }
+    } else addScalar(index, value);
   }
   return left;
+}
+
+function addScalar(index: Index, value: unknown): void {
+  if (typeof value === 'string') addText(index, value);
+  else if (typeof value === 'number') addValue(index, String(value));
 }
 
 /** A text of several lines may be wrapped at other places than its own. */

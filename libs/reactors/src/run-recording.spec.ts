@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Problem } from '@glovebox/problems';
+import { applicationGone, Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import { createRunnerClient } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
@@ -74,7 +74,11 @@ describe('the record of a run', () => {
     [
       'throws',
       `const { RateLimitError } = require('@svc/reactor-errors');\nmodule.exports = () => { throw new RateLimitError() }`,
-      { outcome: 'reactor_error', status: 429, position: { line: 2, column: 32 } },
+      {
+        ...{ outcome: 'reactor_error', status: 429, message: 'Rate Limit Exceeded' },
+        ...{ position: { line: 2, column: 32 } },
+        stack: [{ function: 'module.exports', line: 2, column: 32 }],
+      },
       {},
     ],
     [
@@ -83,6 +87,7 @@ describe('the record of a run', () => {
       {
         outcome: 'reactor_timeout',
         status: 504,
+        message: expect.stringMatching(/^The reactor ran longer than 1 s[;,]/) as string,
         lines: [expect.objectContaining({ text: 'begun' })],
       },
       { timeoutMs: 1_000 },
@@ -93,22 +98,53 @@ describe('the record of a run', () => {
       {
         outcome: 'reactor_crashed',
         status: 500,
+        message: 'The reactor broke the protocol of its sandbox.',
         lines: [expect.objectContaining({ text: 'begun' })],
       },
       {},
     ],
-    ['does not compile', 'module.exports = (', { outcome: 'invalid_code', status: 422 }, {}],
-    ['returns no object', 'module.exports = () => 1', { outcome: 'invalid_reactor_result' }, {}],
+    [
+      'does not compile',
+      'module.exports = (',
+      {
+        outcome: 'invalid_code',
+        status: 422,
+        message: 'code: SyntaxError: Unexpected end of input (line 1)',
+      },
+      {},
+    ],
+    [
+      'returns no object',
+      'module.exports = () => 1',
+      { outcome: 'invalid_reactor_result', message: 'The reactor must return an object.' },
+      {},
+    ],
+    [
+      'returns too much',
+      `module.exports = () => ({ raw: 'x'.repeat(1024 * 1024) })`,
+      {
+        outcome: 'invalid_reactor_result',
+        message: 'The object that the reactor returned is too large.',
+      },
+      {},
+    ],
     [
       'returns what may not be stored',
       `module.exports = () => ({ tokenize: 'x' })`,
-      { outcome: 'application_gone', status: 409 },
+      {
+        outcome: 'application_gone',
+        status: 409,
+        message: applicationGone('reactor').message,
+      },
       { now: { reactor: asApplication, application: null } },
     ],
     [
       'lacks an argument',
       'module.exports = () => ({})',
-      { outcome: 'validation_failed', status: 400, argumentNames: ['b'], tokenIds: [] },
+      {
+        ...{ outcome: 'validation_failed', status: 400, message: 'args.a: is required' },
+        ...{ argumentNames: ['b'], tokenIds: [] },
+      },
       {
         now: {
           formula: {
@@ -144,13 +180,19 @@ describe('the record of a run', () => {
       signal: leaving.signal,
       beforeCode: () => Promise.resolve(void setImmediate(() => leaving.abort())),
     });
-    expect(await cancelled).toMatchObject({ outcome: 'cancelled', status: 499 });
+    expect(await cancelled).toMatchObject({
+      ...{ outcome: 'cancelled', status: 499 },
+      message: 'The caller left before the run had ended.',
+    });
 
     const own = spec.context;
     const nobody = createRunnerClient({ urls: ['unix:/nonexistent/runner.sock'], secret: 's' });
     spec.context = { ...own, runner: nobody };
     const full = await recordOf('module.exports = () => ({})').finally(() => (spec.context = own));
-    expect(full).toMatchObject({ outcome: 'no_capacity', status: 503, queuedMs: 0 });
+    expect(full).toMatchObject({
+      ...{ outcome: 'no_capacity', status: 503, queuedMs: 0 },
+      message: 'No free capacity to run the code.',
+    });
     await nobody.close();
   });
 
@@ -306,14 +348,107 @@ describe('a line of a run', () => {
   });
 });
 
+describe('why a run failed', () => {
+  it('is told by a message and a stack without anything that the run knew', async () => {
+    const id = await spec.storeToken({ number: card });
+    const code = `
+const charge = (card) => ({ [card.number]() { throw new TypeError('no ' + card.number) } })[card.number]();
+module.exports = async ({ args }) => { await null; charge(args.card) }`;
+    const record = await recordOf(code, { args: { card: `{{ ${id} }}` } });
+    const column = expect.any(Number) as number;
+    expect(record).toMatchObject({
+      message: 'no [redacted]',
+      stack: [
+        { function: '[redacted]', line: 2, column },
+        { function: 'charge', line: 2, column },
+        { function: 'module.exports', line: 3, column },
+      ],
+    });
+    expect(JSON.stringify(record)).not.toContain(card);
+  });
+
+  it('is short, whatever code does to make it long', async () => {
+    const { message, stack } = await recordOf(
+      `Error.stackTraceLimit = Infinity;
+       const f = (n) => f(n + 1) + 1;
+       module.exports = () => { try { f(0) } catch (error) { error.message = 'x'.repeat(1e7); throw error } }`,
+    );
+    expect(message).toBe('x'.repeat(1_000));
+    expect(stack).toHaveLength(20);
+    const many = await recordOf(
+      `const { BadRequestError } = require('@svc/reactor-errors');
+       module.exports = () => { throw new BadRequestError(Array(1e4).fill('ab '.repeat(300))) }`,
+    );
+    expect(many.message).toHaveLength(1_000);
+  });
+
+  it('names no function where the lines of the run were dropped', async () => {
+    const { recording, records } = recordingOf('async');
+    recording.knows(knowing('known value'));
+    const stack = [{ function: 'charge', line: 1, column: 2 }];
+    recording.ended({ kind: 'threw', error: { name: 'Error', message: 'a', stack } });
+    const release = waitingLines.takeNow('others', 96 * 1024 * 1024);
+    await recording.execute(() => Promise.reject(new Error('a'))).catch(() => undefined);
+    release();
+    expect(records).toMatchObject([{ stack: [{ line: 1, column: 2 }] }]);
+    expect(JSON.stringify(records)).not.toContain('charge');
+  });
+});
+
+describe('members of a result that nobody gets', () => {
+  const note = async (result: string, options?: Options) =>
+    textsOf(await recordOf(`module.exports = ({ args }) => (${result})`, options)).at(-1);
+
+  it('are named below the lines of the code', async () => {
+    const record = await recordOf(
+      `module.exports = () => { console.log('a'); return { id: 1, status: 2 } }`,
+    );
+    expect(record.lines.map(({ level, text }) => [level, text])).toEqual([
+      ['info', 'a'],
+      ['warn', 'id, status were dropped: return raw'],
+    ]);
+    expect(await note('{ id: 1, raw: {} }')).toBe('id was dropped: return raw');
+    expect(await note('{ raw: {}, tokenize: undefined }')).toBeUndefined();
+    expect(await note('undefined')).toBeUndefined();
+  });
+
+  it('are named as far as they are names, and no value that the run knew is', async () => {
+    const names = `Object.fromEntries(['a b', 'x'.repeat(41), 'ä', ...Array(12).keys()].map((n) => [n, 1]))`;
+    expect(await note(names)).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9, +5 were dropped: return raw');
+    expect(await note(`{ 'a b': 1 }`)).toBe('+1 was dropped: return raw');
+    const id = await spec.storeToken({ number: card, secret_member: 1 });
+    const args = { card: `{{ ${id} }}`, plain: 'a-plain-text' };
+    expect(
+      await note(`{ [args.card.number]: 1, [args.plain]: 1, ['secret_' + 'member']: 1, b: 1 }`, {
+        args,
+      }),
+    ).toBe(`[redacted], [redacted], [redacted], b were dropped: return raw`);
+  });
+
+  it('cost a run that has written all that it may none of its lines', async () => {
+    const record = await recordOf(
+      `module.exports = () => { for (let n = 0; n < 300; n++) console.log('n'); return { id: 1 } }`,
+    );
+    expect(textsOf(record).slice(-3)).toEqual([
+      'n',
+      'Further lines were dropped.',
+      'id was dropped: return raw',
+    ]);
+    expect(record.lines).toHaveLength(201);
+  });
+});
+
 describe('redacting lines', () => {
   const linesOf = (text: string, count = 200) =>
     Array.from({ length: count }, () => ({ at: 1, level: 'info', text }));
   const redacting = (tenantId: string, more: object = {}) =>
     new Promise<readonly { text: string }[]>((resolve) =>
       redactLater(
-        { tenantId, lines: linesOf('a known value'), known: knowing('known value'), ...more },
-        resolve,
+        {
+          ...{ tenantId, names: [], notes: [] },
+          ...{ lines: linesOf('a known value'), known: knowing('known value'), ...more },
+        },
+        ({ lines }) => resolve(lines),
       ),
     );
 

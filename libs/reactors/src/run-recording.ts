@@ -1,8 +1,10 @@
-import { toProblem } from '@glovebox/problems';
+import { toProblem, type Problem } from '@glovebox/problems';
 import {
   logLinesMax,
+  cutThrownText,
   placeAt,
   type Cancellation,
+  type CodeFrame,
   type CodePlace,
   type LogLine,
   type RunOutcome,
@@ -10,7 +12,7 @@ import {
 } from '@glovebox/sandbox';
 import type { RunRecord } from '@glovebox/runs';
 import { describeError, type Logger } from '@glovebox/service-host';
-import { redactLater } from './line-redactions';
+import { redactLater, type Shown } from './line-redactions';
 import type { KnownToRun } from './redact';
 
 interface RecordedRun {
@@ -21,6 +23,30 @@ interface RecordedRun {
   /** `filled`: the arguments with data in them, where it was opened. */
   readonly argumentNames: (filled?: KnownToRun['args']) => readonly string[];
   readonly record: ((record: RunRecord) => void) | undefined;
+}
+
+type Ended = Pick<RunRecord, 'outcome' | 'status' | 'message'>;
+
+const cancelled: Ended = {
+  ...{ outcome: 'cancelled', status: 499 },
+  message: 'The caller left before the run had ended.',
+};
+
+/** What an error says in its answer, where nothing is left that the run knew. */
+function textOf({ errors, message }: Problem): string {
+  const said = Object.entries(errors ?? {}).flatMap(([name, texts]) =>
+    texts.map((text) => (name === 'error' ? text : `${name}: ${text}`)),
+  );
+  return cutThrownText(said.length === 0 ? message : said.join('; '));
+}
+
+/** The frames with their names as they are shown: none is, if those were dropped. */
+function withNames(stack: readonly CodeFrame[], names: readonly string[]): CodeFrame[] {
+  const left = names.values();
+  return stack.map(({ function: name, line, column }) => {
+    const shown = name === undefined ? undefined : left.next().value;
+    return { ...(shown === undefined ? {} : { function: shown }), line, column };
+  });
 }
 
 /** The records of this process that are not handed over yet. */
@@ -46,6 +72,8 @@ export class RunRecording {
   #known: KnownToRun | undefined;
   #queuedMs = 0;
   #position: CodePlace | undefined;
+  #stack: readonly CodeFrame[] = [];
+  #note: string | undefined;
 
   constructor(private readonly run: RecordedRun) {}
 
@@ -64,10 +92,17 @@ export class RunRecording {
     this.#known = known;
   }
 
+  /** Adds a line of ours below those of the code. It names what the code named. */
+  notes(text: string | undefined): void {
+    this.#note = text;
+  }
+
   ended(outcome: RunOutcome): void {
     this.#queuedMs = outcome.queuedMs ?? 0;
     if (!('error' in outcome)) return;
-    this.#position = placeAt(outcome.error.line, outcome.error.column);
+    const { line, column, stack = [] } = outcome.error;
+    this.#position = placeAt(line, column);
+    this.#stack = stack;
   }
 
   /** Does the work of the run, and records how it ended. */
@@ -75,14 +110,15 @@ export class RunRecording {
     work: () => Promise<Answer>,
     statusOf: (answer: Answer) => number = () => 200,
   ): Promise<Answer> {
-    let ended: Pick<RunRecord, 'outcome' | 'status'> = { outcome: 'cancelled', status: 499 };
+    let ended: Ended = cancelled;
     try {
       const answer = await work();
       ended = { outcome: 'completed', status: statusOf(answer) };
       return answer;
     } catch (thrown) {
-      const { code, status } = toProblem(thrown);
-      if (!this.run.signal?.aborted) ended = { outcome: code, status };
+      const problem = toProblem(thrown);
+      const { code, status } = problem;
+      if (!this.run.signal?.aborted) ended = { outcome: code, status, message: textOf(problem) };
       throw thrown;
     } finally {
       const { record, urgency } = this.run;
@@ -96,13 +132,10 @@ export class RunRecording {
   }
 
   /** Never rejects. */
-  async #record(
-    ended: Pick<RunRecord, 'outcome' | 'status'>,
-    record: (record: RunRecord) => void,
-  ): Promise<void> {
+  async #record(ended: Ended, record: (record: RunRecord) => void): Promise<void> {
     const durationMs = Math.round(performance.now() - this.#began);
     await new Promise(setImmediate);
-    const lines = await this.#shownLines();
+    const { lines, stack } = await this.#shown();
     try {
       record({
         ...ended,
@@ -113,22 +146,28 @@ export class RunRecording {
         tokenIds: this.#tokenIds,
         lines,
         ...(this.#position === undefined ? {} : { position: this.#position }),
+        ...(stack.length === 0 ? {} : { stack }),
       });
     } catch (error) {
       this.#report(error);
     }
   }
 
-  /** No lines where they cannot be redacted: none is ever shown as it was written. */
-  async #shownLines(): Promise<readonly LogLine[]> {
+  /** Nothing where it cannot be redacted: no text is ever shown as the code wrote it. */
+  async #shown(): Promise<Pick<Required<RunRecord>, 'lines' | 'stack'>> {
     const { tenantId } = this.run;
-    const [lines, known] = [this.#lines, this.#known];
-    if (lines.length === 0 || known === undefined) return [];
+    const [lines, known, stack, note] = [this.#lines, this.#known, this.#stack, this.#note];
+    if (known === undefined) return { lines: [], stack: [] };
+    const names = stack.flatMap(({ function: name }) => name ?? []);
+    const notes = note === undefined ? [] : [note];
+    if (lines.length + names.length + notes.length === 0) return { lines, stack };
     try {
-      return await new Promise((resolve) => redactLater({ tenantId, lines, known }, resolve));
+      const written = { tenantId, lines, names, notes, known };
+      const shown = await new Promise<Shown>((resolve) => redactLater(written, resolve));
+      return { lines: shown.lines, stack: withNames(stack, shown.names) };
     } catch (error) {
       this.#report(error);
-      return [];
+      return { lines: [], stack: [] };
     }
   }
 

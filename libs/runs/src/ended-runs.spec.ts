@@ -3,7 +3,7 @@ import { timeOfId, timeOrderedId } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import { createRegistry, type Registry } from '@glovebox/service-host';
 import { waitFor } from '@glovebox/testing';
-import { linesPlace, RunLog, type RunLogEntry, type RunRecord } from './ended-runs';
+import { RunLog, textPlace, type RunLogEntry, type RunRecord } from './ended-runs';
 import { startSpecRows, type SpecRows } from './spec-rows';
 
 let rows: SpecRows;
@@ -79,19 +79,23 @@ async function dropped(): Promise<Record<string, number>> {
 
 const lineOf = (text: string) => [{ at: 1, level: 'info', text } as const];
 
-it('a run is written a moment later, its lines sealed in its own place', async () => {
+it('a run is written a moment later, its texts sealed in their own places', async () => {
   const log = startLog();
   const tenantId = randomUUID();
   const failed = entry(tenantId, {
     outcome: 'reactor_timeout',
     status: 504,
     lines: lineOf('sesame'),
+    message: 'open sesame',
+    stack: [{ function: 'sesame', line: 1, column: 2 }],
     tokenIds: ['t'],
   });
   log.add(failed);
   expect(statements).toBe(0);
   await waitFor(async () => (await stored()).length === 1);
-  const [row] = await rows.admin.query<{ lines: Buffer }>('SELECT * FROM ended_runs');
+  const [row] = await rows.admin.query<{ lines: Buffer; reason: Buffer }>(
+    'SELECT * FROM ended_runs',
+  );
   expect(row).toMatchObject({
     id: failed.runId,
     mode: 'sync',
@@ -104,12 +108,15 @@ it('a run is written a moment later, its lines sealed in its own place', async (
     created_at: new Date(failed.record.startedAt),
     ended_at: new Date(failed.record.startedAt + 12),
   });
-  expect(row?.lines.includes('sesame')).toBe(false);
-  const opened = await rows.sealer.open(
-    linesPlace(tenantId, failed.runId),
-    row?.lines ?? Buffer.of(),
-  );
-  expect(JSON.parse(opened.toString())).toEqual(lineOf('sesame'));
+  const opened = async (column: 'lines' | 'reason'): Promise<unknown> => {
+    const sealed = row?.[column] ?? Buffer.of();
+    expect(sealed.includes('sesame')).toBe(false);
+    const place = textPlace(tenantId, failed.runId, column);
+    return JSON.parse((await rows.sealer.open(place, sealed)).toString());
+  };
+  expect(await opened('lines')).toEqual(lineOf('sesame'));
+  const { message, stack } = failed.record;
+  expect(await opened('reason')).toEqual({ message, stack });
   await log.stop();
 });
 

@@ -1,11 +1,11 @@
 import { timeOfId, timeOrderedId, type PreparedStatement, type Sql } from '@glovebox/database';
 import { Problem, type ProblemCode } from '@glovebox/problems';
-import type { CodePlace, LogLine } from '@glovebox/sandbox';
+import type { CodeFrame, CodePlace, LogLine } from '@glovebox/sandbox';
 import type { Place, Sealer } from '@glovebox/seal';
 import { Counter, describeError, type Logger, type Registry } from '@glovebox/service-host';
 import { Shares, type Release } from '@glovebox/shares';
 
-/** All that is kept of a run. It holds names and ids, and no value that the run knew. */
+/** All that is kept of a run. It holds names and ids, and texts without any value that is secret. */
 export interface RunRecord {
   /** `cancelled`: nobody waited for the run any more. */
   readonly outcome: 'completed' | 'cancelled' | ProblemCode;
@@ -24,13 +24,21 @@ export interface RunRecord {
   readonly lines: readonly LogLine[];
   /** The place in the author's code where its error was made. */
   readonly position?: CodePlace;
+  /** Why it failed, in words: at most 1,000 characters, redacted. */
+  readonly message?: string;
+  /** The calls in the author's code that its error came through, redacted: at most 20. */
+  readonly stack?: readonly CodeFrame[];
 }
 
+/** What is sealed beside the lines, in the form in which it is stored. */
+export type RunReason = Pick<RunRecord, 'message' | 'stack'>;
+
 /** The record of a run whose code this worker did not start. */
-export function recordWithoutCode(code: ProblemCode, status = new Problem(code).status): RunRecord {
+export function recordWithoutCode(code: ProblemCode, problem = new Problem(code)): RunRecord {
   return {
     outcome: code,
-    status,
+    status: problem.status,
+    message: problem.message,
     startedAt: Date.now(),
     durationMs: 0,
     queuedMs: 0,
@@ -54,28 +62,41 @@ export interface RunLogEntry {
   readonly record: RunRecord;
 }
 
-/** A run that has ended, with its lines sealed. */
+/** What is left of a run once what its code said is sealed. */
+interface SealedTexts {
+  readonly lines: Buffer | null;
+  readonly reason: Buffer | null;
+}
+
+/** A run that has ended. */
 interface EndedRun extends RunLogEntry {
   /** Milliseconds since 1970. An async run is accepted before it starts. */
   readonly createdAt: number;
-  readonly sealedLines: Buffer | null;
+  readonly sealed: SealedTexts;
 }
 
-/** The place that the lines of a run are bound to. */
-export const linesPlace = (tenantId: string, record: string): Place => ({
+/** The place that a text of a run is bound to. */
+export const textPlace = (tenantId: string, record: string, column: keyof SealedTexts): Place => ({
   table: 'ended_runs',
-  column: 'lines',
+  column,
   tenantId,
   record,
 });
 
-export async function sealLines(
+export async function sealTexts(
   sealer: Sealer,
-  { tenantId, runId, record: { lines } }: RunLogEntry,
-): Promise<Buffer | null> {
-  if (lines.length === 0) return null;
-  return sealer.seal(linesPlace(tenantId, runId), JSON.stringify(lines));
+  { tenantId, runId, record: { lines, message, stack } }: RunLogEntry,
+): Promise<SealedTexts> {
+  const seal = (column: keyof SealedTexts, value: unknown): Promise<Buffer> =>
+    sealer.seal(textPlace(tenantId, runId, column), JSON.stringify(value));
+  const [sealedLines, sealedReason] = await Promise.all([
+    lines.length === 0 ? null : seal('lines', lines),
+    message === undefined ? null : seal('reason', { message, stack }),
+  ]);
+  return { lines: sealedLines, reason: sealedReason };
 }
+
+export const noTexts: SealedTexts = { lines: null, reason: null };
 
 /** Characters that are kept of the name of an argument. */
 const argumentNameMax = 200;
@@ -87,9 +108,9 @@ const insertStatement: PreparedStatement = {
   text: `
     INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
       outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
-      position, lines, created_at, started_at, ended_at)
+      position, lines, reason, created_at, started_at, ended_at)
     SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
-      argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines,
+      argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines, reason,
       to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
       to_timestamp((started_ms + duration_ms) / 1000)
     FROM ROWS FROM (
@@ -98,17 +119,19 @@ const insertStatement: PreparedStatement = {
         argument_names text[], token_ids text[], trace_id text, attempt integer,
         queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
         started_ms float8),
-      unnest($2::bytea[])
+      unnest($2::bytea[]),
+      unnest($3::bytea[])
     ) AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
       http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
-      created_ms, started_ms, lines)
+      created_ms, started_ms, lines, reason)
     ON CONFLICT DO NOTHING`,
 };
 
 /** Stores runs in one statement. One that is stored already is left as it is. */
 export async function insertEndedRuns(sql: Sql, runs: readonly EndedRun[]): Promise<void> {
-  const lines = runs.map(({ sealedLines }) => sealedLines);
-  await sql.query(insertStatement, [JSON.stringify(runs.map(rowOf)), lines]);
+  const lines = runs.map(({ sealed }) => sealed.lines);
+  const reasons = runs.map(({ sealed }) => sealed.reason);
+  await sql.query(insertStatement, [JSON.stringify(runs.map(rowOf)), lines, reasons]);
 }
 
 function rowOf({ record, ...run }: EndedRun): Readonly<Record<string, unknown>> {
@@ -248,8 +271,8 @@ export class RunLog {
   }
 
   async #seal(entry: RunLogEntry): Promise<EndedRun> {
-    const sealedLines = await sealLines(this.options.sealer, entry);
-    return { ...entry, createdAt: entry.record.startedAt, sealedLines };
+    const sealed = await sealTexts(this.options.sealer, entry);
+    return { ...entry, createdAt: entry.record.startedAt, sealed };
   }
 
   #dropAll(): void {
@@ -259,7 +282,10 @@ export class RunLog {
   }
 }
 
-function bytesOf({ record: { argumentNames, tokenIds, lines } }: RunLogEntry): number {
-  const texts = [...argumentNames, ...tokenIds, ...lines.map(({ text }) => text)];
-  return texts.reduce((bytes, text) => bytes + text.length, rowBytes + 50 * lines.length);
+function bytesOf({ record }: RunLogEntry): number {
+  const { argumentNames, tokenIds, lines, message = '', stack = [] } = record;
+  const names = stack.map(({ function: name = '' }) => name);
+  const texts = [...argumentNames, ...tokenIds, ...lines.map(({ text }) => text), ...names];
+  const others = rowBytes + message.length + 50 * (lines.length + stack.length);
+  return texts.reduce((bytes, text) => bytes + text.length, others);
 }

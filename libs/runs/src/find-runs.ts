@@ -35,6 +35,12 @@ export interface RunRow {
   endedAt: Date | null;
 }
 
+/** A run with its sealed texts. A list leaves them out: each would have to be opened. */
+export interface WholeRunRow extends RunRow {
+  readonly lines: Buffer | null;
+  readonly reason: Buffer | null;
+}
+
 // A run is in one of two tables: async runs wait in `reactor_runs`, and a run that has ended is in
 // `ended_runs`. It moves in one transaction, so that one statement over both finds it once.
 
@@ -93,11 +99,11 @@ export async function findRun(
   sql: Sql,
   tenantId: string,
   id: string,
-): Promise<(RunRow & { readonly lines: Buffer | null }) | undefined> {
-  const [row] = await sql.query<RunRow & { readonly lines: Buffer | null }>(
-    `SELECT ${ended}, lines FROM ended_runs WHERE tenant_id = $1 AND id = $2
+): Promise<WholeRunRow | undefined> {
+  const [row] = await sql.query<WholeRunRow>(
+    `SELECT ${ended}, lines, reason FROM ended_runs WHERE tenant_id = $1 AND id = $2
      UNION ALL
-     SELECT ${waiting}, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
+     SELECT ${waiting}, NULL, NULL FROM reactor_runs WHERE tenant_id = $1 AND id = $2`,
     [tenantId, id],
   );
   return row;

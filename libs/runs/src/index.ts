@@ -21,11 +21,12 @@ export {
 } from './delivery-queue';
 export {
   insertEndedRuns,
-  linesPlace,
   recordWithoutCode,
   RunLog,
-  sealLines,
+  sealTexts,
+  textPlace,
   type RunLogEntry,
+  type RunReason,
   type RunRecord,
 } from './ended-runs';
 export {
@@ -49,6 +50,7 @@ export {
   type ResultRow,
   type RunQuery,
   type RunRow,
+  type WholeRunRow,
 } from './find-runs';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
 export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';

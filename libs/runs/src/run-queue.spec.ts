@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { dataKeyTable, timeOfId } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { waitFor } from '@glovebox/testing';
-import { linesPlace, recordWithoutCode } from './ended-runs';
+import { recordWithoutCode, textPlace } from './ended-runs';
 import {
   claimRuns,
   faultsMax,
@@ -287,11 +287,12 @@ describe('the owner of a run', () => {
       duration_ms: 40,
       position: { line: 3, column: 4 },
       lines: expect.any(Buffer) as Buffer,
+      reason: null,
       created_at: run.createdAt,
       started_at: new Date(startedAt),
       ended_at: new Date(startedAt + 40),
     });
-    const place = linesPlace(rows.tenantId, run.id);
+    const place = textPlace(rows.tenantId, run.id, 'lines');
     const opened = await rows.sealer.open(place, row?.lines ?? Buffer.alloc(0));
     expect(JSON.parse(opened.toString('utf8'))).toEqual(lines);
     expect(await rows.webhooks(run.id)).toEqual([{ raw: 5 }]);

@@ -5,8 +5,9 @@ import type { Sight } from '@glovebox/vault';
 import { insertDelivery, sealDelivery, type NewDelivery } from './delivery-queue';
 import {
   insertEndedRuns,
+  noTexts,
   recordWithoutCode,
-  sealLines,
+  sealTexts,
   type RunLogEntry,
   type RunRecord,
 } from './ended-runs';
@@ -159,7 +160,7 @@ export async function openRun(
     const fate = fateOfUnopened(run, error);
     if (fate !== 'given_up') await releaseRun(database, run, fate);
     // Without a webhook: the callback URL did not open.
-    else await endRun(database, run, { record: givenUp(), sealedLines: null });
+    else await endRun(database, run, { record: givenUp(), sealed: noTexts });
     throw error;
   }
 }
@@ -234,11 +235,11 @@ export async function finishRun(
   run: OpenedRun,
   { body, record, sights }: EndOfRun,
 ): Promise<boolean> {
-  const [sealedLines, delivery] = await Promise.all([
-    sealLines(sealer, entryOf(run, record)),
+  const [sealed, delivery] = await Promise.all([
+    sealTexts(sealer, entryOf(run, record)),
     sealDelivery(sealer, run, body, sights),
   ]);
-  return endRun(database, run, { record, sealedLines, delivery });
+  return endRun(database, run, { record, sealed, delivery });
 }
 
 type EndingRun = Pick<
@@ -257,16 +258,16 @@ async function endRun(
   run: EndingRun,
   end: {
     readonly record: RunRecord;
-    readonly sealedLines: Buffer | null;
+    readonly sealed: typeof noTexts;
     readonly delivery?: NewDelivery;
   },
 ): Promise<boolean> {
-  const { record, sealedLines, delivery } = end;
+  const { record, sealed, delivery } = end;
   return database.transaction(async (sql) => {
     const ended = await sql.query(endStatement, [run.id, run.fence]);
     if (ended.length === 0) return false;
     const createdAt = run.createdAt.getTime();
-    await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealedLines }]);
+    await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealed }]);
     if (delivery) await insertDelivery(sql, delivery);
     return true;
   });

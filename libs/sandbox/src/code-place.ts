@@ -21,3 +21,9 @@ export function placeOfSyntaxError(stack: string): CodePlace | undefined {
 export function placeAt(line: unknown, column: unknown): CodePlace | undefined {
   return isPlace(line) && isPlace(column) ? { line, column } : undefined;
 }
+
+const ofModules = /^(?:Cannot use (?:import statement|'import\.meta')|Unexpected token 'export')/;
+
+/** What the message of a syntax error ends with where the code is an ES module. */
+export const adviceOnSyntax = (message: string): string =>
+  ofModules.test(message) ? '. Use module.exports / require.' : '';

@@ -41,10 +41,14 @@ export {
   cutThrownHeaders,
   cutThrownLists,
   cutThrownText,
+  isFunctionName,
   isHttpStatus,
+  stackFramesMax,
+  type CodeFrame,
   type ThrownError,
 } from './thrown-error';
 export {
+  availablePackages,
   builtinModules,
   bundleFileOf,
   moduleOf,
@@ -59,6 +63,12 @@ export { runnerTls, tlsKeyOf } from './runner/runner-tls';
 export { createRunnerClient, type RunnerClient } from './runner/runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';
-export { codeName, placeAt, placeOfSyntaxError, type CodePlace } from './code-place';
+export {
+  adviceOnSyntax,
+  codeName,
+  placeAt,
+  placeOfSyntaxError,
+  type CodePlace,
+} from './code-place';
 export { linesDropped, logBytesMax, logLinesMax, type LogLevel } from './log-limits';
 export { describeCallError, parseCallError } from './call-error';

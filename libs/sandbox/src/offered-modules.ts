@@ -44,5 +44,9 @@ export function moduleOf(name: string, offered: OfferedNames): OfferedModule | u
 export const unavailable = (name: string): string =>
   `Module '${name.slice(0, 100)}' is not available`;
 
+/** What helps whoever requires a module that is not available. */
+export const availablePackages = ({ packages }: Pick<OfferedNames, 'packages'>): string =>
+  `Packages that are: ${packages.join(', ')}. Bundle others into the code: docs/guide/code.md#form.`;
+
 /** The file of a package's bundle. A name never holds two underscores in a row. */
 export const bundleFileOf = (name: string): string => `${name.replaceAll('/', '__')}.js`;

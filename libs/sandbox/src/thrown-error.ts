@@ -1,6 +1,14 @@
 import { FrameError } from './frames';
 import { isWhole, objectOf, textOf, textsOf } from './members';
 
+/** A call in customers' code that an error came through. */
+export interface CodeFrame {
+  /** Absent where it has none, or one that is no plain name. */
+  readonly function?: string;
+  readonly line: number;
+  readonly column: number;
+}
+
 /** An error of customers' code, reduced to the members that an answer may be built from. */
 export interface ThrownError {
   readonly name: string;
@@ -14,11 +22,13 @@ export interface ThrownError {
   /** The place in the customer's code, counted from 1. */
   readonly line?: number;
   readonly column?: number;
+  /** The calls within customers' code, the innermost first. */
+  readonly stack?: readonly CodeFrame[];
 }
 
 export function parseThrownError(value: unknown): ThrownError {
   const error = objectOf(value, 'error');
-  const { code, status, errors, headers, line, column } = error;
+  const { code, status, errors, headers, line, column, stack } = error;
   return {
     name: cutThrownText(textOf(error, 'name')),
     message: cutThrownText(textOf(error, 'message')),
@@ -29,7 +39,18 @@ export function parseThrownError(value: unknown): ThrownError {
     ...('body' in error ? { body: cutThrownBody(error['body']) } : {}),
     ...(isPlace(line) ? { line } : {}),
     ...(isPlace(column) ? { column } : {}),
+    ...(Array.isArray(stack) ? { stack: framesOf(stack) } : {}),
   };
+}
+
+/** Leaves out what is no frame: an error without a stack still says something. */
+function framesOf(stack: readonly unknown[]): CodeFrame[] {
+  return stack.slice(0, stackFramesMax).flatMap((entry): CodeFrame[] => {
+    if (typeof entry !== 'object' || entry === null) return [];
+    const { function: name, line, column } = entry as Record<string, unknown>;
+    if (!isPlace(line) || !isPlace(column)) return [];
+    return [{ ...(isFunctionName(name) ? { function: name } : {}), line, column }];
+  });
 }
 
 function listsOf(value: unknown): Record<string, string[]> {
@@ -50,7 +71,14 @@ export const isPlace = (value: unknown): value is number => isWhole(value, 1, 1_
 // ---- how much is shown of it ----
 
 const thrownTextMax = 1_000;
+/** Calls that are kept of a stack. */
+export const stackFramesMax = 20;
+/** Code may compute a name, from data too. One that was cut could not be redacted. */
+const functionName = /^[\w$.<>#[\] ]{1,60}$/;
 const thrownEntriesMax = 50;
+
+export const isFunctionName = (name: unknown): name is string =>
+  typeof name === 'string' && functionName.test(name);
 
 export const cutThrownText = (text: string): string => text.slice(0, thrownTextMax);
 

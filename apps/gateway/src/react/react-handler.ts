@@ -6,6 +6,7 @@ import { Budget } from '@glovebox/expressions';
 import { replayHeader, requireIdempotencyKey } from '@glovebox/idempotency';
 import { invalid, Problem } from '@glovebox/problems';
 import {
+  asyncTimeoutMaxMs,
   checkArguments,
   decideReactor,
   findReactor,
@@ -36,7 +37,6 @@ import { insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
-const asyncTimeoutMaxMs = 210_000;
 
 /**
  * Handles an invocation: caller, permission, reactor, body. The code then runs now, or a row is

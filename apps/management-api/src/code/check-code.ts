@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import { Problem } from '@glovebox/problems';
 import {
+  adviceOnSyntax,
+  availablePackages,
   codeName,
   moduleOf,
   placeOfSyntaxError,
@@ -16,6 +18,7 @@ export function checkCode(code: string, path: string, offered: OfferedNames): vo
   const missing = literalRequires(code).filter((name) => moduleOf(name, offered) === undefined);
   if (missing.length > 0) {
     throw new Problem('invalid_code', {
+      detail: availablePackages(offered),
       errors: { [path]: [...new Set(missing)].map(unavailable) },
     });
   }
@@ -35,7 +38,8 @@ function requireThatItCompiles(code: string, path: string): void {
   } catch (error) {
     const { message, stack = '' } = error as Error;
     const line = /^reactor\.js:(\d+)/.exec(stack)?.[1];
-    const said = line === undefined ? message : `line ${line}: ${message}`;
+    const place = line === undefined ? '' : `line ${line}: `;
+    const said = `${place}${message}${adviceOnSyntax(message)}`;
     const position = placeOfSyntaxError(stack);
     throw new Problem('invalid_code', { errors: { [path]: [said] }, position });
   }

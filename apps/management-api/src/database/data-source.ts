@@ -5,6 +5,7 @@ import { Application } from '../entities/application.entity';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { CreateSchema0000000000001 } from '../migrations/0001-create-schema';
 import { LogCalls0000000000002 } from '../migrations/0002-log-calls';
+import { KeepReasonsOfRuns0000000000003 } from '../migrations/0003-keep-reasons-of-runs';
 import { AddAllowedOrigins0000000000004 } from '../migrations/0004-add-allowed-origins';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -16,6 +17,7 @@ const entities = [Tenant, Application, ApplicationKey, ReactorFormula, Reactor, 
 export const migrations = [
   CreateSchema0000000000001,
   LogCalls0000000000002,
+  KeepReasonsOfRuns0000000000003,
   AddAllowedOrigins0000000000004,
 ];
 

@@ -15,6 +15,8 @@ interface ParameterEntry {
   description?: string;
   type: ParameterType;
   optional: boolean;
+  /** Rows of before there was this member lack it. */
+  loggable?: boolean;
 }
 
 @Entity('reactor_formulas')

@@ -121,7 +121,9 @@ const formulaSummary: Members = {
     type: oneOf(['private']),
     name: text,
     configuration: listOf(configurationEntry),
-    request_parameters: listOf(object({ ...parameter, optional: flag }, { description: text })),
+    request_parameters: listOf(
+      object({ ...parameter, optional: flag, loggable: flag }, { description: text }),
+    ),
     runtime: oneOf(runtimes),
   },
   sometimes: { description: text, icon: text, runtime_end_of_life: endOfLife },
@@ -131,7 +133,7 @@ const formulaSummary: Members = {
     type: 'private',
     name: 'Charge a card',
     configuration: [{ name: 'API_KEY', type: 'string' }],
-    request_parameters: [{ name: 'card.number', type: 'string', optional: false }],
+    request_parameters: [{ name: 'card.number', type: 'string', optional: false, loggable: false }],
     runtime: 'node24',
   },
 };

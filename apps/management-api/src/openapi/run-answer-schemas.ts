@@ -96,6 +96,14 @@ export const runAnswers: Schemas = {
       },
       {
         ...sometimes,
+        message: {
+          ...text,
+          description: 'Why the run failed, without values that the run knew.',
+        },
+        stack: {
+          ...listOf(object({ line: whole, column: whole }, { function: text })),
+          description: 'The calls in the code that led to its error, the innermost first.',
+        },
         webhook: object({
           status: oneOf(deliveryStatuses),
           attempts: listOf(ref('WebhookAttempt')),
@@ -104,6 +112,11 @@ export const runAnswers: Schemas = {
     ),
     example: {
       ...run,
+      message: 'the bank declined: 51',
+      stack: [
+        { function: 'charge', line: 3, column: 9 },
+        { function: 'module.exports', line: 12, column: 5 },
+      ],
       lines: [{ at: time, level: 'info', text: 'the bank declined' }],
       webhook: { status: 'delivered', attempts: [attempt] },
     },

@@ -44,6 +44,34 @@ describe('PUT /reactor-formulas/{id}', () => {
     expect(await read(id)).toEqual(put.body);
   });
 
+  it('makes an argument loggable, and no longer once it is left out', async () => {
+    const { id } = await formula();
+    const of = async (): Promise<unknown> => {
+      const { follower } = api.ctx.definitions;
+      const definition = (await follower.current()).find('formula', api.tenant.tenant_id, id);
+      const { request_parameters: shown } = await read(id);
+      return { shown, inForce: definition?.requestParameters };
+    };
+    const [parameter] = full.request_parameters;
+    for (const loggable of [true, undefined]) {
+      const put = { ...full, request_parameters: [{ ...parameter, loggable }] };
+      expect((await api.put(`/reactor-formulas/${id}`, put)).status).toBe(200);
+      const expected = [{ ...parameter, loggable: loggable ?? false }];
+      expect(await of()).toEqual({ shown: expected, inForce: expected });
+    }
+  });
+
+  it('leaves an argument of an older formula unloggable', async () => {
+    const { id } = await formula();
+    await api.admin.query(
+      `UPDATE reactor_formulas SET request_parameters = '[{"name":"a","type":"string","optional":true}]' WHERE id = $1`,
+      [id],
+    );
+    expect((await read(id)).request_parameters).toEqual([
+      { name: 'a', type: 'string', optional: true, loggable: false },
+    ]);
+  });
+
   it('is in force for the next run', async () => {
     const { id } = await formula();
     const code = 'module.exports = () => ({ raw: 2 })';

@@ -62,6 +62,10 @@ class ParameterInput {
   @IsOptional()
   @IsBoolean()
   optional?: boolean;
+
+  @IsOptional()
+  @IsBoolean()
+  loggable?: boolean;
 }
 
 /** The document of a create and of a full update. */
@@ -119,7 +123,13 @@ export interface FormulaResponse extends Stamps {
   icon?: string;
   code: string;
   configuration: { name: string; description?: string; type: string }[];
-  request_parameters: { name: string; description?: string; type: string; optional: boolean }[];
+  request_parameters: {
+    name: string;
+    description?: string;
+    type: string;
+    optional: boolean;
+    loggable: boolean;
+  }[];
   runtime: Runtime;
   runtime_end_of_life?: string;
 }
@@ -160,6 +170,7 @@ export function toFormulaResponse(row: ReactorFormula, answer: Answer): FormulaR
       ...descriptionOf(entry),
       type: entry.type,
       optional: entry.optional,
+      loggable: entry.loggable ?? false,
     })),
     runtime: row.runtime,
     ...toEndOfLife(row.runtime),

@@ -112,11 +112,12 @@ function columnsOf(input: FormulaInput) {
       type,
     })),
     requestParameters: (input.request_parameters ?? []).map(
-      ({ name, description, type, optional = false }) => ({
+      ({ name, description, type, optional = false, loggable = false }) => ({
         name,
         ...(description === undefined ? {} : { description }),
         type,
         optional,
+        loggable,
       }),
     ),
     runtime: input.runtime ?? defaultRuntime,
@@ -150,10 +151,11 @@ function toFormulaDefinition(formula: ReactorFormula): FormulaDefinition {
     code,
     codeHash: codeHash(code),
     runtime,
-    requestParameters: requestParameters.map(({ name, type, optional }) => ({
+    requestParameters: requestParameters.map(({ name, type, optional, loggable = false }) => ({
       name,
       type,
       optional,
+      loggable,
     })),
   };
 }

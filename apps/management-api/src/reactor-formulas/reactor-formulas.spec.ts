@@ -37,8 +37,14 @@ describe('POST /reactor-formulas', () => {
       runtime: 'node20',
       configuration: [{ name: 'API_KEY', description: 'of the bank', type: 'string' }],
       request_parameters: [
-        { name: 'user.first_name', description: '', type: 'string', optional: false },
-        { name: 'amount', type: 'number', optional: true },
+        {
+          name: 'user.first_name',
+          description: '',
+          type: 'string',
+          optional: false,
+          loggable: false,
+        },
+        { name: 'amount', type: 'number', optional: true, loggable: true },
       ],
     };
     expect((await api.post('/reactor-formulas', whole)).body).toMatchObject(whole);
@@ -79,6 +85,10 @@ describe('POST /reactor-formulas', () => {
     [
       { ...input, request_parameters: [{ name: 'a', type: 'string', optional: 'true' }] },
       { 'request_parameters.0.optional': ['must be true or false'] },
+    ],
+    [
+      { ...input, request_parameters: [{ name: 'a', type: 'string', loggable: 'true' }] },
+      { 'request_parameters.0.loggable': ['must be true or false'] },
     ],
     [
       { ...input, request_parameters: Array(26).fill({ name: 'a', type: 'string' }) },

@@ -1,5 +1,6 @@
 import { invalid } from '@glovebox/problems';
-import { runKinds, runStatuses, type RunQuery, type RunRow } from '@glovebox/runs';
+import { runKinds, runStatuses, type RunQuery, type RunReason, type RunRow } from '@glovebox/runs';
+import type { CodeFrame, LogLine } from '@glovebox/sandbox';
 import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
@@ -26,8 +27,10 @@ interface RunResponse {
   ended_at?: string;
 }
 
-/** A run with what its code wrote, and with the webhook that reports it. */
+/** A run with what its code wrote, why it failed, and with the webhook that reports it. */
 export interface RunDetails extends RunResponse {
+  message?: string;
+  stack?: readonly CodeFrame[];
   lines: { at: string; level: string; text: string }[];
   webhook?: { status: string; attempts: WebhookAttempt[] };
 }
@@ -78,3 +81,24 @@ export function toRunResponse(row: RunRow): RunResponse {
     ...(row.endedAt === null ? {} : { ended_at: row.endedAt.toISOString() }),
   };
 }
+
+export function toRunDetails(
+  row: RunRow,
+  lines: readonly LogLine[],
+  { message, stack }: RunReason,
+  webhook: RunDetails['webhook'],
+): RunDetails {
+  return {
+    ...toRunResponse(row),
+    ...(message === undefined ? {} : { message }),
+    ...(stack === undefined ? {} : { stack: stack.map(toFrame) }),
+    lines: lines.map(({ at, level, text }) => ({ at: new Date(at).toISOString(), level, text })),
+    ...(webhook ? { webhook } : {}),
+  };
+}
+
+const toFrame = ({ function: name, line, column }: CodeFrame): CodeFrame => ({
+  ...(name === undefined ? {} : { function: name }),
+  line,
+  column,
+});

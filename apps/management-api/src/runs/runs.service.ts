@@ -6,14 +6,16 @@ import {
   findResult,
   findRun,
   findRunIds,
-  linesPlace,
   readResult,
   runsById,
+  textPlace,
   webhookOfRun,
   webhookPlace,
   type ResultRow,
+  type RunReason,
   type RunQuery,
   type RunRow,
+  type WholeRunRow,
 } from '@glovebox/runs';
 import type { LogLine } from '@glovebox/sandbox';
 import { requireShown } from '@glovebox/vault';
@@ -23,7 +25,7 @@ import { toCursorPage } from '../lists/cursor';
 import { rowsOf, type Page, type Portion } from '../lists/page';
 import { queryPortion } from '../lists/portion';
 import { isUuid } from '../validation/uuid';
-import { toRunResponse, type RunDetails } from './runs.dto';
+import { toRunDetails, toRunResponse, type RunDetails } from './runs.dto';
 
 @Injectable()
 export class RunsService {
@@ -53,8 +55,11 @@ export class RunsService {
     const row = await findRun(sql, tenantId, id);
     if (!row) throw notFound('run');
     const webhook = row.mode === 'async' ? await webhookOfRun(sql, tenantId, id) : undefined;
-    const lines = await this.#linesOf(tenantId, row);
-    return { ...toRunResponse(row), lines, ...(webhook ? { webhook } : {}) };
+    const [lines, reason] = await Promise.all([
+      this.#linesOf(tenantId, row),
+      this.#reasonOf(tenantId, row),
+    ]);
+    return toRunDetails(row, lines, reason, webhook);
   }
 
   /**
@@ -113,14 +118,16 @@ export class RunsService {
     );
   }
 
-  async #linesOf(
-    tenantId: string,
-    { id, lines }: { readonly id: string; readonly lines: Buffer | null },
-  ): Promise<RunDetails['lines']> {
+  async #linesOf(tenantId: string, { id, lines }: WholeRunRow): Promise<readonly LogLine[]> {
     if (lines === null) return [];
-    const opened = await this.ctx.sealer.open(linesPlace(tenantId, id), lines);
-    const read = JSON.parse(opened.toString('utf8')) as LogLine[];
-    return read.map(({ at, level, text }) => ({ at: new Date(at).toISOString(), level, text }));
+    const opened = await this.ctx.sealer.open(textPlace(tenantId, id, 'lines'), lines);
+    return JSON.parse(opened.toString('utf8')) as LogLine[];
+  }
+
+  async #reasonOf(tenantId: string, { id, reason }: WholeRunRow): Promise<RunReason> {
+    if (reason === null) return {};
+    const opened = await this.ctx.sealer.open(textPlace(tenantId, id, 'reason'), reason);
+    return JSON.parse(opened.toString('utf8')) as RunReason;
   }
 
   #statements({ principal }: Actor): Sql {

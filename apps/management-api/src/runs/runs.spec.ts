@@ -49,7 +49,7 @@ const get = async (path: string, key?: string) => {
 };
 
 describe('the list of runs', () => {
-  it('shows all that is kept of a run, and nothing of its output', async () => {
+  it('shows all that is kept of a run, and nothing of its texts', async () => {
     const startedAt = Date.UTC(2026, 0, 31, 12);
     const id = await data.run(
       tenantId,
@@ -61,6 +61,8 @@ describe('the list of runs', () => {
         queuedMs: 4,
         argumentNames: ['card.number'],
         tokenIds: ['a token'],
+        message: 'sesame',
+        stack: [{ function: 'sesame', line: 3, column: 9 }],
         lines: [{ at: startedAt, level: 'info', text: 'sesame' }],
         position: { line: 3, column: 9 },
       },
@@ -220,7 +222,14 @@ describe('a run', () => {
     const at = Date.UTC(2026, 0, 31, 12);
     const id = await data.run(
       tenantId,
-      { lines: [{ at, level: 'warn', text: 'the bank declined' }] },
+      {
+        ...{ outcome: 'reactor_error', message: 'declined: 51' },
+        stack: [
+          { function: 'charge', line: 3, column: 9 },
+          { line: 12, column: 5 },
+        ],
+        lines: [{ at, level: 'warn', text: 'the bank declined' }],
+      },
       { resourceId: reactorId, mode: 'async' },
     );
     await data.webhook(tenantId, { id, ended: { status: 'failed' } });
@@ -229,6 +238,11 @@ describe('a run', () => {
       200,
       {
         id,
+        message: 'declined: 51',
+        stack: [
+          { function: 'charge', line: 3, column: 9 },
+          { line: 12, column: 5 },
+        ],
         lines: [{ at: '2026-01-31T12:00:00.000Z', level: 'warn', text: 'the bank declined' }],
         webhook: {
           status: 'failed',

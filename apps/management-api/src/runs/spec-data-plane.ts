@@ -4,7 +4,7 @@ import {
   insertEndedRuns,
   insertRun,
   receiverOf,
-  sealLines,
+  sealTexts,
   webhookPlace,
   type RunLogEntry,
   type RunRecord,
@@ -56,9 +56,9 @@ export class DataPlane {
       },
       ...more,
     };
-    const sealedLines = await sealLines(this.ctx.sealer, entry);
+    const sealed = await sealTexts(this.ctx.sealer, entry);
     const createdAt = entry.record.startedAt;
-    await insertEndedRuns(this.database, [{ ...entry, createdAt, sealedLines }]);
+    await insertEndedRuns(this.database, [{ ...entry, createdAt, sealed }]);
     return entry.runId;
   }
 

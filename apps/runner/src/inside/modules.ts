@@ -1,6 +1,12 @@
 import { builtinModules, createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
-import { codeName, moduleOf, unavailable } from '@glovebox/sandbox';
+import {
+  adviceOnSyntax,
+  availablePackages,
+  codeName,
+  moduleOf,
+  unavailable,
+} from '@glovebox/sandbox';
 import { reactorErrors } from './errors';
 import { loadPackage } from './packages';
 
@@ -48,7 +54,7 @@ export function loadHandler(code: string, { errors, bundles }: Modules): Handler
       case 'package':
         return loadPackage(name, bundles[name] ?? '', builtin);
       case undefined:
-        return refuse(unavailable(name));
+        return refuse(`${unavailable(name)}. ${availablePackages(offered)}`);
     }
   };
 
@@ -81,8 +87,9 @@ function compile(code: string): (...parameters: unknown[]) => void {
   } catch (error) {
     const syntax = error as SyntaxError;
     const line = /^reactor\.js:(\d+)/.exec(syntax.stack ?? '')?.[1];
-    const message = `${syntax.name}: ${syntax.message}`;
-    const unusable = new UnusableCode(line === undefined ? message : `${message} (line ${line})`);
+    const place = line === undefined ? '' : ` (line ${line})`;
+    const { name, message } = syntax;
+    const unusable = new UnusableCode(`${name}: ${message}${place}${adviceOnSyntax(message)}`);
     throw Object.assign(unusable, { stack: syntax.stack });
   }
 }

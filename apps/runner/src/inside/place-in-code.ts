@@ -1,4 +1,11 @@
-import { placeAt, placeOfSyntaxError, type CodePlace } from '@glovebox/sandbox';
+import {
+  isFunctionName,
+  placeAt,
+  placeOfSyntaxError,
+  stackFramesMax,
+  type CodeFrame,
+  type CodePlace,
+} from '@glovebox/sandbox';
 
 /** A stack may be as long as its code wants. Its first frames, or its source line, are within. */
 const stackSearchedMax = 128 * 1024;
@@ -6,20 +13,41 @@ const stackSearchedMax = 128 * 1024;
 const nameSearchedMax = 1_000;
 
 const reflectSet = Reflect.set;
-const placeOfFrame = /^ {4}at (?:.*\()?(?:async )?reactor\.js:(\d{1,7}):(\d{1,7})\)?$/m;
+const frameLine = '^ {4}at (?:(.*) \\()?(?:async )?reactor\\.js:(\\d{1,7}):(\\d{1,7})\\)?$';
 
 /**
- * The first place in the code of an error's stack. The code may have made the stack itself, so this
- * never throws, and at worst knows no place.
+ * The first place in the code of an error's stack, and the calls in the code that led there. The code
+ * may have made the stack itself, so this never throws, and at worst knows nothing.
  */
-export function placeInCode(error: object): CodePlace | undefined {
+export function placeInCode(
+  error: object,
+): (CodePlace & { readonly stack?: readonly CodeFrame[] }) | undefined {
   try {
     const stack = stackOf(error);
-    const [, line, column] = placeOfFrame.exec(stack) ?? [];
-    return placeOfSyntaxError(stack) ?? placeAt(Number(line), Number(column));
+    const place = placeOfSyntaxError(stack);
+    if (place) return place;
+    const frames = framesIn(stack);
+    const [first] = frames;
+    return first && { line: first.line, column: first.column, stack: frames };
   } catch {
     return undefined;
   }
+}
+
+function framesIn(stack: string): CodeFrame[] {
+  const frames: CodeFrame[] = [];
+  const pattern = new RegExp(frameLine, 'gm');
+  // Code may have replaced `exec` by one that always finds something.
+  for (let nth = 0; nth < stackFramesMax; nth += 1) {
+    const found = pattern.exec(stack);
+    if (found === null) break;
+    const [, called = '', line, column] = found;
+    const place = placeAt(Number(line), Number(column));
+    if (place === undefined) break;
+    const name = called.replace(/^async /, '');
+    frames.push({ ...(isFunctionName(name) ? { function: name } : {}), ...place });
+  }
+  return frames;
 }
 
 /** The beginning of the stack, without the message: it may quote other stacks. */

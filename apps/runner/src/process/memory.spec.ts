@@ -1,6 +1,6 @@
 import { writeValue } from '@glovebox/sandbox';
 import { waitFor } from '@glovebox/testing';
-import { plainRun, specRuntimes, withRunner } from '../spec-runner';
+import { plainRun, specLevels, specRuntimes, withRunner } from '../spec-runner';
 import { besidesDataMb, memoryOf } from './memory';
 
 const memoryMb = 192;
@@ -44,15 +44,24 @@ describe.each(specRuntimes)('code on %s', (runtime) => {
     });
   });
 
-  it('that takes too much ends its process, and the limit of its memory is told', async () => {
-    await withRunner({ SANDBOX_MEMORY_MB: String(memoryMb) }, async ({ run }) => {
-      const code = `module.exports = () => { for (const kept = [];;) ${lists} }`;
-      expect(await run(code, { runtime })).toMatchObject({
-        kind: 'died',
-        memory: { runtime, megabytes: memoryMb },
+  it.each(specLevels)(
+    'that takes too much at level %d ends its process in a known way, and its limit is told',
+    async (level) => {
+      const env = { SANDBOX_MEMORY_MB: String(memoryMb), SANDBOX_LEVEL: String(level) };
+      await withRunner(env, async ({ run }) => {
+        for (const way of [lists, "kept.push({ text: 'x'.repeat(9) + kept.length })"]) {
+          const code = `module.exports = () => { for (const kept = [];;) ${way} }`;
+          expect(await run(code, { runtime })).toMatchObject({
+            kind: 'died',
+            reason: expect.stringMatching(
+              level === 3 ? /^exit 13[2349]$/ : /^SIG(ABRT|TRAP|ILL)$/,
+            ) as string,
+            memory: { runtime, megabytes: memoryMb },
+          });
+        }
       });
-    });
-  });
+    },
+  );
 });
 
 it('code that its caller ends is not told to have run out of memory', async () => {

@@ -10,6 +10,7 @@ import {
   RunRecording,
   serviceCalls,
   type KnownToRun,
+  type Ran,
 } from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy, ProxyDecision } from '../../call/caller';
@@ -105,10 +106,15 @@ async function transformed(
     data: [...opened.values()],
     opened: openedByCode,
     args,
+    // A part of a token that an expression made may be as short as what is shown.
+    sent: side === 'response' || opened.size === 0 ? args : undefined,
     configuration: proxy.configuration,
     parameters: [],
     code,
   };
+  const { REACTOR_SYNC_TIMEOUT_MS: timeoutMs } = ctx.config;
+  const hasSvc = proxy.applicationId !== null;
+  const ran: Ran = { what: made, runtime, hasSvc, isAsync: false, timeoutMs };
   recording.uses([...opened.keys()]);
   recording.knows(known);
   const outcome = await ctx.runner.run(
@@ -123,9 +129,9 @@ async function transformed(
       isolation: proxy.isolation,
       args,
       configuration: proxy.configuration,
-      svc: proxy.applicationId !== null,
+      svc: hasSvc,
       urgency: 'sync',
-      timeoutMs: ctx.config.REACTOR_SYNC_TIMEOUT_MS,
+      timeoutMs,
       resultBytesMax: transformedBytesMax + envelopeBytesMax,
     },
     {
@@ -138,7 +144,7 @@ async function transformed(
   const isAnswer = outcome.kind === 'answered';
   const value = isAnswer
     ? outcome.value
-    : requireMessage(await returnedValue(outcome, redactorOf(known), made), made);
+    : requireMessage(await returnedValue(outcome, redactorOf(known), ran), made);
   const sendable = sendableOf(value, made, ctx.headers);
   return isAnswer
     ? { ...sendable, status: sendable.status ?? 500, isAnswer }
