@@ -65,6 +65,7 @@ describe('a card token through a proxy', () => {
       proxy_error: {
         status: 400,
         code: 'unknown_token',
+        cause: { phase: 'lookup', reason: 'a token is unknown, deleted or expired' },
         title: 'A token cannot be found.',
         detail: `Not found: ${foreign.id}.`,
       },

@@ -208,7 +208,12 @@ export async function storeProblem(
   shown: Pick<Outcome, 'sights' | 'runId'> = {},
 ): Promise<void> {
   const { status, code } = problem;
-  const outcome = { ...shown, status, text: JSON.stringify(problem.body()), outcome: code };
+  const outcome = {
+    ...shown,
+    status,
+    text: JSON.stringify(problem.body({ withCause: true })),
+    outcome: code,
+  };
   await write(sql, sealer, claim, outcome, 'AND status IS NULL');
 }
 

@@ -10,16 +10,17 @@ const failures: Partial<Record<ProblemCode, Failure>> = {
   changed_meanwhile: { phase: 'lookup', reason: 'a definition changed within the call' },
   service_unavailable: { phase: 'lookup', reason: 'a part of the service is away' },
   no_capacity: { phase: 'transform', reason: 'no sandbox was free to run the code' },
-  invalid_code: { phase: 'transform', reason: 'the code cannot be used' },
-  reactor_error: { phase: 'transform', reason: 'the code threw' },
-  reactor_crashed: { phase: 'transform', reason: 'the process of the code ended' },
-  reactor_timeout: { phase: 'transform', reason: 'the code ran too long' },
-  invalid_reactor_result: { phase: 'transform', reason: 'the code returned nothing usable' },
 };
+
+/** Adds where and why, to a problem that does not say so yet. */
+export function located(problem: Problem): Problem {
+  problem.failure ??= failures[problem.code];
+  return problem;
+}
 
 /** Notes why a call failed, for its answer and for all that observes it. */
 export function recordProblem(call: Call, problem: Problem): void {
-  const failure = problem.failure ?? failures[problem.code];
+  const { failure } = located(problem);
   if (failure) {
     const { destinationStatus = failure.destinationStatus } = call;
     problem.failure = { ...failure, destinationStatus };

@@ -16,6 +16,7 @@ import type { Invocation, InvokedReactor } from '@glovebox/reactors';
 import { describeError } from '@glovebox/service-host';
 import { Sights } from '@glovebox/vault';
 import type { Room } from '../call/call-shares';
+import { located } from '../call/failures';
 import type { GatewayContext } from '../context';
 
 /** A call that came with an idempotency key. */
@@ -84,7 +85,7 @@ export async function runOnce(
     if (!work.hasStarted) giveRoomBack();
     await afterwards((sql) =>
       work.hasStarted
-        ? keepProblem(ctx, sql, work, lastingProblem(toProblem(thrown)))
+        ? keepProblem(ctx, sql, work, located(lastingProblem(toProblem(thrown))))
         : release(sql, claimed),
     );
     throw thrown;
