@@ -2,13 +2,13 @@
 export const isShowableName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,40}$/.test(name);
 
 /** Longer names are not compared. */
-const comparedMax = 40;
+const comparedCharacters = 40;
 /** Names that begin alike are near, however they end: `lastfour` and `last4`. */
 const sharedBeginning = 4;
 
 /** The known name that was meant, if one is near. Work is bounded by the number of known names. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
-  if (given.length > comparedMax) return undefined;
+  if (given.length > comparedCharacters) return undefined;
   const lower = given.toLowerCase();
   const distances = known.map((name) => [name, distance(lower, name.toLowerCase())] as const);
   const [nearest] = distances.sort(([, one], [, other]) => one - other);

@@ -10,13 +10,14 @@ export function requireGrant(
 }
 
 /** The refusal names so many containers. */
-const namedMax = 5;
+const namedContainers = 5;
 
 /** For tokens in containers that no grant covers. */
 export function outOfBounds(permission: Permission, containers: readonly string[]): Problem {
   const different = [...new Set(containers)].sort();
-  const named = different.slice(0, namedMax).join(', ');
-  const more = different.length > namedMax ? ` and ${different.length - namedMax} more` : '';
+  const named = different.slice(0, namedContainers).join(', ');
+  const more =
+    different.length > namedContainers ? ` and ${different.length - namedContainers} more` : '';
   return new Problem('permission_denied', {
     detail: `The permission ${permission} is needed for the container ${named}${more}.`,
   });

@@ -3,7 +3,6 @@ type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'c
 
 const blanks = /[ \n\r\t]*/y;
 const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-// eslint-disable-next-line no-control-regex
 const plainText = /[^"\\\x00-\x1f]{1,65536}/y;
 const escape = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
 const tokensAtOnce = 4_096;

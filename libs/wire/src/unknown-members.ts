@@ -3,9 +3,9 @@ import { didYouMean, invalid, isShowableName } from '@glovebox/problems';
 import type { JsonObject } from './json-values';
 import type { ServiceHeaders } from './service-headers';
 
-const shownMax = 10;
+const shownNames = 10;
 /** Characters of a path in the header. */
-const shownPathMax = 40;
+const shownPathCharacters = 40;
 
 interface ShownMember {
   /** The names of its parents and its own, all showable. */
@@ -23,7 +23,7 @@ export class UnknownMembers {
     for (const name of Object.keys(object)) {
       if (known.has(name)) continue;
       this.#count += 1;
-      if (this.#shown.length === shownMax || !isShowableName(name)) continue;
+      if (this.#shown.length === shownNames || !isShowableName(name)) continue;
       // The parents may be names of the caller's own, too.
       const path = parents.every(isShowableName) ? [...parents, name] : [name];
       this.#shown.push({ path, known: [...known] });
@@ -65,7 +65,7 @@ function endOf(path: readonly string[]): string {
   let end = path.at(-1) ?? '';
   for (let at = path.length - 2; at >= 0; at -= 1) {
     const longer = `${path[at]}.${end}`;
-    if (longer.length > shownPathMax) break;
+    if (longer.length > shownPathCharacters) break;
     end = longer;
   }
   return end;

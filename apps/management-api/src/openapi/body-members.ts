@@ -6,7 +6,7 @@ import type { Schema, Schemas } from './schema';
 /** Below these members all names are the caller's own. */
 const ofCaller = new Set(['args', 'data', 'metadata', 'configuration', 'mask']);
 
-const entriesMax = 100;
+const entriesLookedAt = 100;
 
 /** Knows the members that bodies may have: those that the document lists. */
 export class BodyMembers {
@@ -50,7 +50,7 @@ export class BodyMembers {
     if (Array.isArray(value)) {
       const items = given(fitting.map((schema) => schema.items as Schema | undefined));
       if (items.length === 0) return;
-      const max = Math.max(...fitting.map((schema) => Number(schema.maxItems ?? entriesMax)));
+      const max = Math.max(...fitting.map((schema) => Number(schema.maxItems ?? entriesLookedAt)));
       value.slice(0, max).forEach((entry, at) => {
         this.#look(entry, items, [...path, String(at)], unknown);
       });
