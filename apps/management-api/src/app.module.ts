@@ -13,7 +13,8 @@ import { ChecksGuard } from './http/checks.guard';
 import { HttpAdapter } from './http/http-adapter';
 import { observe } from './http/observe';
 import { ProblemFilter } from './http/problem.filter';
-import { openApiDocument } from './openapi/document';
+import { BodyMembers } from './openapi/body-members';
+import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
@@ -56,12 +57,13 @@ interceptBodies(controllers);
 
 @Module({})
 class AppModule {
-  static on(ctx: ManagementContext): DynamicModule {
+  static on(ctx: ManagementContext, document: OpenApiDocument): DynamicModule {
     return {
       module: AppModule,
       controllers,
       providers: [
         provideContext(ctx),
+        { provide: BodyMembers, useValue: new BodyMembers(document) },
         { provide: APP_GUARD, useClass: ChecksGuard },
         { provide: APP_PIPE, useClass: BodyPipe },
         { provide: APP_FILTER, useValue: new ProblemFilter(ctx.logger) },
@@ -82,8 +84,9 @@ class AppModule {
 }
 
 export async function createApp(ctx: ManagementContext): Promise<NestExpressApplication> {
+  const document = openApiDocument(controllers);
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.on(ctx),
+    AppModule.on(ctx, document),
     new HttpAdapter(ctx),
     {
       // Nest's parser would answer 400 and 413 before the guards run.
@@ -95,6 +98,6 @@ export async function createApp(ctx: ManagementContext): Promise<NestExpressAppl
   app.disable('x-powered-by');
   app.disable('etag');
   app.use(observe(ctx));
-  serveDocs(app, openApiDocument(controllers));
+  serveDocs(app, document);
   return app;
 }

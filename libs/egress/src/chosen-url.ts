@@ -29,7 +29,7 @@ export function faultOfChosenUrl(
     check(url);
     return undefined;
   } catch (error) {
-    if (error instanceof EgressRefused) return error.message;
+    if (error instanceof EgressRefused) return error.fault;
     throw error;
   }
 }

@@ -2,12 +2,13 @@ import { reasonOf, type UnreachablePhase } from './reasons';
 
 const refusals = {
   not_a_url: 'must be an absolute http or https URL',
+  scheme: 'has no scheme: it must begin with https:// or http://',
   protocol: 'must be an http or https URL',
   credentials: 'may not contain credentials',
   plain_http: 'must be an https URL',
-  address: 'may not be reached from here',
+  address: 'is not a public address; the operator may allow it with EGRESS_ALLOW',
   // The same text as for any other address: the answer must not reveal which ones are ours.
-  own_service: 'may not be reached from here',
+  own_service: 'is not a public address; the operator may allow it with EGRESS_ALLOW',
 } as const;
 
 type RefusalReason = keyof typeof refusals;
@@ -15,6 +16,7 @@ type RefusalReason = keyof typeof refusals;
 /** The rules, for the operator alone. */
 const rules: Readonly<Record<RefusalReason, string>> = {
   not_a_url: 'host and port cannot be called',
+  scheme: 'the URL has no scheme',
   protocol: 'the protocol is not http or https',
   credentials: 'the URL has credentials',
   plain_http: 'plain http is not allowed to this address',
@@ -22,18 +24,25 @@ const rules: Readonly<Record<RefusalReason, string>> = {
   own_service: 'this is a service of this installation',
 };
 
-/**
- * The policy forbids it. The message names no address, because it may go into a 400 about the URL.
- */
+/** The policy forbids it. The message names no address. */
 export class EgressRefused extends Error {
   readonly code = 'EGRESS_REFUSED';
   /** The rule that refused, in words. Callers must not learn it. */
   readonly rule: string;
 
-  constructor(readonly reason: RefusalReason) {
+  /** `literal`: the address and port that a URL names itself, in the form of EGRESS_ALLOW. */
+  constructor(
+    readonly reason: RefusalReason,
+    private readonly literal?: string,
+  ) {
     super(refusals[reason]);
     this.name = 'EgressRefused';
     this.rule = rules[reason];
+  }
+
+  /** The message for the tenant that chose the URL. */
+  get fault(): string {
+    return this.literal === undefined ? this.message : `${this.message}=${this.literal}`;
   }
 }
 

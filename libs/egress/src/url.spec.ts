@@ -1,4 +1,4 @@
-import { EgressRefused } from './index';
+import { createEgress, EgressRefused } from './index';
 import { OwnServices } from './own-services';
 import { parseEgressPolicy } from './policy';
 import type { EgressSettings } from './policy';
@@ -81,6 +81,11 @@ describe('checkUrl', () => {
     (text) => expect(reasonFor(text)).toBe('protocol'),
   );
 
+  it.each(['localhost:3000', '10.0.0.1:80/x', 'shop.example', 'shop.example/hook?a=b'])(
+    'tells that %s has no scheme',
+    (text) => expect(reasonFor(text)).toBe('scheme'),
+  );
+
   it('accepts public addresses and names over https', () => {
     expect(reasonFor('https://8.8.8.8/')).toBe('fine');
     expect(reasonFor('https://[2606:4700::1111]:8443/')).toBe('fine');
@@ -143,5 +148,15 @@ describe('checkUrl', () => {
     }
     expect(reasonFor('http://gateway:8081/', named)).toBe('fine');
     expect(new EgressRefused('own_service').message).toBe(new EgressRefused('address').message);
+    const faultOf = (url: string, ownServices: string[]): string | undefined => {
+      const policy = { allow: [], allowHttp: false, ownServices, dnsServers: [] };
+      return createEgress(parseEgressPolicy(policy)).faultOfUrl(url);
+    };
+    for (const url of ['https://127.0.0.1:5432/', 'https://[::1]:5432/', 'http://localhost:5432']) {
+      expect(faultOf(url, ['127.0.0.1:5432'])).toBe(faultOf(url, []));
+    }
+    expect(faultOf('https://[::1]:5432/', [])).toBe(
+      'is not a public address; the operator may allow it with EGRESS_ALLOW=[::1]:5432',
+    );
   });
 });

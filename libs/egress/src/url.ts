@@ -11,6 +11,7 @@ import { namesThisMachine } from './names/system-names';
  */
 export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): URL {
   if (/[\s\\\p{Cc}]/u.test(text)) throw new EgressRefused('not_a_url');
+  if (withoutScheme.test(text)) throw new EgressRefused('scheme');
   const protocol = /^([a-z][a-z\d+.-]*):/i.exec(text)?.[1]?.toLowerCase();
   if (protocol === undefined) throw new EgressRefused('not_a_url');
   if (protocol !== 'http' && protocol !== 'https') throw new EgressRefused('protocol');
@@ -30,18 +31,28 @@ export function checkUrl(policy: EgressPolicy, own: OwnServices, text: string): 
     return url;
   }
   const verdict = judge(policy, own, host, port);
-  if (verdict === 'address' || verdict === 'own_service') throw new EgressRefused(verdict);
+  if (verdict === 'address' || verdict === 'own_service') {
+    throw new EgressRefused(verdict, entryFor(host, port));
+  }
   if (isPlain && verdict !== 'named') throw new EgressRefused('plain_http');
   return url;
 }
 
+/** `localhost:3000`, `shop.example/hook`. */
+const withoutScheme = /^(?:[\w.-]+:\d{2,5}|[\w-]+(?:\.[\w-]+)+)(?:[/?#]|$)/;
+
 /** Refuses what the name alone shows, before any look-up. */
 function checkName(policy: EgressPolicy, own: OwnServices, name: string, port: number): void {
-  if (own.areNamed(name, port)) throw new EgressRefused('own_service');
-  if (!namesThisMachine(name)) return;
+  const isThisMachine = namesThisMachine(name);
+  const entry = isThisMachine ? entryFor('127.0.0.1', port) : undefined;
+  if (own.areNamed(name, port)) throw new EgressRefused('own_service', entry);
+  if (!isThisMachine) return;
   const verdicts = ['127.0.0.1', '::1'].map((address) => judge(policy, own, address, port));
-  if (!verdicts.includes('named')) throw new EgressRefused('address');
+  if (!verdicts.includes('named')) throw new EgressRefused('address', entry);
 }
+
+const entryFor = (address: string, port: number): string =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 
 function parse(text: string): URL {
   try {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expressionBytesMax } from './bounds/limits';
-import { dataTemplate, valueTemplate } from './index';
+import { dataTemplate, placeTemplate, valueTemplate } from './index';
 import { jsonTemplate, textTemplate } from './spec-bodies';
 
 const card = { number: '4242424242424242', expiration_month: 12 };
@@ -55,21 +55,41 @@ describe('an expression over given data', () => {
     expect(render(["{{ data | json: '$.number' }}"], card)).toEqual([card.number]);
   });
 
-  it.each(['{{ card_token }}', '{{ datum }}', '{{ data.a. }}', '{{ data. }}', '{{ data x }}'])(
-    'is refused when it begins otherwise: %s',
+  it.each(['{{ data.a. }}', '{{ data. }}', '{{ data x }}'])(
+    'is refused when it is not a path: %s',
     (document) => {
       expect(() => dataTemplate(document)).toThrow(/character 0 is not valid/);
     },
   );
 
-  it.each(['{{ data.none }}', '{{ data.__proto__ }}', '{{ data.number.length }}', '{{ data.* }}'])(
-    'is refused when its path leads to nothing or to several values: %s',
-    (document) => {
-      expect(() => render(document, card)).toThrow(
-        /at character 0 leads to no value or to several/,
-      );
-    },
+  it.each([
+    ['{{ card_token }}', 'begins with `card_token`'],
+    ['{{ number | last4 }}', 'begins with `number`'],
+    ['{{data_x.y}}', 'begins with `data_x`'],
+    ['{{ $.number }}', 'begins with something else'],
+    ['{{ n4242424242424242 }}', 'begins with something else'],
+    [`{{ ${'n'.repeat(41)} }}`, 'begins with something else'],
+    ['{{ secret@example.com }}', 'begins with something else'],
+  ])('is refused when it begins otherwise: %s', (document, found) => {
+    expect(() => dataTemplate(document)).toThrow(
+      `The expression at character 0 ${found}; expressions here begin with \`data\`.`,
+    );
+  });
+
+  it('over a place is told how it begins', () => {
+    expect(() => placeTemplate('a {{ data.number }}')).toThrow(
+      'The expression at character 2 begins with `data`; expressions here begin with `$` or `@`.',
+    );
+  });
+
+  it.each(['{{ data.none }}', '{{ data.__proto__ }}', '{{ data.number.length }}'])(
+    'is refused when its path leads to nothing: %s',
+    (document) => expect(() => render(document, card)).toThrow(/at character 0 leads to no value/),
   );
+
+  it('is refused when its path leads to several values', () => {
+    expect(() => render('{{ data.* }}', card)).toThrow(/at character 0 leads to several values/);
+  });
 
   it('is refused when it expands to more than 10 MiB', () => {
     const document = Array(11).fill('{{ data }}');

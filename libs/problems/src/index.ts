@@ -1,4 +1,5 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
+export { didYouMean, isShowableName, nearestName } from './names';
 export {
   applicationGone,
   invalid,

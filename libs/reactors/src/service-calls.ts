@@ -115,7 +115,7 @@ function listQueryOf(given: Readonly<Record<string, unknown>>): {
 } {
   const { id, type, metadata, page, size = 20, after, ...unknown } = given;
   if (Object.keys(unknown).length > 0) {
-    throw invalid({ '': ['may hold id, type, metadata, page, size and after'] });
+    throw invalid({ body: ['may hold id, type, metadata, page, size and after'] });
   }
   const errors: Record<string, readonly string[]> = {};
   const parts = { ids: listOf(id), types: listOf(type), metadata: metadata ?? {} };

@@ -104,7 +104,7 @@ async function lockToken(sql: Sql, tenantId: string, id: string): Promise<Locked
  * The members of a patch that may change a token. Its id and type may be repeated, never changed.
  */
 function changesOf(patch: unknown, row: TokenRow): Members {
-  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(patch)) throw invalid({ body: ['must be a JSON object'] });
   refuseUnwieldy(patch);
   refuseReservedNames(patch);
   const errors: Record<string, string[]> = {};

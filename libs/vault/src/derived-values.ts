@@ -41,7 +41,7 @@ export function derive(
   const derived = {
     mask: mask === undefined ? type.maskOf(data) : over('mask', mask),
     fingerprinted: expression && over('fingerprintExpression', expression),
-    indexed: indexes.map((one) => termText(over('searchIndexes', one))),
+    indexed: indexes.map((one, at) => termText(over(`searchIndexes.${at}`, one))),
   };
   if (!isShort(derived.mask)) errors.mask = [mustBeShort];
   else if (Buffer.byteLength(JSON.stringify(derived.mask ?? null)) > maskBytesMax) {
@@ -56,7 +56,9 @@ export function readExpressions(
   errors: Record<string, readonly string[]>,
 ): void {
   const tally = new Tally();
-  for (const [member, document] of Object.entries(options)) {
+  const { searchIndexes = [], ...others } = options;
+  const indexes = searchIndexes.map((one, at) => [`searchIndexes.${at}`, one] as const);
+  for (const [member, document] of [...Object.entries(others), ...indexes]) {
     try {
       dataTemplate(document, tally);
     } catch (error) {

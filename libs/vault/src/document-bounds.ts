@@ -17,9 +17,9 @@ export const mustBeShort = `must hold at most ${jsonValuesMax} values, lists and
 
 export function refuseUnwieldy(document: unknown): void {
   if (!isShallow(document)) {
-    throw invalid({ '': [`must be nested at most ${jsonDepthMax} levels`] });
+    throw invalid({ body: [`must be nested at most ${jsonDepthMax} levels`] });
   }
-  if (!isShort(document)) throw invalid({ '': [mustBeShort] });
+  if (!isShort(document)) throw invalid({ body: [mustBeShort] });
 }
 
 /** Stops counting at `enough`. */

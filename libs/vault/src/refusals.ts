@@ -6,12 +6,20 @@ export function requireGrant(
   permission: Permission,
   container: string,
 ): void {
-  if (!grantFor(principal, permission, container)) throw outOfBounds(permission);
+  if (!grantFor(principal, permission, container)) throw outOfBounds(permission, [container]);
 }
 
-export function outOfBounds(permission: Permission): Problem {
+/** The refusal names so many containers. */
+const namedContainers = 5;
+
+/** For tokens in containers that no grant covers. */
+export function outOfBounds(permission: Permission, containers: readonly string[]): Problem {
+  const different = [...new Set(containers)].sort();
+  const named = different.slice(0, namedContainers).join(', ');
+  const more =
+    different.length > namedContainers ? ` and ${different.length - namedContainers} more` : '';
   return new Problem('permission_denied', {
-    detail: `The permission ${permission} is needed for the container of the token.`,
+    detail: `The permission ${permission} is needed for the container ${named}${more}.`,
   });
 }
 

@@ -84,6 +84,9 @@ const types = new Map<unknown, TokenType>(
 
 export const tokenTypes: readonly string[] = [...types.keys()].map(String);
 
+/** The fault of any other name. */
+export const mustBeType = `must be ${tokenTypes.slice(0, -1).join(', ')} or ${tokenTypes.at(-1)}`;
+
 /** The names of members that types define. */
 export const typedMembers: readonly string[] = Object.keys({ ...cardMembers, ...bankMembers }).map(
   withoutMark,

@@ -26,7 +26,7 @@ export function* tokenizationOf(document: unknown): Work<Tokenization> {
   const budget = new Budget();
   const add = (input: TokenInput, path: MemberPath): number => {
     if (tokens.length === tokenizedTokensMax) {
-      throw invalid({ '': [`must hold at most ${tokenizedTokensMax} values to tokenize`] });
+      throw invalid({ body: [`must hold at most ${tokenizedTokensMax} values to tokenize`] });
     }
     return tokens.push(validatedAt(path, input, budget)) - 1;
   };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isTokenId, normalTokenId, type Budget } from '@glovebox/expressions';
-import { invalid, type ProblemErrors } from '@glovebox/problems';
+import { invalid, isShowableName, type ProblemErrors } from '@glovebox/problems';
 import { fromWire, isInstant, isJsonObject, wireName } from '@glovebox/wire';
 import { isShallow, isShort, mustBeShort } from './document-bounds';
 import { derive, readExpressions, type DerivedValues } from './derived-values';
 import { tokenMembers, type TokenInput, type TokenOptions } from './token';
-import { tokenType, type TokenType } from './token-types';
+import { mustBeType, tokenType, type TokenType } from './token-types';
 
 /** A token that has passed validation. */
 export interface ValidToken extends DerivedValues {
@@ -71,7 +71,7 @@ export function faultsWithoutData(json: object): ProblemErrors {
   return asCallersName(errors);
 }
 
-const unknownType = { type: ['is not a known token type'] };
+const unknownType = { type: [mustBeType] };
 
 /** Validates all members but `id` and `data`. */
 function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date.now()) {
@@ -80,7 +80,8 @@ function askedFor(given: TokenInput, kind: TokenType, errors: Errors, now = Date
   if (!isMetadata(metadata)) {
     errors.metadata = [
       `must be an object of at most ${metadataMembersMax} strings without NUL, each of at most ` +
-        `${metadataValueCharactersMax} characters under a name of at most ${metadataNameCharactersMax}`,
+        `${metadataValueCharactersMax} characters under a name of at most ${metadataNameCharactersMax}` +
+        unlike(metadata),
     ];
   }
   const expiresAt = expiryOf(given.expiresAt, now, errors);
@@ -164,16 +165,25 @@ function isStorable(text: string): boolean {
 function isMetadata(value: unknown): value is Record<string, string> {
   if (!isJsonObject(value)) return false;
   const members = Object.entries(value);
-  if (members.length > metadataMembersMax) return false;
-  return members.every(
-    ([name, member]) =>
-      name !== '' &&
-      name.length <= metadataNameCharactersMax &&
-      isStorable(name) &&
-      typeof member === 'string' &&
-      member.length <= metadataValueCharactersMax &&
-      isStorable(member),
+  return members.length <= metadataMembersMax && members.every(isMetadataMember);
+}
+
+function isMetadataMember([name, member]: readonly [string, unknown]): boolean {
+  return (
+    name !== '' &&
+    name.length <= metadataNameCharactersMax &&
+    isStorable(name) &&
+    typeof member === 'string' &&
+    member.length <= metadataValueCharactersMax &&
+    isStorable(member)
   );
+}
+
+/** Names the first member that is wrong, where its name may be shown. */
+function unlike(metadata: unknown): string {
+  const members = isJsonObject(metadata) ? Object.entries(metadata) : [];
+  const [name = ''] = members.find((one) => !isMetadataMember(one)) ?? [];
+  return isShowableName(name) ? `, unlike \`${name}\`` : '';
 }
 
 function expiryOf(value: unknown, now: number, errors: Errors): Date | null {

@@ -248,7 +248,7 @@ describe('a read of a token', () => {
     const traceId = randomUUID();
     await expect(readAs(who, id, traceId)).rejects.toMatchObject({
       status: 403,
-      detail: 'The permission token:read is needed for the container of the token.',
+      detail: 'The permission token:read is needed for the container /free/.',
     });
     const { tenantId, applicationId } = who;
     expect(await linesOf(traceId)).toMatchObject([

@@ -220,7 +220,13 @@ function isDeferred(found: readonly SealedToken[], bytesMax: number): boolean {
 /** Nothing is opened if one token gives nothing. The error names the worst reason of all tokens. */
 function refusalOf(permission: Permission, found: readonly SealedToken[]): Problem {
   const transforms = found.map(({ transform }) => transform);
-  if (transforms.includes(null)) return outOfBounds(permission);
+  if (transforms.includes(null)) {
+    const outside = found.filter(({ transform }) => transform === null);
+    return outOfBounds(
+      permission,
+      outside.map(({ container }) => container),
+    );
+  }
   if (found.every(({ bytes }) => bytes !== null)) return tooManyBytes();
   return nothingToGive(permission, transforms.includes('redact') ? 'redact' : 'mask');
 }

@@ -6,6 +6,7 @@ export const serviceHeaderNames = [
   'proxy-url',
   'trace-id',
   'idempotency-key',
+  'strict',
 ] as const;
 
 export type ServiceHeaderName = (typeof serviceHeaderNames)[number];

@@ -13,3 +13,4 @@ export { isReservedHeader } from './reserved-headers';
 export { ServiceHeaders, traceHeader } from './service-headers';
 export { decodeUtf8, exactNumber, parseStrictJson, StrictJson } from './strict-json';
 export { formatTraceparent, newSpanId, parseTraceparent } from './traceparent';
+export { UnknownMembers } from './unknown-members';

@@ -47,6 +47,15 @@ export class ServiceHeaders {
     return this.#prefixes.map((prefix) => `${prefix}${name}`.toUpperCase());
   }
 
+  /** Whether the caller wants members of the body that are not known refused. */
+  isStrict(req: IncomingMessage): boolean {
+    const strict = this.read(req, 'strict') ?? 'false';
+    if (strict === 'true' || strict === 'false') return strict === 'true';
+    throw new Problem('invalid_request', {
+      detail: 'The header SVC-STRICT must be true or false.',
+    });
+  }
+
   /** Whether a lower-cased header is ours. No destination sees it then. */
   isOurs(lowerName: string): boolean {
     return (this.kinds.kindsOf(lowerName) & headerKinds.ours) !== 0;
@@ -83,7 +92,7 @@ export class ServiceHeaders {
 
   /** Hot path. */
   #look(raw: readonly string[]): FoundServiceHeaders {
-    const values = [undefined, undefined, undefined, undefined, undefined];
+    const values = [undefined, undefined, undefined, undefined, undefined, undefined];
     const found: FoundServiceHeaders = { values, repeated: undefined, traceparent: undefined };
     for (let at = 0; at + 1 < raw.length; at += 2) {
       const name = raw[at] ?? '';

@@ -112,7 +112,7 @@ describe('strict JSON', () => {
     const startedAt = performance.now();
     for (const text of texts) {
       expect(code(text)).toMatch(/accepted|invalid_json/);
-      expect(() => parseStrictJson(`${text}]`, { free: 'all' })).toThrow('not valid JSON');
+      expect(() => parseStrictJson(`${text}]`, { free: 'all' })).toThrow(/^Unexpected /);
     }
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
@@ -155,7 +155,7 @@ describe('strict JSON', () => {
       parseStrictJson(`{"data":[${number}]}`, { free: ['data'] });
     expect(read(`1${'0'.repeat(300)}`)).toEqual({ data: [1e300] });
     const startedAt = performance.now();
-    expect(() => read(`1${'0'.repeat(1_000_000)}1`)).toThrow(/longer than 400 characters/);
+    expect(() => read(`1${'0'.repeat(1_000_000)}1`)).toThrow(/number of more than 400 characters/);
     const padded = `1.${'0'.repeat(390)}`;
     expect(read(Array(2_000).fill(padded).join(','))).toEqual({ data: Array(2_000).fill(1) });
     expect(performance.now() - startedAt).toBeLessThan(5_000);
@@ -177,7 +177,7 @@ it('bytes that are not UTF-8 are refused', () => {
 
 it('a byte order mark before the JSON is dropped', () => {
   expect(parseStrictJson('\ufeff{"a":[1]}')).toEqual({ a: [1] });
-  expect(() => parseStrictJson('\ufeff\ufeff1')).toThrow('not valid JSON');
+  expect(() => parseStrictJson('\ufeff\ufeff1')).toThrow(/^Unexpected /);
 });
 
 it('a byte order mark within a long text is kept', () => {
@@ -282,6 +282,6 @@ describe('strict JSON with replaced numbers', () => {
     '[1.0 1.0]',
     '1.0x',
   ])('makes nothing valid of %s', (text) => {
-    expect(() => parse(text)).toThrow('not valid JSON');
+    expect(() => parse(text)).toThrow(/^Unexpected /);
   });
 });

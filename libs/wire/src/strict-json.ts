@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { Problem } from '@glovebox/problems';
+import { findFault, kindOf, placeIn } from './json-fault';
 import { JsonScanner, type FreeMembers, type TokenReader } from './json-scanner';
 
 export interface JsonRules {
@@ -60,14 +61,18 @@ export class StrictJson {
 export function* parseStrictJson(text: string, rules: JsonRules = {}): Slices<unknown> {
   const reader = new StrictReader(text, rules);
   const scanner = new JsonScanner(rules.free ?? [], reader);
-  for (let at = 0; at < text.length;) {
-    at = scanner.scan(text, at, at + scannedAtOnce);
-    if (at < text.length) yield;
-  }
   try {
+    for (let at = 0; at < text.length;) {
+      at = scanner.scan(text, at, at + scannedAtOnce);
+      if (at < text.length) yield;
+    }
     return JSON.parse(reader.text) as unknown;
-  } catch {
-    throw new Problem('invalid_json');
+  } catch (error) {
+    if (error instanceof Problem && error.detail !== undefined) throw error;
+    const at = yield* findFault(text);
+    throw new Problem('invalid_json', {
+      detail: `Unexpected ${kindOf(text[at])} at ${placeIn(text, at)}.`,
+    });
   }
 }
 
@@ -140,23 +145,19 @@ class StrictReader implements TokenReader {
 
   readName(start: number, end: number, hasEscapes: boolean, isFree: boolean): void {
     const literal = this.whole.slice(start, end);
-    if (hasEscapes && !isFree) refuseLoneSurrogates(literal, start);
+    if (hasEscapes && !isFree) this.#refuseLoneSurrogates(literal, start);
     const name = hasEscapes ? readString(literal) : literal.slice(1, -1);
     const names = this.#names.at(-1);
     if (names?.has(name)) {
-      throw new Problem('invalid_json', {
-        detail: `The JSON has a duplicate member at character ${start}.`,
-      });
+      throw this.#wrong(start, 'has a duplicate member');
     }
     names?.add(name);
     if (isFree || !poisoned.has(name)) return;
-    throw new Problem('invalid_json', {
-      detail: `The JSON has a member with a reserved name at character ${start}.`,
-    });
+    throw this.#wrong(start, 'has a member with a reserved name');
   }
 
   readText(start: number, end: number, hasEscapes: boolean, isFree: boolean): void {
-    if (hasEscapes && !isFree) refuseLoneSurrogates(this.whole.slice(start, end), start);
+    if (hasEscapes && !isFree) this.#refuseLoneSurrogates(this.whole.slice(start, end), start);
   }
 
   readWord(start: number, end: number, isFree: boolean, isInPlaceOfName: boolean): void {
@@ -167,9 +168,7 @@ class StrictReader implements TokenReader {
     if (code !== minus && !isDigit(code)) return;
     if (!standIn && this.#isShortNumber(start, end)) return;
     if (end - start > jsonNumberCharactersMax) {
-      throw new Problem('invalid_json', {
-        detail: `The number at character ${start} is longer than ${jsonNumberCharactersMax} characters.`,
-      });
+      throw this.#wrong(start, `has a number of more than ${jsonNumberCharactersMax} characters`);
     }
     const literal = this.whole.slice(start, end);
     // JSON.parse refuses what is no number, where it stands.
@@ -179,10 +178,22 @@ class StrictReader implements TokenReader {
       if (isInPlaceOfName) throw new Problem('invalid_json');
       this.#replace(start, literal, standIn);
     } else if (exactNumber(literal) === undefined) {
-      throw new Problem('invalid_json', {
-        detail: `The number at character ${start} cannot be kept exactly; it may be sent as a string.`,
-      });
+      throw this.#wrong(
+        start,
+        'has a number that cannot be kept exactly, and may be sent as a string,',
+      );
     }
+  }
+
+  /** Names the place of a fault, and never the text. */
+  #wrong(at: number, what: string): Problem {
+    const detail = `The JSON ${what} at ${placeIn(this.whole, at)}.`;
+    return new Problem('invalid_json', { detail });
+  }
+
+  #refuseLoneSurrogates(literal: string, at: number): void {
+    if (!halfPair.test(literal) || readString(literal).isWellFormed()) return;
+    throw this.#wrong(at, 'has half a surrogate pair');
   }
 
   #isShortNumber(start: number, end: number): boolean {
@@ -233,10 +244,3 @@ function readString(literal: string): string {
 
 /** Possibly half a surrogate pair. Valid UTF-8 holds none that is not escaped. */
 const halfPair = /\\u[dD][89a-fA-F]/;
-
-function refuseLoneSurrogates(literal: string, at: number): void {
-  if (!halfPair.test(literal) || readString(literal).isWellFormed()) return;
-  throw new Problem('invalid_json', {
-    detail: `The JSON has half a surrogate pair at character ${at}.`,
-  });
-}

@@ -36,7 +36,12 @@ async function react({ id = reactorId, headers, body = '{}' }: Sent = {}) {
     body,
   });
   const json = (await answer.json()) as Readonly<Record<string, unknown>>;
-  return { status: answer.status, json, traceId: answer.headers.get('svc-trace-id') };
+  return {
+    status: answer.status,
+    json,
+    traceId: answer.headers.get('svc-trace-id'),
+    unknown: answer.headers.get('svc-unknown-members'),
+  };
 }
 
 const invoke = (body: Readonly<Record<string, unknown>>) => react({ body: JSON.stringify(body) });
@@ -171,6 +176,26 @@ describe('an invocation of a reactor', () => {
     await expectRefused({}, 503, 'no_capacity');
   });
 
+  it('names the members that nothing reads, and refuses them where the caller is strict', async () => {
+    const body = JSON.stringify({ arsg: { a: 1 }, args: { any: 1 }, callbackUrl, timeoutMs: 1e4 });
+    expect(await react({ body })).toMatchObject({ status: 202, unknown: 'arsg' });
+    const strict = { 'SVC-STRICT': 'true' };
+    expect(await react({ body, headers: strict })).toMatchObject({
+      status: 400,
+      unknown: 'arsg',
+      json: { errors: { arsg: ['is not a member; did you mean args?'] } },
+    });
+    const known = JSON.stringify({ args: { any: 1 }, callback_url: callbackUrl });
+    expect(await react({ body: known, headers: strict })).toMatchObject({
+      status: 202,
+      unknown: null,
+    });
+    await expectRefused({ headers: { 'SVC-STRICT': 'yes' } }, 400, 'invalid_request');
+    const keyed = { 'SVC-IDEMPOTENCY-KEY': randomUUID() };
+    const once = await react({ body, headers: keyed });
+    expect(await react({ body, headers: keyed })).toEqual({ ...once, unknown: 'arsg' });
+  });
+
   it.each<[string, Readonly<Record<string, unknown>>, object]>([
     ['args that are a list', { args: [] }, { args: ['must be an object'] }],
     [
@@ -181,12 +206,25 @@ describe('an invocation of a reactor', () => {
     [
       'a callback_url at a private address',
       { callback_url: 'https://10.0.0.1/hook' },
-      { callback_url: ['may not be reached from here'] },
+      {
+        callback_url: [
+          'is not a public address; the operator may allow it with EGRESS_ALLOW=10.0.0.1:443',
+        ],
+      },
     ],
     [
       'a callback_url at localhost that no call can reach',
       { callback_url: 'http://localhost:3000/hook' },
-      { callback_url: ['may not be reached from here'] },
+      {
+        callback_url: [
+          'is not a public address; the operator may allow it with EGRESS_ALLOW=127.0.0.1:3000',
+        ],
+      },
+    ],
+    [
+      'a callback_url without a scheme',
+      { callback_url: 'localhost:3000/hook' },
+      { callback_url: ['has no scheme: it must begin with https:// or http://'] },
     ],
     [
       'a callback_url at a name by plain http',
@@ -230,6 +268,7 @@ describe('an invocation with a callback_url', () => {
       status: 202,
       json: { async_request_id: id, asyncReactorRequestId: id },
       traceId,
+      unknown: null,
     });
     const run = (await runs()).at(-1);
     expect(run).toMatchObject({

@@ -22,6 +22,7 @@ import {
   requireMediaType,
   StrictJson,
   traceHeader,
+  UnknownMembers,
 } from '@glovebox/wire';
 import { sendDone } from '../call/answers';
 import { admitCall, type Room } from '../call/call-shares';
@@ -37,6 +38,12 @@ import { insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
+/** Clients use both spellings. */
+const membersOfInvocation = new Set([
+  'args',
+  ...['callback_url', 'callbackUrl'],
+  ...['timeout_ms', 'timeoutMs'],
+]);
 
 /**
  * Handles an invocation: caller, permission, reactor, body. The code then runs now, or a row is
@@ -167,6 +174,7 @@ async function readInvocation(
   res: CallerResponse,
   room: Room,
 ): Promise<InvocationBody> {
+  const isStrict = ctx.headers.isStrict(req);
   admitBody(req, res);
   // Arguments are any JSON, read as code would read it. Token data alone keeps every digit.
   const json = new StrictJson(['args'], { rounds: true });
@@ -174,9 +182,12 @@ async function readInvocation(
   const body = bytes.length === 0 ? {} : await room.takeApart(bytes.length, json.parse(bytes));
   if (!isJsonObject(body))
     throw new Problem('invalid_json', { detail: 'The body must be an object.' });
+  const unknown = new UnknownMembers();
+  unknown.note(body, membersOfInvocation);
+  unknown.tell(ctx.headers, res);
+  if (isStrict) unknown.refuse();
 
   const args = body.args ?? {};
-  // Clients use both spellings.
   const callbackUrl = body.callback_url ?? body.callbackUrl ?? undefined;
   const timeoutMs = body.timeout_ms ?? body.timeoutMs ?? undefined;
   const errors: Record<string, string[]> = {};

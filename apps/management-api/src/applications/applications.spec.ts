@@ -63,7 +63,11 @@ describe('POST /applications', () => {
     [{ ...input, name: 'a\0b' }, { name: ['must not contain NUL'] }],
     [{ ...input, type: 'admin' }, { type: ['must be private, public or management'] }],
     [{ ...input, permissions: 'token:use' }, { permissions: ['must be a list'] }],
-    [{ ...input, permissions: ['all'] }, { permissions: ['has an unknown value at position 1'] }],
+    [
+      { ...input, permissions: ['token:use', 'tokens:read'] },
+      { permissions: ['tokens:read is no permission; did you mean token:read?'] },
+    ],
+    [{ ...input, permissions: ['all'] }, { permissions: ['entry 0 is no permission'] }],
     [
       { ...input, permissions: ['reactor:read'] },
       { permissions: ['reactor:read cannot be held by an application of type private'] },
@@ -85,7 +89,7 @@ describe('POST /applications', () => {
         'rules.0.permissions': ['must not be empty'],
       },
     ],
-    [[], { '': ['must be a JSON object'] }],
+    [[], { body: ['must be a JSON object'] }],
   ])('refuses %j with 400', async (body, errors) => {
     const refused = await api.post('/applications', body);
     expect(refused.status).toBe(400);

@@ -73,7 +73,7 @@ export const CallListing = queryReadBy((query): CallQuery => {
   const filters = new QueryFilters(query, errors);
   const known: readonly string[] = callFilters;
   const result = {
-    ...readCursorQuery(query, errors, filters, (name) => known.includes(name)),
+    ...readCursorQuery(query, errors, filters, known),
     proxyId: filters.uuid('proxy_id'),
     reactorId: filters.uuid('reactor_id'),
     applicationId: filters.uuid('application_id'),
@@ -91,7 +91,7 @@ export const summaryHoursMax = 24;
 
 /** Whole minutes, the last hour by default. */
 export const SummaryListing = queryReadBy((query): SummaryQuery => {
-  requireKnown(query, (name) => summaryFilters.includes(name));
+  requireKnown(query, summaryFilters);
   const errors: Record<string, string[]> = {};
   const filters = new QueryFilters(query, errors);
   const to = filters.instant('to') ?? new Date();

@@ -1,6 +1,7 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Author } from '../changes/change';
+import { StrictMember } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
 import type { Page } from '../lists/page';
@@ -32,6 +33,8 @@ export class DeliveriesController {
   @Post('replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  // A filter that is ignored would send again what it was meant to leave out.
+  @StrictMember('filter')
   replayAll(@ChangedBy() author: Author, @Body() input: ReplayDeliveries): Promise<ReplayResponse> {
     return this.deliveries.replayAll(author, input);
   }

@@ -110,7 +110,7 @@ function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
   const errors: Record<string, string[]> = {};
   const filters = new QueryFilters(query, errors);
   const result = {
-    ...readCursorQuery(query, errors, filters, (name) => names.includes(name)),
+    ...readCursorQuery(query, errors, filters, names),
     status: filters.oneOf('status', deliveryStatuses),
     reactorId: filters.uuid('reactor_id'),
     host: filters.text('host', hostMax),

@@ -7,12 +7,14 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
 import { finalize, type Observable } from 'rxjs';
 import { inSlices } from '@glovebox/expressions';
-import { readBody, StrictJson, type FreeMembers as Free } from '@glovebox/wire';
+import { isJsonObject, readBody, StrictJson, type FreeMembers as Free } from '@glovebox/wire';
 import { Context, type ManagementContext } from '../context';
+import { BodyMembers } from '../openapi/body-members';
 import { BodyRoom, smallBodyBytesMax } from '../shares/body-room';
-import { actorOf, requestOf } from './request';
+import { actorOf, requestOf, type ApiRequest } from './request';
 
 const metadata = 'body-bytes-max';
 const bodyBytesMax = 1024 * 1024;
@@ -29,28 +31,47 @@ export const FreeMembers = (...names: string[]): CustomDecorator =>
 /** Lets the whole body be any JSON, which is kept exactly. */
 export const FreeBody = (): CustomDecorator => SetMetadata(freeMetadata, 'all');
 
+const strictMetadata = 'body-strict-member';
+
+/** Refuses what is not known in this member, whatever the caller asks for. */
+export const StrictMember = (name: string): CustomDecorator => SetMetadata(strictMetadata, name);
+
 /** Reads the body after all checks have passed. A refused caller never makes us hold a body. */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
   constructor(
     @Context() private readonly ctx: ManagementContext,
     private readonly reflector: Reflector,
+    private readonly members: BodyMembers,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = requestOf(context);
     const bytesMax = this.reflector.get<number | undefined>(metadata, context.getHandler());
     const free = this.reflector.get<Free | undefined>(freeMetadata, context.getHandler());
+    const isStrict = this.ctx.headers.isStrict(request);
     const room = new BodyRoom(this.ctx.bodies, actorOf(request).principal.tenantId);
     try {
       const json = new StrictJson(free);
       const bytes = await readBody(request, bytesMax ?? bodyBytesMax, room, json.count);
       if (bytes.length > smallBodyBytesMax) await room.takeTurn(context);
       request.body = bytes.length === 0 ? {} : await inSlices(json.parse(bytes));
+      this.#lookForUnknown(context, request, isStrict);
     } catch (error) {
       room.leave();
       throw error;
     }
     return next.handle().pipe(finalize(() => room.leave()));
+  }
+
+  #lookForUnknown(context: ExecutionContext, request: ApiRequest, isStrict: boolean): void {
+    const { method, route } = request as { method: string; route: { path: string } };
+    const body: unknown = request.body;
+    const unknown = this.members.unknownIn(method, route.path, body);
+    unknown.tell(this.ctx.headers, context.switchToHttp().getResponse<Response>());
+    if (isStrict) return unknown.refuse();
+    const strict = this.reflector.get<string | undefined>(strictMetadata, context.getHandler());
+    if (strict === undefined || !isJsonObject(body)) return;
+    this.members.unknownIn(method, route.path, { [strict]: body[strict] }).refuse();
   }
 }

@@ -7,9 +7,9 @@ export function readCursorQuery(
   query: URLSearchParams,
   errors: Record<string, string[]>,
   filters: QueryFilters,
-  isFilter: (name: string) => boolean,
+  names: readonly string[],
 ): CursorQuery {
-  requireKnown(query, (name) => ['size', 'after', 'from', 'to'].includes(name) || isFilter(name));
+  requireKnown(query, ['size', 'after', 'from', 'to', ...names]);
   return {
     size: readSize(query, errors),
     after: filters.uuid('after'),

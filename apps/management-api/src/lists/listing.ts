@@ -8,7 +8,7 @@ import {
   type Pagination,
   type Part,
 } from '@glovebox/database';
-import { invalid } from '@glovebox/problems';
+import { didYouMean, invalid } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
@@ -33,7 +33,7 @@ export const Listing = queryReadBy((query) => readListQuery(query));
 
 export function readListQuery(query: URLSearchParams, more: readonly string[] = []): ListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(query, errors, isUuid, (name) => ['id', 'name', ...more].includes(name));
+  const page = readPage(query, errors, isUuid, ['id', 'name', ...more]);
   const ids = givenValues(query, 'id');
   if (!ids.every(isUuid)) errors.id = ['must be a UUID'];
   if (ids.length > listIdsMax) errors.id = [`must be given at most ${listIdsMax} times`];
@@ -54,9 +54,9 @@ export function readPage(
   query: URLSearchParams,
   errors: Record<string, string[]>,
   isId: (id: string) => boolean,
-  isFilter: (name: string) => boolean,
+  filters: readonly string[],
 ): PageQuery {
-  requireKnown(query, (name) => ['page', 'size', 'after'].includes(name) || isFilter(name));
+  requireKnown(query, ['page', 'size', 'after', ...filters]);
   const page = query.get('page') ?? undefined;
   const [after, ...others] = query.getAll('after');
   return {
@@ -71,13 +71,18 @@ export const readSize = (query: URLSearchParams, errors: Record<string, string[]
 
 /**
  * Refuses every other parameter, because ignoring an unknown filter would show everything that it
- * was meant to exclude.
+ * was meant to exclude. A known name that ends in a dot begins those of many filters.
  */
-export function requireKnown(query: URLSearchParams, isKnown: (name: string) => boolean): void {
+export function requireKnown(query: URLSearchParams, known: readonly string[]): void {
+  const isKnown = (name: string): boolean =>
+    known.some((one) => name === one || (one.endsWith('.') && name.startsWith(one)));
   const unknown = [...query.keys()].filter((name) => !isKnown(name)).slice(0, shownNames);
   if (unknown.length === 0) return;
-  const named = unknown.map((name) => name.slice(0, shownCharacters));
-  throw invalid(Object.fromEntries(named.map((name) => [name, ['is not a filter of this list']])));
+  const errors = unknown.map((name) => {
+    const hint = didYouMean(name, known);
+    return [name.slice(0, shownCharacters), [`is not a filter of this list${hint}`]] as const;
+  });
+  throw invalid(Object.fromEntries(errors));
 }
 
 /** Reads a parameter that must be a whole number from 1, given once. */

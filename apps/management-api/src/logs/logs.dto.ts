@@ -42,7 +42,7 @@ export interface LogRow {
 
 export const LogListing = queryReadBy(readLogQuery);
 
-const filters = new Set(['entity_type', 'entity_id', 'operation', 'start_date', 'end_date']);
+const filters = ['entity_type', 'entity_id', 'operation', 'start_date', 'end_date'];
 
 const isLineId = (id: string): boolean => /^\d{1,18}$/.test(id);
 
@@ -54,7 +54,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
   const given = new QueryFilters(query, errors);
   const entityId = given.text('entity_id', textMax);
   const result = {
-    ...readPage(query, errors, isLineId, (name) => filters.has(name)),
+    ...readPage(query, errors, isLineId, filters),
     entityType: given.text('entity_type', textMax),
     // The log has UUIDs in lower case, and other ids of tokens as they are.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,

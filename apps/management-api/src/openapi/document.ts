@@ -7,7 +7,16 @@ import type { OperationText } from './operation-text';
 import { operations } from './operations';
 import { RequestSchemas } from './request-schemas';
 import { routesOf, type ApiRoute } from './routes';
-import { ref, replayHeaderSchemas, text, uuid, type Schema, type Schemas } from './schema';
+import {
+  flag,
+  ref,
+  replayHeaderSchemas,
+  text,
+  unknownMembersHeader,
+  uuid,
+  type Schema,
+  type Schemas,
+} from './schema';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -23,7 +32,8 @@ const description = `Manages reactors, proxies and the tokens that they use.
 
 Every call names an API key in \`SVC-API-KEY\`. In paths upper and lower case differ, and trailing
 slashes make no difference. A method that a path does not take is 405 with \`Allow\`. Members of a
-body that are not listed here are ignored. Optional members that are null in a POST or PUT count as
+body that are not listed here are ignored, and named in \`SVC-UNKNOWN-MEMBERS\` of the answer; with
+\`SVC-STRICT: true\` they are refused. Optional members that are null in a POST or PUT count as
 absent. Ids are UUIDs, in either case. Tokens may have ids of your own.
 
 A POST with \`SVC-IDEMPOTENCY-KEY\` is executed once. Sent again within 24 hours with the same body,
@@ -88,13 +98,18 @@ export function openApiDocument(controllers: readonly Type[]): OpenApiDocument {
 export const nameOf = ({ method, path }: Pick<ApiRoute, 'method' | 'path'>): string =>
   `${method} ${path}`;
 
-const hasBody = ({ method }: ApiRoute): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
+const hasBody = ({ method }: Pick<ApiRoute, 'method'>): boolean =>
+  ['POST', 'PUT', 'PATCH'].includes(method);
 
 function operation(route: ApiRoute, words: OperationText, requests: RequestSchemas): Schema {
   const { permission } = route;
   const needs = permission ? [`Needs the permission \`${permission}\`.`] : [];
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const headers = route.method === 'POST' ? ['idempotencyKey', 'traceId'] : ['traceId'];
+  const headers = [
+    ...(route.method === 'POST' ? ['idempotencyKey'] : []),
+    ...(hasBody(route) ? ['strict'] : []),
+    'traceId',
+  ];
   const body = requestBody(route, words, requests);
   return {
     operationId: words.id,
@@ -164,6 +179,7 @@ function success({ method, status }: ApiRoute, { summary, answer }: OperationTex
     headers: {
       'SVC-TRACE-ID': { schema: text },
       ...(method === 'POST' ? replayHeaderSchemas : {}),
+      ...(hasBody({ method }) ? unknownMembersHeader : {}),
     },
     ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
   };
@@ -208,6 +224,7 @@ function problemResponses(): Schemas {
           description: known.map(([code, { title }]) => `\`${code}\`: ${title}`).join(' '),
           headers: {
             'SVC-TRACE-ID': { schema: text },
+            ...unknownMembersHeader,
             ...([409, 429, 503].includes(status)
               ? { 'Retry-After': { schema: { type: 'integer' } } }
               : {}),
@@ -245,6 +262,10 @@ const parameters: Schemas = {
     'A call with a key and body that were sent before is not executed again.',
     { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   ),
+  strict: {
+    ...header('SVC-STRICT', 'Whether members of the body that nothing reads are refused.'),
+    schema: { ...flag, default: false },
+  },
   proxyKey: header('SVC-PROXY-KEY', 'The key of the proxy. It may be in the query instead.'),
   proxyUrl: header(
     'SVC-PROXY-URL',

@@ -1,4 +1,12 @@
-import { json, object, ref, replayHeaderSchemas, text, type Schema } from './schema';
+import {
+  json,
+  object,
+  ref,
+  replayHeaderSchemas,
+  text,
+  unknownMembersHeader,
+  type Schema,
+} from './schema';
 
 type Responses = Readonly<Record<string, Schema>>;
 
@@ -33,6 +41,7 @@ function react(problems: (statuses: readonly number[]) => Responses): Schema {
     parameters: [
       { $ref: '#/components/parameters/id' },
       { $ref: '#/components/parameters/idempotencyKey' },
+      { $ref: '#/components/parameters/strict' },
       { $ref: '#/components/parameters/traceId' },
     ],
     requestBody: {
@@ -95,7 +104,11 @@ function proxy(method: string, suffix: string): Schema {
 function answerWith(description: string, schema: Schema): Schema {
   return {
     description,
-    headers: { 'SVC-TRACE-ID': { schema: text }, ...replayHeaderSchemas },
+    headers: {
+      'SVC-TRACE-ID': { schema: text },
+      ...replayHeaderSchemas,
+      ...unknownMembersHeader,
+    },
     content: { 'application/json': { schema } },
   };
 }

@@ -24,6 +24,15 @@ export const flag: Schema = { type: 'boolean' };
 export const replayHeaderSchemas = {
   'SVC-IDEMPOTENT-REPLAY': { schema: { type: 'string', enum: ['true'] } },
 } as const;
+
+/** The header of answers to a body with members that nothing reads. */
+export const unknownMembersHeader = {
+  'SVC-UNKNOWN-MEMBERS': {
+    description: 'The first ten members of the body that nothing reads, then the number of others.',
+    schema: text,
+  },
+} as const;
+
 export const whole: Schema = { type: 'integer' };
 /** Any JSON, null included. */
 export const json: Schema = {};

@@ -268,7 +268,7 @@ describe('PATCH /proxies/{id}', () => {
     [400, { detokenize: 'x' }, { detokenize: ['must be true or false'] }],
     [400, { isolation: 'cold' }, { isolation: ['must be warm or run'] }],
     [400, { timeout_ms: 1.5 }, { timeout_ms: [text] }],
-    [400, [], { '': ['must be a JSON object'] }],
+    [400, [], { body: ['must be a JSON object'] }],
     [422, { request_transform: { code: '(' } }, { 'request_transform.code': [text] }],
     [422, { response_transform: { code: "require('fs')" } }, { 'response_transform.code': [text] }],
   ])('answers %d to %j and stores nothing', async (status, patch, errors) => {

@@ -308,7 +308,7 @@ describe('POST /proxies refuses', () => {
     [
       'a broken search index',
       token({ search_indexes: ['{{ data | a }}'] }),
-      'options.token.search_indexes',
+      'options.token.search_indexes.0',
     ],
     [
       'deduplication that is not a boolean',

@@ -192,7 +192,7 @@ describe('PATCH /reactors/{id}', () => {
     [{ formula: { id: randomUUID() } }, { 'formula.id': [text] }],
     [{ application: { id: randomUUID() } }, { 'application.id': [text] }],
     [{ isolation: 'cold' }, { isolation: ['must be warm or run'] }],
-    [[], { '': ['must be a JSON object'] }],
+    [[], { body: ['must be a JSON object'] }],
   ])('refuses %j with 400 and stores nothing', async (patch, errors) => {
     const before = await reactor();
     const refused = await api.patch(`/reactors/${before.id}`, patch);

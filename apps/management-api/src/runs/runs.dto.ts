@@ -49,7 +49,7 @@ function readRunQuery(query: URLSearchParams, names: readonly string[]): RunQuer
   const errors: Record<string, string[]> = {};
   const filters = new QueryFilters(query, errors);
   const result = {
-    ...readCursorQuery(query, errors, filters, (name) => names.includes(name)),
+    ...readCursorQuery(query, errors, filters, names),
     resourceId: filters.uuid('resource_id'),
     status: filters.oneOf('status', runStatuses),
     kind: filters.oneOf('kind', runKinds),

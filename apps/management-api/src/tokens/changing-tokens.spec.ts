@@ -104,13 +104,13 @@ describe('PATCH /tokens/{id}', () => {
     ['metadata', { metadata: ['a'] }],
     ['containers', { containers: ['/a/', '/b/'] }],
     ['containers', { containers: '/a/' }],
-    ['search_indexes', { search_indexes: ['{{ nothing }}'] }],
+    ['search_indexes.0', { search_indexes: ['{{ nothing }}'] }],
     ['search_indexes', { search_indexes: 'x' }],
     ['fingerprint_expression', { fingerprint_expression: '{{ data.nothing }}' }],
     ['expires_at', { expires_at: '2020-01-01T00:00:00Z' }],
     ['expires_at', { expires_at: '2099-02-30T00:00:00Z' }],
     ['expires_at', { expires_at: '8/26/2099' }],
-    ['', [1]],
+    ['body', [1]],
   ])('refuses %s with 400', async (member, patch) => {
     const path = await stored(member === 'data' ? { data: 1 } : { type: 'card', data: card });
     const before = (await api.get(path, revealing)).body as object;

@@ -118,12 +118,7 @@ const metadata = 'metadata.';
 
 function readTokenQuery(query: URLSearchParams): TokenListQuery {
   const errors: Record<string, string[]> = {};
-  const page = readPage(
-    query,
-    errors,
-    isTokenId,
-    (name) => name === 'id' || name === 'type' || name.startsWith(metadata),
-  );
+  const page = readPage(query, errors, isTokenId, ['id', 'type', metadata]);
   const names = [...new Set(query.keys())].filter((name) => name.startsWith(metadata));
   const wanted = names.map((name) => {
     const [value = '', ...others] = query.getAll(name);

@@ -29,7 +29,7 @@ function withoutNone(Type: Dto, document: unknown): unknown {
 
 /** Makes a valid instance of the class, or throws all faults of the document. */
 export function toDto<Type extends Dto>(Type: Type, document: unknown): InstanceType<Type> {
-  if (!isJsonObject(document)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(document)) throw invalid({ body: ['must be a JSON object'] });
   const dto = plainToInstance(Type, bounded(Type, document));
   for (const member of membersOf(Type)) {
     const value = member.staysAsItCame ? givenTo(member, document) : undefined;

@@ -1,4 +1,5 @@
 import { NotContains, ValidateBy } from 'class-validator';
+import { isShowableName } from '@glovebox/problems';
 import { isInstant, isJsonObject } from '@glovebox/wire';
 import { mapMembersMax, mapNameMax, mapValueMax } from './resource-limits';
 import { choice } from './messages';
@@ -70,11 +71,15 @@ function mapFault(value: unknown, rule: StringMapRule): string | undefined {
   const members = Object.entries(value);
   if (members.length > mapMembersMax) return `must have at most ${mapMembersMax} members`;
   const types = rule.scalars ? ['string', 'number', 'boolean'] : ['string'];
-  const fits = members.every(
+  const wrong = members.find(
     ([name, member]) =>
-      types.includes(typeof member) && name !== '' && !holdsNul(name) && !holdsNul(String(member)),
+      !types.includes(typeof member) || name === '' || holdsNul(name) || holdsNul(String(member)),
   );
-  if (!fits) return `must have only ${choice(types)} values, without NUL`;
+  if (wrong) {
+    const [name] = wrong;
+    const unlike = isShowableName(name) ? `, unlike \`${name}\`` : '';
+    return `must have only ${choice(types)} values, without NUL${unlike}`;
+  }
   const { nameMax = mapNameMax, bytesMax } = rule;
   if (members.some(([name]) => name.length > nameMax)) {
     return `must have names of at most ${nameMax} characters`;

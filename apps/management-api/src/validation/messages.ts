@@ -1,7 +1,9 @@
 import type { ValidationError } from 'class-validator';
+import { didYouMean } from '@glovebox/problems';
 import { membersOf, type Dto, type Rule } from './dto-members';
 
 interface Broken {
+  readonly property: string;
   readonly rule: Rule;
   /** All rules of the member. */
   readonly rules: ReadonlyMap<string, Rule>;
@@ -30,11 +32,10 @@ const texts: Readonly<Record<string, (broken: Broken) => string>> = {
   min: wholeNumber,
   max: wholeNumber,
   isUuid: () => 'must be a UUID',
-  isIn: ({ rule, value }) => {
+  isIn: ({ property, rule, value }) => {
     const allowed = rule.args[0] as readonly string[];
     if (!rule.each) return `must be ${choice(allowed)}`;
-    const unknown = (value as readonly string[]).findIndex((one) => !allowed.includes(one));
-    return `has an unknown value at position ${unknown + 1}`;
+    return unknownEntry(property, value as readonly unknown[], allowed);
   },
   notContains: ownMessage,
   isNotEmpty: () => 'must not be empty',
@@ -54,9 +55,26 @@ export function messageOf({ target, property, value, constraints = {} }: Validat
   for (const [name, text] of Object.entries(texts)) {
     const message = constraints[name];
     const rule = rules?.get(name);
-    if (rules && rule && message !== undefined) return text({ rule, rules, value, message });
+    if (rules && rule && message !== undefined)
+      return text({ property, rule, rules, value, message });
   }
   return Object.values(constraints).join();
+}
+
+/** A name that may be shown, as those of permissions. */
+const showable = /^[a-z_-]{1,20}:[a-z_-]{1,20}$/;
+
+/** Entries of lists count from 0, as in the paths of errors. */
+function unknownEntry(
+  property: string,
+  entries: readonly unknown[],
+  allowed: readonly string[],
+): string {
+  const kind = property.replace(/s$/, '');
+  const at = entries.findIndex((one) => !(allowed as readonly unknown[]).includes(one));
+  const entry = entries[at];
+  if (typeof entry !== 'string' || !showable.test(entry)) return `entry ${at} is no ${kind}`;
+  return `${entry} is no ${kind}${didYouMean(entry, allowed)}`;
 }
 
 /** Joins words as a sentence does: a, b or c. */

@@ -16,7 +16,7 @@ export function patchedDto<Type extends Dto>(
   document: JsonObject,
   patch: MergePatch,
 ): InstanceType<Type> | undefined {
-  if (!isJsonObject(patch)) throw invalid({ '': ['must be a JSON object'] });
+  if (!isJsonObject(patch)) throw invalid({ body: ['must be a JSON object'] });
   if (Object.keys(patch).length === 0) return undefined;
   return toDto(Type, mergePatch(document, changesOf(Type, patch)));
 }

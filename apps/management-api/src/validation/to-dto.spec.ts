@@ -31,7 +31,7 @@ describe('a document', () => {
   it.each([[undefined], [null], [1], ['x'], [[]], [[proxy]]])(
     'must be an object, not %j',
     (document) => {
-      expect(errorsOf(ProxyInput, document)).toEqual({ '': ['must be a JSON object'] });
+      expect(errorsOf(ProxyInput, document)).toEqual({ body: ['must be a JSON object'] });
     },
   );
 
@@ -67,7 +67,7 @@ describe('a document', () => {
       'rules.0.priority': ['must be a whole number from 1 to 1000000'],
       'rules.0.container': ['must be a path of letters, digits, _ and -, such as /pci/high/'],
       'rules.0.transform': ['must be reveal, mask or redact'],
-      'rules.0.permissions': ['has an unknown value at position 2'],
+      'rules.0.permissions': ['entry 1 is no permission'],
     });
     const lists = { rules: [null], permissions: [] };
     expect(errorsOf(UpdateApplication, { name: 'a', ...lists })).toEqual({

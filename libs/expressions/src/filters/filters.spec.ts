@@ -109,12 +109,6 @@ describe('a filter', () => {
     ['card_bin', '4242'],
     ['card_bin', { number: { a: 1 } }],
     ['card_bin', `4242${' '.repeat(30)}42424242`],
-    ["json: '$.secret.none'", { secret: 1 }],
-    ["json: '$.*'", { secret: 1, other: 2 }],
-    ["json: '$..n'", book],
-    ["json: '$.__proto__'", {}],
-    ["json: '$.length'", [1]],
-    ["json: '$[1]'", [1]],
   ])(
     '%s does not take %j, and is refused by name and place without the value',
     (filters, value) => {
@@ -127,9 +121,31 @@ describe('a filter', () => {
     },
   );
 
+  it.each<[string, unknown, string]>([
+    ["json: '$.secret.none'", { secret: 1 }, 'nothing'],
+    ["json: '$.*'", { secret: 1, other: 2 }, 'several values'],
+    ["json: '$..n'", book, 'several values'],
+    ["json: '$.__proto__'", {}, 'nothing'],
+    ["json: '$.length'", [1], 'nothing'],
+    ["json: '$[1]'", [1], 'nothing'],
+  ])('%s of %j is refused, because its path matches no one value', (filters, value, matched) => {
+    expect(refusal(() => filtered(filters, value)).detail).toBe(
+      `In the expression at character 0, the path of \`json\` matches ${matched}.`,
+    );
+  });
+
   it.each([
-    'unknown',
-    'constructor',
+    ['lastfour', '`lastfour` is no filter. Did you mean last4?'],
+    ["jsn: '$.a'", '`jsn` is no filter. Did you mean json?'],
+    ['constructor', '`constructor` is no filter.'],
+    [`x${'y'.repeat(40)}`, 'a filter is unknown.'],
+  ])('%s is refused with the filter that was meant', (filters, why) => {
+    expect(refusal(() => filtered(filters, 'x')).detail).toBe(
+      `In the expression at character 0, ${why}`,
+    );
+  });
+
+  it.each([
     'json',
     "json: 'number'",
     "json: '$.'",
@@ -162,8 +178,9 @@ describe('a filter', () => {
     "card_exp: '--'",
     'card_exp: true',
   ])('%s is refused before any value is looked up', (filters) => {
+    const name = /^\w+/.exec(filters)?.[0] ?? '';
     expect(() => dataTemplate(`{{ data | ${filters} }}`)).toThrow(
-      'The expression at character 0 uses a filter that is unknown or has wrong arguments.',
+      `In the expression at character 0, the filter ${name} has wrong arguments.`,
     );
   });
 
@@ -182,7 +199,7 @@ describe('a filter', () => {
     'slice: +1',
   ])('in %s is not valid grammar', (filters) => {
     expect(() => dataTemplate(`{{ data | ${filters} }}`)).toThrow(
-      /character 0 (is not valid|uses a filter)/,
+      /character 0( is not valid|, the filter append has wrong arguments)/,
     );
   });
 

@@ -54,12 +54,9 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['to_base16', bytesAs('hex')],
 ]);
 
-/**
- * The filter with its arguments. Undefined when there is no such filter or the arguments are wrong.
- */
-export function makeChange(name: string, args: readonly Argument[]): ChangeInSlices | undefined {
-  const filter = filters.get(name);
-  if (!filter || args.length > filter.argumentsMax) return undefined;
+/** The filter with its arguments. Undefined when the arguments are wrong. */
+export function makeChange(filter: Filter, args: readonly Argument[]): ChangeInSlices | undefined {
+  if (args.length > filter.argumentsMax) return undefined;
   const change = filter.make(...args);
   return change && ((value, budget) => bounded(change, value, budget));
 }

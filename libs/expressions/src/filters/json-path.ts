@@ -158,9 +158,24 @@ export function memberPath(path: JsonPath): { parent: JsonPath; name: string } |
 
 /** The one value that a path leads to. Undefined if it leads to none or to several. */
 export function valueAt(value: unknown, path: JsonPath, budget: Budget): unknown {
+  const found = firstTwo(value, path, budget);
+  return found.length === 1 ? plainOf(found[0]) : undefined;
+}
+
+/** How many values a path leads to that does not lead to one. */
+export function missedAt(
+  value: unknown,
+  path: JsonPath,
+  budget: Budget,
+): 'none' | 'several' | undefined {
+  const { length } = firstTwo(value, path, budget);
+  return length === 0 ? 'none' : length > 1 ? 'several' : undefined;
+}
+
+function firstTwo(value: unknown, path: JsonPath, budget: Budget): readonly unknown[] {
   const found: unknown[] = [];
   find(value, path, 0, found, budget);
-  return found.length === 1 ? plainOf(found[0]) : undefined;
+  return found;
 }
 
 function find(value: unknown, path: JsonPath, at: number, found: unknown[], budget: Budget): void {

@@ -1,9 +1,9 @@
-import { Problem } from '@glovebox/problems';
+import { isShowableName, nearestName, Problem } from '@glovebox/problems';
 import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
 import type { Argument } from '../filters/filter';
-import { makeChange } from '../filters/filters';
-import { readSteps, valueAt } from '../filters/json-path';
+import { filters, makeChange } from '../filters/filters';
+import { missedAt, parseJsonPath, readSteps, valueAt, type JsonPath } from '../filters/json-path';
 import { quoted, Reader, unquote } from '../filters/reader';
 import { isTokenId, normalTokenId } from './token-id';
 
@@ -23,8 +23,9 @@ export interface Expression {
 export type ExpressionRoot = 'token' | 'data' | 'place';
 
 /**
- * Refuses the request by place and never echoes the text, which may be confidential. A place is a
- * position, or a position at a path through a document: `4 of a.b`.
+ * Refuses the request by place and never echoes the text, which may be confidential, but for a name
+ * in the place of a filter or a root. A place is a position, or a position at a path through a
+ * document: `4 of a.b`.
  */
 export function malformed(place: string, why = 'is not valid'): Problem {
   return new Problem('invalid_expression', {
@@ -32,10 +33,13 @@ export function malformed(place: string, why = 'is not valid'): Problem {
   });
 }
 
+const malformedIn = (place: string, why: string): Problem =>
+  new Problem('invalid_expression', { detail: `In the expression at character ${place}, ${why}` });
+
 interface Step {
   readonly change: (value: unknown, budget: Budget) => Work<unknown>;
-  /** The detail for a value that the step cannot take. */
-  readonly fault: string;
+  /** Refuses a value that the step cannot take. */
+  readonly refuse: (place: string, value: unknown, budget: Budget) => Problem;
 }
 
 export function tooLong(place: string): Problem {
@@ -61,8 +65,8 @@ export function readExpression({ marked, inner, place, root }: Found): Expressio
 
 function parse(source: string, place: string, root: ExpressionRoot): Expression {
   const reader = new Reader(source);
-  const start = root === 'token' ? readTokenId(reader) : readPath(reader, roots[root]);
-  if (!start) throw malformed(place);
+  const start = root === 'token' ? readTokenId(reader) : readPath(reader, roots[root].begins);
+  if (!start) throw root === 'token' ? malformed(place) : wrongRoot(source, place, roots[root]);
   const steps = [...start.steps];
   const stepsInAll = steps.length + filtersMax;
   while (!reader.isAtEnd) {
@@ -88,7 +92,24 @@ function readTokenId(reader: Reader): Start | undefined {
   return isTokenId(id) ? { tokenId: normalTokenId(id), steps: [] } : undefined;
 }
 
-const roots = { data: /\s*(data)/y, place: /\s*([$@])/y };
+const roots = {
+  data: { begins: /\s*(data)(?![\w-])/y, named: '`data`' },
+  place: { begins: /\s*([$@])/y, named: '`$` or `@`' },
+};
+
+/** Excludes words that could be data, such as one of many digits. */
+const tellableWord = /^\s*(?!\S*\d{4})([A-Za-z_]\w{0,39})(?=[\s.[|]|$)/;
+
+function wrongRoot(
+  source: string,
+  place: string,
+  { begins, named }: (typeof roots)[keyof typeof roots],
+): Problem {
+  if (new Reader(source).take(begins)) return malformed(place);
+  const word = tellableWord.exec(source)?.[1];
+  const found = word === undefined ? 'begins with something else' : `begins with \`${word}\``;
+  return malformed(place, `${found}; expressions here begin with ${named}`);
+}
 
 function readPath(reader: Reader, root: RegExp): Start | undefined {
   const tokenId = reader.take(root)?.[1];
@@ -99,7 +120,12 @@ function readPath(reader: Reader, root: RegExp): Start | undefined {
     yield;
     return valueAt(value, path, budget);
   };
-  return { tokenId, steps: [{ change, fault: 'leads to no value or to several' }] };
+  const refuse: Step['refuse'] = (place, value, budget) =>
+    malformed(
+      place,
+      missedAt(value, path, budget) === 'none' ? 'leads to no value' : 'leads to several values',
+    );
+  return { tokenId, steps: [{ change, refuse }] };
 }
 
 function readFilter(reader: Reader, place: string): Step {
@@ -107,10 +133,33 @@ function readFilter(reader: Reader, place: string): Step {
   if (name === undefined) throw malformed(place);
   const args = reader.take(/:/y) ? readArguments(reader) : [];
   if (!args || !reader.take(/\s*(?=\||$)/y)) throw malformed(place);
-  const change = makeChange(name, args);
-  if (!change) throw malformed(place, 'uses a filter that is unknown or has wrong arguments');
-  return { change, fault: `has a value that the filter ${name} cannot take` };
+  const filter = filters.get(name);
+  if (!filter) throw noFilter(place, name);
+  const change = makeChange(filter, args);
+  if (!change) throw malformedIn(place, `the filter ${name} has wrong arguments.`);
+  const [argument] = args;
+  const path =
+    name === 'json' && typeof argument === 'string' ? parseJsonPath(argument) : undefined;
+  return { change, refuse: refusing(name, path) };
 }
+
+function noFilter(place: string, name: string): Problem {
+  const shown = isShowableName(name) ? `\`${name}\` is no filter.` : 'a filter is unknown.';
+  const nearest = nearestName(name, [...filters.keys()]);
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+  return malformedIn(place, `${shown}${hint}`);
+}
+
+const refusing =
+  (name: string, path: JsonPath | undefined): Step['refuse'] =>
+  (place, value, budget) => {
+    const missed = path && missedAt(value, path, budget);
+    if (missed === undefined) {
+      return malformed(place, `has a value that the filter ${name} cannot take`);
+    }
+    const what = missed === 'none' ? 'nothing' : 'several values';
+    return malformedIn(place, `the path of \`${name}\` matches ${what}.`);
+  };
 
 function readArguments(reader: Reader): Argument[] | undefined {
   const args: Argument[] = [];
@@ -138,10 +187,11 @@ function* evaluate(
   place: string,
 ): Work<unknown> {
   let result = value;
-  for (const { change, fault } of steps) {
+  for (const { change, refuse } of steps) {
     yield;
-    result = yield* change(result, budget);
-    if (result === undefined) throw malformed(place, fault);
+    const before = result;
+    result = yield* change(before, budget);
+    if (result === undefined) throw refuse(place, before, budget);
   }
   return result;
 }

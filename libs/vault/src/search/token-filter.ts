@@ -1,6 +1,6 @@
 import { isTokenId, normalTokenId } from '@glovebox/expressions';
 import { isJsonObject } from '@glovebox/wire';
-import { isTokenType } from '../token-types';
+import { isTokenType, mustBeType } from '../token-types';
 
 /** A filter of a list. A token must match every part that is given. */
 export interface TokenFilter {
@@ -28,7 +28,7 @@ export function tokenFilterOf(
   if (given.ids.length > filterIdsMax) errors.id = [`must be given at most ${filterIdsMax} times`];
   const givenTypes = given.types.slice(0, filterTypesMax);
   const types = givenTypes.filter(isTokenType);
-  if (types.length < givenTypes.length) errors.type = ['is not a known token type'];
+  if (types.length < givenTypes.length) errors.type = [mustBeType];
   if (given.types.length > filterTypesMax) {
     errors.type = [`must be given at most ${filterTypesMax} times`];
   }

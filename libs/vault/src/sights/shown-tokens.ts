@@ -110,8 +110,12 @@ export async function readRows(
 export const isLookDeferred = (rows: readonly LookRow[]): boolean => rows[0]?.isDeferred === true;
 
 function refusalOf(permission: Permission, rows: readonly LookRow[]): Problem {
-  const isOutOfBounds = rows.some(({ transform }) => transform === null);
-  return isOutOfBounds ? outOfBounds(permission) : tooManyBytes();
+  const outside = rows.filter(({ transform }) => transform === null);
+  if (outside.length === 0) return tooManyBytes();
+  return outOfBounds(
+    permission,
+    outside.map(({ container }) => container),
+  );
 }
 
 export async function openRows(

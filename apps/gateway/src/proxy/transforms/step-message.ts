@@ -94,7 +94,14 @@ async function tokenize(
 ): Promise<readonly string[]> {
   const application = await applicationOf(ctx, decision.decided.proxy);
   if (!application) throw applicationGone('proxy');
-  return tokenizeAs(ctx, application, call.traceId, requests);
+  try {
+    return await tokenizeAs(ctx, application, call.traceId, requests);
+  } catch (error) {
+    const isDenied = error instanceof Problem && error.code === 'permission_denied';
+    if (!isDenied || decision.decided.caller) throw error;
+    // An anonymous caller learns neither what the application lacks nor where.
+    throw new Problem('permission_denied', { cause: error });
+  }
 }
 
 /** Makes the tokens of one message in one transaction, as the application of its proxy. */

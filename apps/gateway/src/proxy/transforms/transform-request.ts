@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { inSlices } from '@glovebox/expressions';
 import { hopHeader } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy } from '../../call/caller';
 import { withoutNames } from '../../connection/forwarded-headers';
@@ -65,7 +66,10 @@ export async function transformRequest(
   // The body may have taken its time to come.
   await decision.confirm();
   const putBack = prepared.spared?.putBack;
-  const stepped = await stepMessage(ctx, transforming, 'request', prepared, putBack);
+  const asItCame = (error: unknown): Promise<never> => refuseAsItCame(prepared, error);
+  const stepped = await stepMessage(ctx, transforming, 'request', prepared, putBack).catch(
+    asItCame,
+  );
   const { suffix } = prepared;
   const { query } = stepped;
   if (!requestTransform) return { ...stepped, suffix };
@@ -75,7 +79,7 @@ export async function transformRequest(
   delete headers['content-encoding'];
   const received = hidesFromBody(requestSteps) ? undefined : prepared.whole;
   const args = {
-    ...(await seenBodyOf(transforming, stepped, received)),
+    ...(await seenBodyOf(transforming, stepped, received).catch(asItCame)),
     headers,
     method: req.method,
     path: suffix,
@@ -91,6 +95,17 @@ export async function transformRequest(
     headers: [...withoutDigests(made.headers, prepared.headers), ...hopsOf(prepared.headers)],
     body: made.body,
   };
+}
+
+/**
+ * A place behind the data of a token would tell how long that is. So the place of a fault is that in
+ * the body as it came.
+ */
+async function refuseAsItCame({ body, whole }: Prepared, error: unknown): Promise<never> {
+  const hasPlace = error instanceof Problem && error.detail?.includes(' at line ');
+  if (!hasPlace || !whole || body === whole) throw error;
+  await inSlices(readExactJson(whole));
+  throw new Problem('invalid_json', { cause: error });
 }
 
 /** A transform must not hide from later hops where the request has been. */

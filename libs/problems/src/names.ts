@@ -1,0 +1,54 @@
+/** Whether an answer may repeat a name of a caller's: it is short, and of the form of our own. */
+export const isShowableName = (name: string): boolean => /^[A-Za-z0-9_.-]{1,40}$/.test(name);
+
+/** Longer names are not compared. */
+const comparedCharacters = 40;
+/** Names that begin alike are near, however they end: `lastfour` and `last4`. */
+const sharedBeginning = 4;
+
+/** The known name that was meant, if one is near. Work is bounded by the number of known names. */
+export function nearestName(given: string, known: readonly string[]): string | undefined {
+  if (given.length > comparedCharacters) return undefined;
+  const lower = given.toLowerCase();
+  const distances = known.map((name) => [name, distance(lower, name.toLowerCase())] as const);
+  const [nearest] = distances.sort(([, one], [, other]) => one - other);
+  if (nearest && nearest[1] <= Math.max(1, Math.floor(lower.length / 3))) return nearest[0];
+  return known.find((name) => {
+    const shared = Math.max(sharedBeginning, Math.ceil(name.length / 2));
+    return (
+      Math.min(name.length, lower.length) >= shared &&
+      name.slice(0, shared).toLowerCase() === lower.slice(0, shared)
+    );
+  });
+}
+
+/** `; did you mean name?`, or nothing. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  const nearest = nearestName(given, known);
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`;
+}
+
+/** Counts letters to insert, drop, exchange, or swap with their neighbour. */
+function distance(one: string, other: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= one.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column += 1) {
+      const isSame = one[row - 1] === other[column - 1];
+      const isSwapped =
+        row > 1 &&
+        column > 1 &&
+        one[row - 1] === other[column - 2] &&
+        one[row - 2] === other[column - 1];
+      current[column] = Math.min(
+        (above[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (above[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwapped ? (before[column - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    [before, above] = [above, current];
+  }
+  return above[other.length] ?? 0;
+}
