@@ -12,7 +12,7 @@ module.exports = {
     'apps/*/src/*main.ts!',
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
-    'tools/lib/{test-run/*,readme-commands}.mjs!',
+    'tools/lib/test-run/*.mjs!',
     '{acceptance,apps,bench}/**/*.{mjs,cjs}',
     `{acceptance,apps,bench,libs,tools}/**/${specs}`,
     jestSettings,

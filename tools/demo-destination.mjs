@@ -1,5 +1,6 @@
 // Third parties for the tour and the examples: node tools/demo-destination.mjs PORT
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 
 /**
@@ -14,9 +15,11 @@ import { createServer } from 'node:http';
 
 const bodyBytesMax = 1024 * 1024;
 const deliveriesKept = 20;
+const waitMs = 10_000;
 const namesKept = 100;
 /** @type {Map<string, Received[]>} */
 const hooks = new Map();
+const arrivals = new EventEmitter().setMaxListeners(0);
 
 const server = createServer((request, response) => {
   // A caller that leaves in the middle of its upload gets no answer.
@@ -28,7 +31,7 @@ const server = createServer((request, response) => {
  * @param {ServerResponse} response
  */
 async function respond(request, response) {
-  const { pathname } = new URL(request.url ?? '/', 'http://demo');
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://demo');
   const [, area, name] = pathname.split('/');
   const received = await receive(request);
   if (received === undefined) return answer(response, 413, { error: 'too large' });
@@ -37,7 +40,10 @@ async function respond(request, response) {
     keep(name, received);
     return answer(response, 200, { stored: true });
   }
-  if (area === 'hooks' && name) return answer(response, 200, hooks.get(name) ?? []);
+  if (area === 'hooks' && name) {
+    if (searchParams.has('wait') && !hooks.has(name)) await nextDelivery(name);
+    return answer(response, 200, hooks.get(name) ?? []);
+  }
   if (area === 'charges' && request.method === 'POST') return charge(response, received);
   if (area === 'customers' && name) return answer(response, 200, customer(name));
   return answer(response, 404, { error: 'try /echo or /hooks/NAME' });
@@ -106,12 +112,21 @@ function parsed(text) {
  * @param {Received} delivery
  */
 function keep(name, delivery) {
-  const deliveries = [...(hooks.get(name) ?? []), delivery].slice(-deliveriesKept);
+  const kept = [...(hooks.get(name) ?? []), delivery].slice(-deliveriesKept);
   hooks.delete(name);
-  hooks.set(name, deliveries);
+  hooks.set(name, kept);
   const [oldest = ''] = hooks.keys();
   if (hooks.size > namesKept) hooks.delete(oldest);
+  arrivals.emit(`hook ${name}`);
 }
+
+/**
+ * Waits for the first delivery of the name, for a while.
+ *
+ * @param {string} name
+ */
+const nextDelivery = (name) =>
+  once(arrivals, `hook ${name}`, { signal: AbortSignal.timeout(waitMs) }).catch(() => undefined);
 
 /**
  * @param {ServerResponse} response

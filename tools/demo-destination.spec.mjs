@@ -76,6 +76,14 @@ it('/hooks/NAME keeps the last twenty deliveries of each name', async () => {
   );
 });
 
+it('/hooks/NAME?wait answers once there is a delivery', async () => {
+  const waiting = call('/hooks/late?wait');
+  expect(await call('/hooks/late')).toEqual([200, []]);
+  await call('/hooks/late', { method: 'POST', body: '7' });
+  const [, [delivery]] = await waiting;
+  expect(delivery.body).toBe(7);
+});
+
 it('the hooks of the oldest name are forgotten when there are more than a hundred', async () => {
   for (let n = 0; n < 101; n += 1) await call(`/hooks/n${n}`, { method: 'POST', body: '1' });
   expect((await call('/hooks/n0'))[1]).toEqual([]);

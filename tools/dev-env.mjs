@@ -6,7 +6,8 @@ import { stateFolder } from './lib/repo.mjs';
 const help = `
 eval "$(node tools/dev-env.mjs)"
 
-Sets BASE_URL, ADMIN_KEY, PRIVATE_KEY and DEMO_URL to those of the running product.`;
+Sets BASE_URL, ADMIN_KEY, PRIVATE_KEY and DEMO_URL to those of the running product. In zsh it also turns
+comments on, so that the tour can be pasted whole.`;
 
 await script(help, async () => {
   const dev = readDev(stateFolder);
@@ -14,4 +15,5 @@ await script(help, async () => {
   console.log(`export BASE_URL=${dev.baseUrl}`);
   console.log(`export ADMIN_KEY=${dev.adminKey} PRIVATE_KEY=${dev.privateKey}`);
   console.log(`export DEMO_URL=${dev.demoDestination}`);
+  console.log('[ -z "${ZSH_VERSION-}" ] || setopt interactive_comments');
 });

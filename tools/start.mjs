@@ -3,30 +3,38 @@ import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installDependencies } from './lib/install.mjs';
-import { devFile, readDev } from './lib/dev.mjs';
+import { readDev } from './lib/dev.mjs';
 import { endPassing, isAlive, respondsOk } from './lib/processes.mjs';
 import { startProduct } from './lib/product.mjs';
 import { explain, requireNode, script, seconds, Trouble } from './lib/progress.mjs';
 import { possibleFolders } from './lib/services/reachable.mjs';
-import { stateFolder } from './lib/repo.mjs';
-import { forget, lock, readRunning, Running, stopAll } from './lib/running.mjs';
-import { printTour } from './lib/tour.mjs';
+import { isDefaultFolder, stateFolder } from './lib/repo.mjs';
+import { atWork, forget, lock, readRunning, Running, stopAll } from './lib/running.mjs';
+import { asTyped, startOptions, withOptions } from './lib/start-options.mjs';
+import { startOutput } from './lib/start-output.mjs';
+import { prepareStateFolder } from './lib/state-folder.mjs';
 
 const help = `
-npm start [-- --detach] [-- --reset] [-- --help]
+npm start [-- OPTION …]
 
 Installs what is missing, starts Postgres, Redis and the four apps on 127.0.0.1, makes two demo
 tenants and prints a tour. Ctrl-C ends everything.
 
-  --detach   leave it running and return; npm stop ends it
-  --reset    throw the data, keys and tenants of the embedded set-up away and begin anew
+  --detach       leave it running and return; npm stop ends it
+  --port N       the gateway gets port N, the management API N + 1 (8080 and 8081 without it).
+                 All others get any free port. 0: these, too
+  --allow LIST   proxies, webhooks and code may also reach these addresses: 127.0.0.1:3000,
+                 10.0.0.0/8:*, [::1]:443. May be repeated; adds to EGRESS_ALLOW
+  --reset        throw the data, keys and tenants of the embedded set-up away and begin anew
+  --help         print this
 
-Environment (all optional):
+Environment (all optional; docs/configuration.md has more):
   DATABASE_URL, REDIS_URL     use these servers; the database user must be allowed to create roles
   GATEWAY_PORT (8080), MANAGEMENT_PORT (8081), GATEWAY_OPS_PORT, MANAGEMENT_OPS_PORT,
   WORKER_OPS_PORT, RUNNER_OPS_PORT, POSTGRES_PORT, REDIS_PORT      0 or unset: any free port
   KEY_RING or KEY_RING_FILE   the master keys; made once and kept in .glovebox/key-ring otherwise
-  GLOVEBOX_DIR                where data, keys and logs are kept (.glovebox)
+  GLOVEBOX_DIR                where data, keys and logs are kept (.glovebox). Another folder makes
+                              a second copy; npm stop and the other scripts need it, too
   EGRESS_ALLOW, EGRESS_ALLOW_HTTP, HEADER_PREFIXES, LOG_LEVEL, …   passed on to the apps
 
 Scripts find URLs, keys, log files and process ids in .glovebox/dev.json.`;
@@ -36,18 +44,18 @@ let running;
 let stopping = false;
 
 await script(help, async (args) => {
-  const unknown = args.find((arg) => !['--detach', '--reset'].includes(arg));
-  if (unknown) throw new Trouble(`Unknown option ${unknown}.\n${help}`);
   requireNode();
   const begun = performance.now();
-  const detach = args.includes('--detach');
-  const reset = args.includes('--reset');
-  if (!reset && (await alreadyRuns(detach))) return;
+  const options = startOptions(args, process.env);
+  const { detach, reset } = options;
+  const env = withOptions(process.env, options);
+  if (!reset && (await alreadyRuns(options, env))) return;
   if (reset && process.env.DATABASE_URL) {
     throw new Trouble(
       '--reset throws embedded data away. The database of DATABASE_URL is yours to drop.',
     );
   }
+  prepareStateFolder(stateFolder);
   const unlock = lock(stateFolder);
   process.once('exit', unlock);
   endOnSignal();
@@ -57,11 +65,9 @@ await script(help, async (args) => {
     console.log('Starting Glovebox');
     await installDependencies();
     running = new Running(stateFolder, { supervised: true });
-    const dev = await startProduct({ folder: stateFolder, env: process.env, running });
-    printTour(dev);
-    console.log(
-      `Ready at ${dev.baseUrl} after ${seconds(begun)}. Details: ${devFile(stateFolder)}`,
-    );
+    const dev = await startProduct({ folder: stateFolder, env, running });
+    console.log(startOutput(dev, stateFolder, { isDefaultFolder }));
+    console.log(`Ready after ${seconds(begun)}.`);
   } catch (error) {
     if (stopping) return;
     await end();
@@ -75,24 +81,39 @@ await script(help, async (args) => {
 /**
  * Leaves a running product alone. The rest of a crashed one does not count as running.
  *
- * @param {boolean} detach
+ * @param {import('./lib/start-options.mjs').StartOptions} options
+ * @param {import('./lib/types.js').Environment} env
  */
-async function alreadyRuns(detach) {
+async function alreadyRuns(options, env) {
   const state = readRunning(stateFolder);
   const crashed = state.supervised && !state.supervisor;
   if (state.processes.length === 0 || crashed) return false;
-  const baseUrl = readDev(stateFolder)?.baseUrl;
-  if (!baseUrl) throw new Trouble(`Another npm start is at work in ${stateFolder}.`);
-  const healthy = await respondsOk(`${baseUrl}/health/ready`);
-  if (healthy && detach) {
-    console.log(`Glovebox runs already at ${baseUrl}; npm stop ends it.`);
+  const dev = readDev(stateFolder);
+  if (!dev) throw new Trouble(atWork(stateFolder));
+  const { baseUrl, allow } = dev;
+  const how = allow.length === 0 ? '' : `, with ${asTyped({ allow })}`;
+  const runs = `Glovebox runs already at ${baseUrl}${how}`;
+  if (!(await respondsOk(`${baseUrl}/health/ready`))) {
+    throw new Trouble(
+      `${runs}, but is not healthy. ${baseUrl}/health/ready says what is down, ${join(stateFolder, 'logs')} why. npm stop ends it.`,
+    );
+  }
+  const wanted = (env.EGRESS_ALLOW ?? '').split(',').filter(Boolean);
+  const missing = asTyped({
+    port: options.port && !baseUrl.endsWith(`:${options.port}`) ? options.port : undefined,
+    allow: wanted.filter((entry) => !allow.includes(entry)),
+  });
+  if (missing !== '') {
+    const again = asTyped({ ...options, allow: [...new Set([...allow, ...wanted])] });
+    throw new Trouble(
+      `${runs}, and without ${missing}. Options count at a start alone: npm stop && npm start -- ${again}`,
+    );
+  }
+  if (options.detach) {
+    console.log(`${runs}. npm stop ends it.`);
     return true;
   }
-  throw new Trouble(
-    healthy
-      ? `Glovebox runs already at ${baseUrl}. End it with Ctrl-C there or with npm stop.`
-      : `Glovebox runs already at ${baseUrl}, but is not healthy (see ${baseUrl}/health/ready). npm stop ends it.`,
-  );
+  throw new Trouble(`${runs}. End it with Ctrl-C there, or with npm stop.`);
 }
 
 async function removeLeftovers() {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { choosePort } from './ports.mjs';
+import { listenerPorts } from './ports.mjs';
 import { folderElsewhere, reachableFolder } from './services/reachable.mjs';
 import { entryPoint, repoRoot } from './repo.mjs';
 
@@ -20,20 +20,35 @@ const runnerInherits =
 const npmInherits = /^(npm_config_\w+|npm_execpath|(HTTPS?|NO|ALL)_PROXY)$/i;
 
 /**
+ * Ports of the stores are only checked here: the stores take theirs at their start.
+ *
  * @param {import('./types.js').Environment} env
  * @returns {Promise<import('./types.js').AppPorts>}
  */
 export async function choosePorts(env) {
-  const gateway = await choosePort(env, 'GATEWAY_PORT', 8080);
-  const management = await choosePort(env, 'MANAGEMENT_PORT', 8081);
+  const embedded = [
+    ...(env.POSTGRES_PORT && !env.DATABASE_URL
+      ? [{ name: 'Postgres', variable: 'POSTGRES_PORT' }]
+      : []),
+    ...(env.REDIS_PORT && !env.REDIS_URL ? [{ name: 'Redis', variable: 'REDIS_PORT' }] : []),
+  ];
+  const ports = await listenerPorts(env, [
+    { name: 'gateway', variable: 'GATEWAY_PORT', byDefault: 8080 },
+    { name: 'management API', variable: 'MANAGEMENT_PORT', byDefault: 8081 },
+    { name: 'health of the gateway', variable: 'GATEWAY_OPS_PORT' },
+    { name: 'health of the management API', variable: 'MANAGEMENT_OPS_PORT' },
+    { name: 'health of the worker', variable: 'WORKER_OPS_PORT' },
+    { name: 'health of the runner', variable: 'RUNNER_OPS_PORT' },
+    ...embedded,
+  ]);
   return {
-    gateway,
-    'management-api': management,
+    gateway: ports.GATEWAY_PORT ?? 0,
+    'management-api': ports.MANAGEMENT_PORT ?? 0,
     ops: {
-      'management-api': await choosePort(env, 'MANAGEMENT_OPS_PORT'),
-      gateway: await choosePort(env, 'GATEWAY_OPS_PORT'),
-      worker: await choosePort(env, 'WORKER_OPS_PORT'),
-      runner: await choosePort(env, 'RUNNER_OPS_PORT'),
+      'management-api': ports.MANAGEMENT_OPS_PORT ?? 0,
+      gateway: ports.GATEWAY_OPS_PORT ?? 0,
+      worker: ports.WORKER_OPS_PORT ?? 0,
+      runner: ports.RUNNER_OPS_PORT ?? 0,
     },
   };
 }

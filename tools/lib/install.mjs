@@ -127,9 +127,10 @@ async function install(folder) {
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { code, output } = await run(command, [...first, ...args], { cwd: folder });
   if (code === 0) return;
-  throw new Trouble(
-    `npm ci failed in ${folder}. Is the registry reachable (npm ping)?\n${output.trim()}`,
-  );
+  const why = /\bENOSPC\b/.test(output)
+    ? 'The disk is full: free some, then start again.'
+    : 'Is the registry reachable (npm ping)?';
+  throw new Trouble(`npm ci failed in ${folder}. ${why}\n${output.trim()}`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
+import { holderOf } from './port-holder.mjs';
 import { Trouble } from './progress.mjs';
 import { writePrivate } from './secrets.mjs';
 
@@ -68,32 +69,97 @@ export async function keptPort(file, service) {
 }
 
 /**
- * Returns the port of the variable, else the default. 0 stands for any free port.
+ * @typedef {{ readonly name: string, readonly variable: string, readonly byDefault?: number }} Listener
+ */
+
+/**
+ * Returns the port of each listener: that of its variable, else its default. 0 stands for any free
+ * port. One refusal names all ports that cannot be had.
  *
  * @param {import('./types.js').Environment} env
- * @param {string} variable
- * @param {number} byDefault
+ * @param {readonly Listener[]} listeners
+ * @returns {Promise<Record<string, number>>} by variable
  */
-export async function choosePort(env, variable, byDefault = 0) {
+export async function listenerPorts(env, listeners) {
+  const wanted = listeners.map((listener) => ({ ...listener, port: portOf(env, listener) }));
+  const fixed = wanted.filter(({ port }) => port !== 0);
+  refuseTwice(fixed);
+  /** @type {Refused[]} */
+  const refused = [];
+  for (const listener of fixed) {
+    given.add(listener.port);
+    const code = await whyNot(listener.port);
+    if (code) refused.push({ ...listener, code });
+  }
+  if (refused.length > 0) throw new Trouble(await explainRefused(refused));
+  const chosen = wanted.map(async ({ variable, port }) => [variable, port || (await freePort())]);
+  return Object.fromEntries(await Promise.all(chosen));
+}
+
+/**
+ * @param {import('./types.js').Environment} env
+ * @param {Listener} listener
+ */
+function portOf(env, { variable, byDefault = 0 }) {
   const text = env[variable] || String(byDefault);
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port;
+  throw new Trouble(`${variable}=${text} is not a port: give a number from 0 (any free) to 65535.`);
+}
+
+/** @param {readonly (Listener & { readonly port: number })[]} fixed */
+function refuseTwice(fixed) {
+  for (const { port, variable } of fixed) {
+    const other = fixed.find((each) => each.port === port && each.variable !== variable);
+    if (!other) continue;
     throw new Trouble(
-      `${variable}=${text} is not a port: give a number from 0 (any free) to 65535.`,
+      `${variable} and ${other.variable} are both ${port}. Give each a port of its own; 0 stands for any free one.`,
     );
   }
-  if (port === 0) return freePort();
+}
+
+/**
+ * @typedef {Listener & { readonly port: number, readonly code: 'EADDRINUSE' | 'EACCES' }} Refused
+ */
+
+/**
+ * @param {number} port
+ * @returns {Promise<Refused['code'] | undefined>}
+ */
+async function whyNot(port) {
   try {
-    return await listenOnce(port);
+    await listenOnce(port);
+    return undefined;
   } catch (error) {
-    if (codeOf(error) === 'EADDRINUSE') {
-      throw new Trouble(
-        `Port ${port} is taken by another program. End it, or choose another port: ${variable}=${port + 1000} npm start`,
-      );
-    }
-    if (codeOf(error) === 'EACCES') {
-      throw new Trouble(`Port ${port} needs more rights. Choose another one: ${variable}=8080`);
-    }
+    const code = codeOf(error);
+    if (code === 'EADDRINUSE' || code === 'EACCES') return code;
     throw error;
+  }
+}
+
+const movedByPort = ['GATEWAY_PORT', 'MANAGEMENT_PORT'];
+
+/** @param {readonly Refused[]} refused */
+async function explainRefused(refused) {
+  const lines = refused.map(({ name, port, code }) =>
+    code === 'EACCES'
+      ? `  ${port} (${name}) may be used by root alone`
+      : `  ${port} (${name}) is taken by ${holderOf(port)}`,
+  );
+  const others = refused.filter(({ variable }) => !movedByPort.includes(variable));
+  const advice = [
+    ...(others.length < refused.length
+      ? [`Take other ports: npm start -- --port ${await freeBase()}`]
+      : []),
+    ...others.map(({ variable }) => `Leave out ${variable}: any free port is taken then.`),
+  ];
+  const heading = refused.length === 1 ? 'This port' : 'These ports';
+  return [`${heading} cannot be had:`, ...lines, ...advice].join('\n');
+}
+
+/** A port that is free, and the next one, too. */
+async function freeBase() {
+  for (let port = 18_080; ; port = randomInt(ownPorts.from, ownPorts.to)) {
+    if (!(await whyNot(port)) && !(await whyNot(port + 1))) return port;
   }
 }

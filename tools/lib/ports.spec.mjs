@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
-import { choosePort, freePort, keptPort } from './ports.mjs';
+import { freePort, keptPort, listenerPorts } from './ports.mjs';
 import { useFolder } from './spec-folder.mjs';
 
 const folder = useFolder();
@@ -22,18 +23,46 @@ it('a free port can be listened on, and is not given twice', async () => {
 
 it('the port of a variable is taken where it is free, else the default, else any for 0', async () => {
   const port = await freePort();
-  expect(await choosePort({ SOME_PORT: String(port) }, 'SOME_PORT', 1)).toBe(port);
-  expect(await choosePort({}, 'SOME_PORT', port)).toBe(port);
-  expect(await choosePort({ SOME_PORT: '0' }, 'SOME_PORT', port)).not.toBe(port);
+  const one = { name: 'one', variable: 'ONE_PORT', byDefault: port };
+  expect(await listenerPorts({}, [one])).toEqual({ ONE_PORT: port });
+  const other = await freePort();
+  expect(await listenerPorts({ ONE_PORT: String(other) }, [one])).toEqual({ ONE_PORT: other });
+  const any = await listenerPorts({ ONE_PORT: '0' }, [one, { name: 'two', variable: 'TWO_PORT' }]);
+  expect(any).toEqual({ ONE_PORT: expect.any(Number), TWO_PORT: expect.any(Number) });
+  expect(new Set([port, any.ONE_PORT, any.TWO_PORT]).size).toBe(3);
 });
 
-it('a port that another program has is refused, with the variable that changes it', async () => {
-  const port = await freePort();
-  const server = await listenOn(port);
-  await expect(choosePort({}, 'GATEWAY_PORT', port)).rejects.toThrow(
-    `Port ${port} is taken by another program. End it, or choose another port: GATEWAY_PORT=${port + 1000} npm start`,
+it('one refusal names all ports that others have, who has them, and what helps', async () => {
+  const [first, second] = [await freePort(), await freePort()];
+  const servers = [await listenOn(first), await listenOn(second)];
+  const refusal = listenerPorts({ REDIS_PORT: String(second) }, [
+    { name: 'gateway', variable: 'GATEWAY_PORT', byDefault: first },
+    { name: 'free', variable: 'FREE_PORT' },
+    { name: 'Redis', variable: 'REDIS_PORT' },
+  ]);
+  const { message } = await refusal.then(
+    () => ({ message: 'none' }),
+    (/** @type {Error} */ error) => error,
   );
-  server.close();
+  const lines = message.split('\n');
+  expect(lines).toEqual([
+    'These ports cannot be had:',
+    expect.stringContaining(`  ${first} (gateway) is taken by `),
+    expect.stringContaining(`  ${second} (Redis) is taken by `),
+    expect.stringMatching(/^Take other ports: npm start -- --port \d+$/),
+    'Leave out REDIS_PORT: any free port is taken then.',
+  ]);
+  if (existsSync('/proc/net/tcp')) expect(lines[1]).toContain(`process ${process.pid} (`);
+  const proposed = Number(lines[3]?.split(' ').at(-1));
+  for (const port of [proposed, proposed + 1]) servers.push(await listenOn(port));
+  for (const server of servers) server.close();
+});
+
+it('one port for two is refused', async () => {
+  const both = ['ONE_PORT', 'TWO_PORT'].map((variable) => ({ name: variable, variable }));
+  await expect(listenerPorts({ ONE_PORT: '9000', TWO_PORT: '9000' }, both)).rejects.toThrow(
+    'ONE_PORT and TWO_PORT are both 9000.',
+  );
 });
 
 it('a port is kept in its file; while another program has it another one serves, and that is said', async () => {
@@ -54,7 +83,8 @@ it('a port is kept in its file; while another program has it another one serves,
 });
 
 it.each(['x', '-1', '65536', '80.5'])('"%s" is refused as a port', async (text) => {
-  await expect(choosePort({ SOME_PORT: text }, 'SOME_PORT')).rejects.toThrow(
+  const listeners = [{ name: 'some', variable: 'SOME_PORT' }];
+  await expect(listenerPorts({ SOME_PORT: text }, listeners)).rejects.toThrow(
     `SOME_PORT=${text} is not a port: give a number from 0 (any free) to 65535.`,
   );
 });

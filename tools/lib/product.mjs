@@ -77,12 +77,8 @@ export async function startProduct({ folder, env, running }) {
     ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
     logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),
     pids: Object.fromEntries(running.services.map(({ name, pid }) => [name, pid])),
-    tour: tour({
-      baseUrl,
-      demoDestination: demo.url,
-      adminKey: tenants.adminKey,
-      privateKey: tenants.privateKey,
-    }),
+    allow: (env.EGRESS_ALLOW ?? '').split(',').filter(Boolean),
+    tour: tour(),
   };
   writePrivate(devFile(folder), JSON.stringify(dev, null, 2) + '\n');
   return dev;

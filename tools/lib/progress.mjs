@@ -58,10 +58,24 @@ export function seconds(begun) {
   return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
 }
 
+/** @type {Readonly<Record<string, string>>} */
+const nextSteps = {
+  ENOSPC: 'The disk is full: free some, then start again.',
+  EDQUOT: 'Your share of the disk is full: free some, then start again.',
+  EROFS: 'The disk cannot be written: use a copy of the repository, and a GLOVEBOX_DIR, elsewhere.',
+  EACCES:
+    'This user may not do that: use a copy of the repository, and a GLOVEBOX_DIR, of your own.',
+  EMFILE: 'Too many files are open: raise the limit (ulimit -n 4096), then start again.',
+  ENOMEM: 'Memory is used up: end other programs, then start again.',
+};
+
 /** @param {unknown} error */
 export function explain(error) {
+  const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error ?? {});
   if (error instanceof Trouble) console.error(`\n${error.message}`);
-  else console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  else if (error instanceof Error && nextSteps[code]) {
+    console.error(`\n${error.message}\n${nextSteps[code]}`);
+  } else console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
 /**
@@ -88,6 +102,6 @@ export function requireNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
   throw new Trouble(
-    `Glovebox needs Node 20.19 or newer; this is ${version}. See https://nodejs.org/`,
+    `Glovebox needs Node 20.19 or newer; this is ${version}. Install one from https://nodejs.org/, then start again.`,
   );
 }

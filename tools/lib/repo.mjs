@@ -3,8 +3,14 @@ import { fileURLToPath } from 'node:url';
 
 export const repoRoot = fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
 
-/** Data, secrets and logs of `npm start`. GLOVEBOX_DIR lets a second copy run beside the first. */
-export const stateFolder = resolve(process.env.GLOVEBOX_DIR || join(repoRoot, '.glovebox'));
+const defaultStateFolder = join(repoRoot, '.glovebox');
+
+/**
+ * Data, secrets and logs of `npm start`. GLOVEBOX_DIR lets a second copy run beside the first. A
+ * relative one begins at the repository: the scripts are called from many folders.
+ */
+export const stateFolder = resolve(repoRoot, process.env.GLOVEBOX_DIR || defaultStateFolder);
+export const isDefaultFolder = stateFolder === defaultStateFolder;
 
 export const appNames = ['management-api', 'gateway', 'worker', 'runner'];
 

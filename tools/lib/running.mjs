@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  openSync,
-  closeSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, openSync, closeSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { endNow, identify, isAlive, stopService } from './processes.mjs';
 import { Trouble } from './progress.mjs';
@@ -103,12 +95,19 @@ export function forget(folder) {
 }
 
 /**
+ * @param {string} folder
+ * @param {number} [pid]
+ */
+export const atWork = (folder, pid) =>
+  `Another npm start${pid === undefined ? '' : ` (process ${pid})`} is at work in ${folder}. Wait until it is ready, or end it ` +
+  'with Ctrl-C there. For a second copy: GLOVEBOX_DIR=/other npm start -- --port 18080';
+
+/**
  * Locks the folder against a second start, which would use the same data.
  *
  * @param {string} folder
  */
 export function lock(folder) {
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
   const file = join(folder, 'lock');
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
@@ -124,7 +123,7 @@ export function lock(folder) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
       const holder = readHolder(file);
       if (holder && isAlive(holder)) {
-        throw new Trouble(`Another npm start (process ${holder.pid}) is at work in ${folder}.`);
+        throw new Trouble(atWork(folder, holder.pid));
       }
       rmSync(file, { force: true });
     }

@@ -1,39 +1,44 @@
 import { execFileSync } from 'node:child_process';
-import { tour } from './tour.mjs';
+import { tour, tourText } from './tour.mjs';
 
-const dev = {
-  baseUrl: 'http://127.0.0.1:8080',
-  adminKey: 'key_admin',
-  privateKey: 'key_private',
-  demoDestination: 'http://127.0.0.1:9000',
-};
-const commands = tour(dev).map(({ command }) => command);
-
-it('the tour sets its URLs and keys first, and names them nowhere else', () => {
-  const [urls, keys, ...rest] = commands;
-  expect(urls).toBe(`export BASE_URL=${dev.baseUrl} DEMO_URL=${dev.demoDestination}`);
-  expect(keys).toBe(`export ADMIN_KEY=${dev.adminKey} PRIVATE_KEY=${dev.privateKey}`);
-  for (const value of Object.values(dev)) expect(rest.join('\n')).not.toContain(value);
+it('the tour is made of the blocks of the page, each with its paragraph and its output', () => {
+  const page = [
+    '# Page\n\nNot this.\n',
+    'Store a `card`. See [the\nstandard](https://example.com).\n',
+    '```sh tour\nT=1\necho "$T"\n```\n',
+    '```json output\n{ "id": "…" }\n```\n',
+    'Not that.\n\n```sh\nnpm test\n```\n',
+    'Go on.\n\n```sh tour\ntrue\n```\n',
+  ].join('\n');
+  const steps = tour(page);
+  expect(steps).toEqual([
+    {
+      comment: 'Store a card. See the\nstandard (https://example.com).',
+      command: 'T=1\necho "$T"',
+      output: '{ "id": "…" }',
+    },
+    { comment: 'Go on.', command: 'true' },
+  ]);
+  expect(tourText(steps)).toBe(
+    [
+      ...['# Store a card. See the', '# standard (https://example.com).'],
+      ...['T=1', 'echo "$T"', '#   { "id": "…" }', '', '# Go on.', 'true'],
+    ].join('\n'),
+  );
 });
 
-it('each command of the tour is one line that a POSIX shell can read', () => {
-  for (const command of commands) {
-    expect(command).not.toContain('\n');
-    execFileSync('sh', ['-n', '-c', command]);
-  }
+it('the tour of the README can be read by a POSIX shell as it is printed', () => {
+  execFileSync('sh', ['-n', '-c', tourText(tour())]);
 });
 
-it('each body of the tour is JSON once the shell has put its variables in', () => {
-  const bodies = commands.flatMap((command) => /-d ('.*?')(?= \||;|$|\))/.exec(command)?.[1] ?? []);
-  expect(bodies).toHaveLength(7);
-  for (const body of bodies) {
-    const text = execFileSync('sh', ['-c', `printf %s ${body}`], { encoding: 'utf8' });
-    expect(JSON.parse(text)).toBeInstanceOf(Object);
-  }
+it('each step of the tour of the README says what it is for, and all but the first show their output', () => {
+  const steps = tour();
+  expect(steps.length).toBeGreaterThan(4);
+  expect(steps.filter(({ comment }) => comment === '')).toEqual([]);
+  expect(steps.slice(1).filter(({ output }) => output === undefined)).toEqual([]);
+  for (const { output = '{}' } of steps) expect(() => JSON.parse(output)).not.toThrow();
 });
 
-it('the tour takes ids and keys out of answers by programs that a bare machine has', () => {
-  const [, idOf = ''] = /\| (node -p '.*?')\)/.exec(commands[2] ?? '') ?? [];
-  const output = execFileSync('sh', ['-c', idOf], { input: '{"id":"some-id"}', encoding: 'utf8' });
-  expect(output).toBe('some-id\n');
+it('no command of the tour has a comment at its end, which zsh would take for words', () => {
+  for (const { command } of tour()) expect(command).not.toMatch(/\s#/);
 });

@@ -101,9 +101,12 @@ export interface CreatedManagementKey {
   readonly management_key: string;
 }
 
+/** A block of the tour, of one or more lines. */
 export interface TourStep {
-  readonly comment?: string;
+  readonly comment: string;
   readonly command: string;
+  /** What it prints, in JSON where "…" stands for any text, and a member "…" for any members. */
+  output?: string;
 }
 
 /** The running product as dev.json describes it. */
@@ -120,6 +123,8 @@ export interface Dev extends DemoTenants {
   readonly keyRingFile?: string;
   readonly logFiles: Readonly<Record<string, string>>;
   readonly pids: Readonly<Record<string, number>>;
+  /** EGRESS_ALLOW and --allow. */
+  readonly allow: readonly string[];
   readonly tour: readonly TourStep[];
 }
 
