@@ -80,7 +80,7 @@ describe.each(doors)('$name', ({ ask, filled, refusal, permission }) => {
   async function expectRefused(body: unknown, problem: object, by = key): Promise<void> {
     const before = receiver.received.length;
     const answer = await ask(body, by);
-    expect(refusal(answer)).toEqual(problem);
+    expect(refusal(answer)).toMatchObject(problem);
     expect(problem).toHaveProperty('status', answer.status);
     expect(receiver.received).toHaveLength(before);
   }

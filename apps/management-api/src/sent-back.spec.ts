@@ -48,10 +48,11 @@ const formula = {
 };
 const application = {
   name: 'A',
-  type: 'private',
+  type: 'public',
   permissions: ['token:create'],
   rules: [{ ...rule('mask', '/pci/'), description: 'd' }],
   expires_at: '2099-01-01T00:00:00.000Z',
+  allowed_origins: ['https://shop.example.com', 'http://localhost:3000'],
 };
 const proxy = {
   name: 'P',
@@ -62,6 +63,7 @@ const proxy = {
   response_transforms: [step],
   configuration: { KEY: 'k' },
   require_auth: false,
+  allowed_origins: ['https://shop.example.com'],
   detokenize: false,
   isolation: 'run',
   timeout_ms: 5_000,

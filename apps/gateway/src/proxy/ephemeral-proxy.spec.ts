@@ -105,7 +105,8 @@ it('a call with one of our own services as SVC-PROXY-URL gets 400 with the text 
   const own = gateway.ctx.config.MANAGEMENT_URL;
   const ours = await refused(await call('/proxy', [by(key), to(own)]), 400, 'invalid_request');
   const others = await call('/proxy', [by(key), to('https://10.0.0.1')]);
-  expect(ours).toBe(await refused(others, 400, 'invalid_request'));
+  const expected = await refused(others, 400, 'invalid_request');
+  expect(ours).toBe(expected.replace('10.0.0.1:443', new URL(own).host));
 });
 
 it('a call with SVC-PROXY-URL and without a valid API key gets 401', async () => {
