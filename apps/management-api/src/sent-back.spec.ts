@@ -50,7 +50,7 @@ const application = {
   name: 'A',
   type: 'public',
   permissions: ['token:create'],
-  rules: [{ ...rule('mask', '/pci/'), description: 'd' }],
+  rules: [{ ...rule('mask', '/pci/', ['token:create']), description: 'd' }],
   expires_at: '2099-01-01T00:00:00.000Z',
   allowed_origins: ['https://shop.example.com', 'http://localhost:3000'],
 };
