@@ -127,15 +127,27 @@ it('a listed page creates, changes and tokenizes, and reads answers, errors and 
     send('POST', '/tokenize', { name: 'Ada' }, { ...key, 'SVC-TRACE-ID': 'of-the-page' }),
     send('POST', '/tokens', { type: 'nothing' }),
     send('POST', '/tokens', token('unknown'), { 'SVC-API-KEY': 'nobody' }),
+    send('POST', '/tokens', { ...token('mistyped'), metdata: {} }),
+    send('POST', '/tokens', { ...token('strict'), metdata: {} }, { ...key, 'SVC-STRICT': 'true' }),
   ]);
-  expect(seen.map(({ status, error }) => status ?? error)).toEqual([201, 200, 201, 400, 401]);
+  expect(seen.map(({ status, error }) => status ?? error)).toEqual([
+    201, 200, 201, 400, 401, 201, 400,
+  ]);
+  expect(seen.map(({ headers }) => headers?.['svc-unknown-members'])).toEqual([
+    ...Array.from({ length: 5 }),
+    'metdata',
+    'metdata',
+  ]);
   expect(seen.map(({ headers }) => headers?.['svc-trace-id'])).toEqual([
     expect.any(String),
     expect.any(String),
     'of-the-page',
     expect.any(String),
     expect.any(String),
+    expect.any(String),
+    expect.any(String),
   ]);
+  expect(JSON.parse(seen[6]?.text ?? '')).toMatchObject({ code: 'validation_failed' });
   expect(JSON.parse(seen[0]?.text ?? '')).toMatchObject({ metadata: { marker: 'listed' } });
   expect(JSON.parse(seen[3]?.text ?? '')).toMatchObject({ code: 'validation_failed' });
   expect(JSON.parse(seen[4]?.text ?? '')).toMatchObject({ code: 'invalid_api_key' });

@@ -8,7 +8,7 @@ jest.setTimeout(110_000);
 let product: OwnProduct;
 
 beforeAll(async () => {
-  product = await startOwnProduct();
+  product = await startOwnProduct({ EGRESS_ALLOW: '' });
 });
 afterAll(() => product.stop());
 
@@ -20,6 +20,16 @@ async function regenerate(adminKey: string, type: string): Promise<void> {
   const url = `${product.baseUrl}/applications/${id}/regenerate`;
   expect((await call('POST', url, { key: adminKey })).status).toBe(200);
 }
+
+it('plain http to a name that no call could use is refused when it is written', async () => {
+  const { baseUrl, adminKey: key } = product;
+  const body = { name: 'plain', destination_url: 'http://shop.example/charges' };
+  const refused = await call('POST', `${baseUrl}/proxies`, { key, body });
+  expect([refused.status, refused.body.errors]).toEqual([
+    400,
+    { destination_url: ['must be an https URL'] },
+  ]);
+});
 
 it('a second start makes only those demo keys and tenants anew that stopped working, and saved proxies go on', async () => {
   const first = product;

@@ -22,10 +22,10 @@ tenants and prints a tour. Ctrl-C ends everything.
 
   --detach       leave it running and return; npm stop ends it
   --port N       the gateway gets port N, the management API N + 1 (8080 and 8081 without it).
-                 All others get any free port. 0: these, too
+                 Everything else gets any free ports. With 0, these two do as well
   --allow LIST   proxies, webhooks and code may also reach these addresses: 127.0.0.1:3000,
                  10.0.0.0/8:*, [::1]:443. May be repeated; adds to EGRESS_ALLOW
-  --reset        throw the data, keys and tenants of the embedded set-up away and begin anew
+  --reset        delete the data, keys and tenants of the embedded set-up and start from empty
   --help         print this
 
 Environment (all optional; docs/configuration.md has more):

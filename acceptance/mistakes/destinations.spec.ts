@@ -142,7 +142,7 @@ eachIsTold([
     mistake: 'https to a port that speaks plain HTTP',
     make: () => proxied(receiver.url.replace('http:', 'https:')),
     status: 502,
-    says: cause('tls', 'the port speaks plain HTTP, the URL says https'),
+    says: cause('tls', 'the port does not speak TLS, the URL says https'),
   },
   {
     mistake: 'a name with a typing mistake',

@@ -15,7 +15,12 @@ const authority = createAuthority();
 const { cert, key: certKey } = authority.issue('DNS:client.test');
 const step = {
   type: 'append',
-  options: { location: 'body', path: '$.source', value: { z: [null, 'é'], a: 10.5 } },
+  options: {
+    location: 'body',
+    path: '$.source',
+    value: { z: [null, 'é'], a: 10.5 },
+    required: true,
+  },
 };
 const tokenizing = {
   type: 'tokenize',
@@ -172,7 +177,7 @@ describe.each(Object.entries(cases))('GET of %s with all members', (name, { dto,
   });
 
   it('can be sent back by PUT, and changes nothing', async () => {
-    const put = await api.put(path, got);
+    const put = await api.put(path, got).set('SVC-STRICT', 'true');
     expect([put.status, put.text]).toEqual([200, put.text]);
     expect(await stateOf(path)).toEqual(before);
     const again = await api.put(path, put.body);
@@ -183,7 +188,7 @@ describe.each(Object.entries(cases))('GET of %s with all members', (name, { dto,
   if (name === 'tenants') return;
 
   it('can be sent back by PATCH, and changes nothing', async () => {
-    const patched = await api.patch(path, got);
+    const patched = await api.patch(path, got).set('SVC-STRICT', 'true');
     expect([patched.status, patched.text]).toEqual([204, '']);
     expect(await stateOf(path)).toEqual(before);
   });
@@ -218,7 +223,7 @@ describe('GET of a token with all members', () => {
       };
       const before = await stateOfToken();
       const got = await api.get(`/tokens/${id}`, key);
-      const patched = await api.patch(`/tokens/${id}`, got.body, key);
+      const patched = await api.patch(`/tokens/${id}`, got.body, key).set('SVC-STRICT', 'true');
       expect([patched.status, patched.text]).toEqual([200, patched.text]);
       expect(await stateOfToken()).toEqual(before);
     },

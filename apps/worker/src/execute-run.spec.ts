@@ -156,7 +156,11 @@ describe('a run that was accepted before', () => {
     await change();
     expect(await executeRun(worker.ctx, run)).toBe('done');
     expect(await runs.row(run.id)).toMatchObject({ status: 'failed' });
-    expect(await webhookOf(run)).toMatchObject({ status, code });
+    expect(await webhookOf(run)).toMatchObject({
+      status,
+      code,
+      detail: expect.any(String) as string,
+    });
   });
 
   it('has failed when its reactor does not exist: 404 not_found', async () => {

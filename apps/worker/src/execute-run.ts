@@ -161,7 +161,11 @@ function reactorOf(run: OpenedRun, definitions: DefinitionSnapshot): InvokedReac
   definitions.requireReadable('application', actorId);
   const application = definitions.find('application', tenantId, actorId);
   const caller = application && principalOf(application);
-  if (!caller || application.keys.length === 0) throw new Problem('invalid_api_key');
+  if (!caller || application.keys.length === 0) {
+    throw new Problem('invalid_api_key', {
+      detail: 'The application that started this run is gone, has expired or has no key any more.',
+    });
+  }
   requirePermission(caller, 'token:use');
   return { ...findReactor(definitions, tenantId, reactorId), caller };
 }

@@ -17,4 +17,4 @@ export {
   type Principal,
   type Transform,
 } from './principal';
-export { invalidApiKey, missingProxyKey } from './refused-keys';
+export { applicationDeleted, invalidApiKey, missingProxyKey } from './refused-keys';

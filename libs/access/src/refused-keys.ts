@@ -35,6 +35,12 @@ function missingApiKey(rawHeaders: readonly string[]): string {
   return isBearer ? `Authorization is not read. ${send}` : send;
 }
 
+/** Ends a call whose application, or whose whole tenant, was deleted while it was under way. */
+export const applicationDeleted = (): Problem =>
+  new Problem('invalid_api_key', {
+    detail: 'The application of this key was deleted during the call.',
+  });
+
 /** Refuses a call of `/proxy` that names no proxy. */
 export function missingProxyKey(rawHeaders: readonly string[]): Problem {
   const send =

@@ -116,8 +116,13 @@ describe('a connection that fails says where and why:', () => {
     ],
     [
       'TLS to a port of plain HTTP',
-      'tls: the port speaks plain HTTP, the URL says https',
+      'tls: the port does not speak TLS, the URL says https',
       async () => told(closing(await startHttpServer((_req, res) => res.end())).port),
+    ],
+    [
+      'TLS to a port of mail',
+      'tls: the port does not speak TLS, the URL says https',
+      async () => told(await speaking((socket) => socket.end('220 mail.test ready\r\n'))),
     ],
     [
       'no common version',

@@ -5,6 +5,7 @@ const clientCertificateRefused = 'the client certificate is refused';
 const issuerUnknown = 'the issuer of the certificate is unknown';
 const noCommonVersion = 'there is no common version of TLS';
 const noCommonCipher = 'there is no common cipher';
+const noTls = 'the port does not speak TLS, the URL says https';
 const notHttp = 'the answer is not HTTP/1.1';
 
 /**
@@ -45,8 +46,9 @@ const reasons: Readonly<Record<UnreachablePhase, Readonly<Record<string, string>
     CERT_REJECTED: issuerUnknown,
     ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
     HOSTNAME_MISMATCH: 'the certificate is for another name',
-    ERR_SSL_WRONG_VERSION_NUMBER: 'the port speaks plain HTTP, the URL says https',
-    ERR_SSL_HTTP_REQUEST: 'the port speaks plain HTTP, the URL says https',
+    // Any server that answers without TLS: of HTTP, mail or SSH.
+    ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+    ERR_SSL_HTTP_REQUEST: noTls,
     ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'a client certificate is wanted',
     ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: clientCertificateRefused,
     ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: clientCertificateRefused,

@@ -1,5 +1,5 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
-export { didYouMean, isShowableName, nearestName } from './names';
+export { didYouMean, isShowableName, lettersBetween, nearestName } from './names';
 export {
   applicationGone,
   invalid,

@@ -10,7 +10,7 @@ const sharedBeginning = 4;
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   if (given.length > comparedCharacters) return undefined;
   const lower = given.toLowerCase();
-  const distances = known.map((name) => [name, distance(lower, name.toLowerCase())] as const);
+  const distances = known.map((name) => [name, lettersBetween(lower, name.toLowerCase())] as const);
   const [nearest] = distances.sort(([, one], [, other]) => one - other);
   if (nearest && nearest[1] <= Math.max(1, Math.floor(lower.length / 3))) return nearest[0];
   return known.find((name) => {
@@ -29,24 +29,20 @@ export function didYouMean(given: string, known: readonly string[]): string {
 }
 
 /** Counts letters to insert, drop, exchange, or swap with their neighbour. */
-function distance(one: string, other: string): number {
+export function lettersBetween(one: string, other: string): number {
   let before: number[] = [];
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row += 1) {
     const current = [row];
     for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isSwapped =
-        row > 1 &&
-        column > 1 &&
-        one[row - 1] === other[column - 2] &&
-        one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        (above[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (above[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwapped ? (before[column - 2] ?? 0) + 1 : Infinity,
-      );
+      const diagonal = above[column - 1] ?? 0;
+      // Nothing is nearer than to keep a letter that is the same.
+      if (one[row - 1] === other[column - 1]) current.push(diagonal);
+      else {
+        const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+        const swapped = isSwapped ? (before[column - 2] ?? 0) : Infinity;
+        current.push(1 + Math.min(diagonal, above[column] ?? 0, current[column - 1] ?? 0, swapped));
+      }
     }
     [before, above] = [above, current];
   }

@@ -55,9 +55,10 @@ export const redacted = '[redacted]';
 
 /**
  * Redacts every value that the run knew in a text: data of tokens, configuration, and of what came
- * in plain all that is neither short nor declared loggable. Finds a value as it is, JSON-escaped, percent-encoded, in base64, in hex, in a printed Buffer and wrapped
- * over lines. Finds names of members of the data in the same way. Shows nothing of a text that would
- * take too much work. `true`, `false` and `null` are no secrets.
+ * in plain all that is neither short nor declared loggable. Finds a value as it is, JSON-escaped,
+ * percent-encoded, in base64, in hex, in a printed Buffer and wrapped over lines. Finds names of
+ * members of the data in the same way. Shows nothing of a text that would take too much work.
+ * `true`, `false` and `null` are no secrets.
  */
 export function redactorOf(known: KnownToRun, stepsMax = redactionStepsMax): Redact {
   let index: Index | 'too many' | undefined;

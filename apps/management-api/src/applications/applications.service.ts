@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Actor, type ApplicationType, mayHold, type Permission } from '@glovebox/access';
-import { invalid, Problem } from '@glovebox/problems';
+import {
+  applicationDeleted,
+  mayHold,
+  type Actor,
+  type ApplicationType,
+  type Permission,
+} from '@glovebox/access';
+import { invalid } from '@glovebox/problems';
 import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
@@ -56,8 +62,7 @@ export class ApplicationsService {
   /** Returns the application that the API key of the call belongs to. */
   async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
     const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: applicationId });
-    // The application and its keys were deleted during the call.
-    if (!found) throw new Problem('invalid_api_key');
+    if (!found) throw applicationDeleted();
     return toApplicationResponse(found, 'read');
   }
 

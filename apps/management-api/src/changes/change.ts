@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { applicationDeleted } from '@glovebox/access';
 import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
@@ -83,7 +84,7 @@ export async function change<Result>(
 async function holdTenant(sql: Sql, { tenantId, actorId }: Author): Promise<void> {
   const [tenant] = await sql.query(`SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE`, [tenantId]);
   // The operator's command creates the tenant. Any other author's key ended with its tenant.
-  if (!tenant && actorId !== null) throw new Problem('invalid_api_key');
+  if (!tenant && actorId !== null) throw applicationDeleted();
 }
 
 /** The tenant's definitions in the log. Every process that follows the log holds them in memory. */

@@ -21,6 +21,8 @@ describe('a path that nobody serves', () => {
     ['/api/v2/tokens', '/tokens'],
     ['/V1/Tokens/', '/tokens'],
     ['/tokens//', '/tokens'],
+    ['/tokesn', '/tokens'],
+    ['/lgos', '/logs'],
     ['/token/4242424242424242', '/tokens/{id}'],
     ['/reactor_formulas', '/reactor-formulas'],
     ['/reactor/x/run', '/reactors/{id}/runs'],

@@ -1,9 +1,11 @@
+import { lettersBetween } from '@glovebox/problems';
+
 const gatewayPaths = ['/proxy', '/reactors/:id/react', '/health/live', '/health/ready'];
 const ofGateway = /^\/(?:proxy(?:\/[^]*)?|reactors\/[^/]+\/react\/?|health\/(?:live|ready)\/?)$/;
 
 /** A longer path is compared with none. */
 const pathLength = 200;
-/** Characters that a word of a path may be away from the right one. */
+/** Letters that a word of a path may be away from the right one. */
 const farthest = 2;
 const prefix = /^(?:api|v\d{1,3})$/i;
 
@@ -57,25 +59,11 @@ function distanceOf(words: readonly string[], template: string): number {
   let distance = 0;
   for (const [at, want] of wanted.entries()) {
     if (want.startsWith(':')) continue;
-    const between = charactersBetween((words[at] ?? '').toLowerCase(), want);
+    const word = words[at] ?? '';
+    if (Math.abs(word.length - want.length) > farthest) return Infinity;
+    const between = lettersBetween(word.toLowerCase(), want);
     if (between > Math.min(farthest, (want.length - 1) / 2)) return Infinity;
     distance += between;
   }
   return distance;
-}
-
-/** The insertions, deletions and replacements from one word to the other. Infinity: too many. */
-function charactersBetween(given: string, wanted: string): number {
-  if (Math.abs(given.length - wanted.length) > farthest) return Infinity;
-  let above = Array.from({ length: wanted.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= given.length; row += 1) {
-    const line = [row];
-    for (let at = 1; at <= wanted.length; at += 1) {
-      const replaced = (above[at - 1] ?? 0) + (given[row - 1] === wanted[at - 1] ? 0 : 1);
-      line.push(Math.min(replaced, (above[at] ?? 0) + 1, (line[at - 1] ?? 0) + 1));
-    }
-    if (Math.min(...line) > farthest) return Infinity;
-    above = line;
-  }
-  return above[wanted.length] ?? 0;
 }

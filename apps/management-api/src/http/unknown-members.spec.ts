@@ -147,6 +147,28 @@ describe('SVC-STRICT', () => {
     });
   });
 
+  it('refuses them in the body of a DELETE', async () => {
+    const unnamed = api.delete('/tenants/self').set(strict).send({ nmae: 'x' });
+    expect(await unnamed).toMatchObject({
+      status: 400,
+      headers: { 'svc-unknown-members': 'nmae' },
+      body: { errors: { nmae: ['is not a member; did you mean name?'] } },
+    });
+    const other = await api.delete('/tenants/self').set(strict).send({ name: 'Other' });
+    expect(other).toMatchObject({ status: 400, body: { errors: { name: [expect.any(String)] } } });
+  });
+
+  it('knows `required` of a step, in both of its places', async () => {
+    const options = { path: '$.a', expression: 'x' };
+    const steps = [
+      { type: 'mask', required: true, options },
+      { type: 'mask', options: { ...options, required: true } },
+      { type: 'remove', required: true, options: { location: 'body', path: '$.a' } },
+    ];
+    const made = await api.post('/proxies', { ...proxy, request_transforms: steps }).set(strict);
+    expect([made.status, made.headers['svc-unknown-members']]).toEqual([201, undefined]);
+  });
+
   it('changes nothing where all members are known, or with false', async () => {
     expect((await api.post('/proxies', proxy).set(strict)).status).toBe(201);
     const lax = await api.post('/proxies', { ...proxy, nmae: 1 }).set('SVC-STRICT', 'false');

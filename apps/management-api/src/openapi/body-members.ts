@@ -1,12 +1,17 @@
 import { isTokenRequest } from '@glovebox/vault';
 import { isJsonObject, UnknownMembers } from '@glovebox/wire';
 import type { OpenApiDocument } from './document';
-import type { Schema, Schemas } from './schema';
+import { object, text, type Schema, type Schemas } from './schema';
 
 /** Below these members all names are the caller's own. */
 const ofCaller = new Set(['args', 'data', 'metadata', 'configuration', 'mask']);
 
 const entriesLookedAt = 100;
+
+/** OpenAPI 3.0 gives the body of a DELETE no meaning, so the document does not have it. */
+const ofDeletions: Readonly<Record<string, readonly Schema[]>> = {
+  'DELETE /tenants/self': [object({}, { name: text })],
+};
 
 /** Knows the members that bodies may have: those that the document lists. */
 export class BodyMembers {
@@ -29,7 +34,7 @@ export class BodyMembers {
   /** What the operation takes. What answers of the resource show may be sent back to it. */
   #schemasOf(method: string, path: string): readonly Schema[] {
     const name = `${method} ${path}`;
-    const known = this.#known.get(name);
+    const known = this.#known.get(name) ?? ofDeletions[name];
     if (known) return known;
     const operations = this.document.paths[path] ?? {};
     const body = operations[method.toLowerCase()]?.requestBody as Content | undefined;

@@ -43,12 +43,14 @@ const token = object(
 
 const required = {
   ...flag,
-  description:
-    'true: the call ends with 400, or 502 for an answer, where the path matches nothing. ' +
-    'Taken beside `type` as well',
+  description: 'true: the call ends with 400, or 502 for an answer, where the path matches nothing',
 };
+const requiredBeside = { ...flag, description: 'Counts as `required` in `options`' };
 
-const step = (type: string, options: Schema): Schema => object({ type: oneOf([type]), options });
+const step = (type: string, options: Schema): Schema => {
+  const hasPath = Object.hasOwn(options.properties as Schemas, 'path');
+  return object({ type: oneOf([type]), options }, hasPath ? { required: requiredBeside } : {});
+};
 
 const at = (location: 'body' | 'header' | 'query', more: Schemas): Schema =>
   location === 'body'

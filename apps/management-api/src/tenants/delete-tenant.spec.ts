@@ -4,6 +4,7 @@ import { connectDefinitions, listLog, type DefinitionConnection } from '@glovebo
 import { DataPlane } from '../runs/spec-data-plane';
 import { useTestApi } from '../spec-api';
 import { createTenant, type NewTenant } from './create-tenant';
+import { deleteTenant } from './delete-tenant';
 
 const api = useTestApi();
 
@@ -351,3 +352,13 @@ it('a tenant with 30,000 reactors is deleted within seconds, and holds the head 
   await deleteRemains();
   expect(sumOf(await rowsOf(id))).toBe(0);
 }, 60_000);
+
+it('a deletion that finds its tenant deleted says what became of the key', async () => {
+  const { tenant_id: tenantId } = await createTenant(api.ctx, { name: 'Twice', demo: false });
+  const author = { tenantId, actorId: randomUUID(), traceId: 'trace', claim: undefined };
+  await deleteTenant(api.ctx, author, ['Twice']);
+  await expect(deleteTenant(api.ctx, author, ['Twice'])).rejects.toMatchObject({
+    code: 'invalid_api_key',
+    detail: 'The application of this key was deleted during the call.',
+  });
+});

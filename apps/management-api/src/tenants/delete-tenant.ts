@@ -1,6 +1,7 @@
+import { applicationDeleted } from '@glovebox/access';
 import { record } from '@glovebox/database';
 import { appendTenantDeletion } from '@glovebox/definitions';
-import { invalid, Problem } from '@glovebox/problems';
+import { invalid } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
@@ -9,9 +10,10 @@ import { asSql, inTenant } from '../database/in-tenant';
 const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as const;
 
 /**
- * Deletes a tenant at once, if the caller names it: its resources, its definitions in the data plane, and the keys that its
- * data is sealed with. Sealed data becomes unreadable, and workers delete it later. The transaction
- * grows with the definitions, which every process holds in memory anyway, and not with the vault.
+ * Deletes a tenant at once, if the caller names it: its resources, its definitions in the data
+ * plane, and the keys that its data is sealed with. Sealed data becomes unreadable, and workers
+ * delete it later. The transaction grows with the definitions, which every process holds in memory
+ * anyway, and not with the vault.
  *
  * - Nothing of the tenant is written meanwhile. The row lock comes first, and `change()` takes a
  *   share of it first. Changes under way are waited for; later ones find no tenant.
@@ -33,7 +35,7 @@ export async function deleteTenant(
       `SELECT name FROM tenants WHERE id = $1 FOR UPDATE`,
       [tenantId],
     );
-    if (!tenant) throw new Problem('invalid_api_key');
+    if (!tenant) throw applicationDeleted();
     if (named.length === 0 || named.some((name) => name !== tenant.name)) {
       throw invalid({ name: ['must be the name of the tenant, in the body or as ?name='] });
     }

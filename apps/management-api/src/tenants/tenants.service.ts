@@ -1,8 +1,7 @@
-import type { Actor } from '@glovebox/access';
+import { applicationDeleted, type Actor } from '@glovebox/access';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { record } from '@glovebox/database';
-import { Problem } from '@glovebox/problems';
 import { change, type Author } from '../changes/change';
 import { Context, type ManagementContext } from '../context';
 import { asSql, inTenant, statementsInTenant } from '../database/in-tenant';
@@ -85,7 +84,7 @@ export class TenantsService {
 /** A tenant that was deleted during the call took the key of the call with it. */
 async function findTenant(manager: EntityManager, id: string): Promise<Tenant> {
   const tenant = await manager.findOneBy(Tenant, { id });
-  if (!tenant) throw new Problem('invalid_api_key');
+  if (!tenant) throw applicationDeleted();
   return tenant;
 }
 

@@ -1,6 +1,5 @@
 import { isRequired, type TransformStep } from '@glovebox/definitions';
 import { Budget, inSlices, type JsonPath, type Work } from '@glovebox/expressions';
-import { Problem } from '@glovebox/problems';
 import { jsonValuesMax, type ServiceHeaders } from '@glovebox/wire';
 import {
   fillTokensIn,
@@ -13,7 +12,7 @@ import {
 } from './token-placeholders';
 import { lookCounter, pathOf, placesOf } from './body-places';
 import { appending, masking, removing } from './body-changes';
-import { failedInStep, type Side } from './transform-failure';
+import { failedInStep, unmatchedStep, type Side } from './transform-failure';
 import { withField, withHeader, withoutField, withoutHeader } from './head-steps';
 
 interface StepMessage {
@@ -72,7 +71,7 @@ export async function applySteps(
     for (const { change, at, isRequired } of compiled(steps)) {
       try {
         const matches = yield* change(message);
-        if (isRequired && matches === 0) throw unmatched();
+        if (isRequired && matches === 0) throw unmatchedStep(tools.side, at);
       } catch (thrown) {
         throw failedInStep(thrown, tools.side, at);
       }
@@ -120,12 +119,6 @@ function compiled(steps: readonly TransformStep[]): readonly CompiledStep[] {
   known.set(steps, all);
   return all;
 }
-
-/** Says to every caller that something is missing. Which step missed it is for those of the tenant. */
-const unmatched = (): Problem =>
-  new Problem('invalid_request', {
-    detail: 'The body lacks a value that a step of the proxy requires.',
-  });
 
 function changeOf({ type, options }: TransformStep): Change {
   switch (type) {

@@ -19,7 +19,6 @@ const ofCode: Reasons = {
 /** What went wrong with a step. */
 const ofStep: Reasons = {
   invalid_expression: 'has an expression that does not fit the value',
-  invalid_request: 'is required, and its path matches nothing',
   invalid_json: 'reads a number whose digits would be lost',
   payload_too_large: 'reads or makes too much',
 };
@@ -43,6 +42,16 @@ export const failedInCode = (thrown: unknown, code: string, limitMs: number): un
 /** Says which step failed, by its place in the proxy: `request_transforms.0`. */
 export const failedInStep = (thrown: unknown, side: Side, at: number): unknown =>
   failedIn(thrown, `${side}_transforms.${at}`, ofStep, 'failed');
+
+/** Says to every caller that something is missing. Which step missed it is for those of the tenant. */
+export const unmatchedStep = (side: Side, at: number): Problem =>
+  new Problem('invalid_request', {
+    detail: 'The body lacks a value that a step of the proxy requires.',
+    failure: {
+      phase: 'transform',
+      reason: `${side}_transforms.${at} is required, and its path matches nothing`,
+    },
+  });
 
 /** Says on which side steps failed. */
 export const failedInSteps = (thrown: unknown, side: Side): unknown =>
