@@ -376,6 +376,60 @@ it('a call that cannot be stored costs no other call', async () => {
   expect(await metric('glovebox_call_log_dropped_total')).toEqual({ share: 0, store: 1 });
 });
 
+it('a length that no integer holds is left out, and costs no other call a statement', async () => {
+  const log = startLog();
+  const tenantId = randomUUID();
+  for (const requestBytes of [12, 2 ** 64 - 1, 2 ** 63, 13]) {
+    log.add('/proxy', endedCall(tenantId, { requestBytes, answerBytes: requestBytes }), whole);
+  }
+  await log.stop();
+  const kept = (await rowsOf(tenantId)).map((row) => [row.request_bytes, row.answer_bytes]);
+  expect(kept.toSorted()).toEqual([
+    [null, null],
+    [null, null],
+    ['12', '12'],
+    ['13', '13'],
+  ]);
+  // One for the rows, and one for the counts.
+  expect(statements).toBe(2);
+});
+
+it('counts are written while calls end faster than their rows are written', async () => {
+  const tenantId = randomUUID();
+  const written: string[] = [];
+  const log: CallLog = startLog({
+    sql: {
+      async query<Found>(...[statement, values]: Parameters<typeof store.database.query>) {
+        const { name } = statement as { name: string };
+        written.push(name);
+        await Promise.resolve();
+        // As many calls end meanwhile as the statement has.
+        for (let nth = 0; nth < 200 && written.length < 50; nth += 1) {
+          log.add('/tokens', endedCall(randomUUID()), whole);
+        }
+        return store.database.query<Found>(statement, values);
+      },
+    },
+  });
+  for (let nth = 0; nth < 200; nth += 1) log.add('/tokens', endedCall(randomUUID()), whole);
+  log.add('/tokens', endedCall(tenantId), whole);
+  await waitFor(() => written.length >= 50);
+  await log.stop();
+  expect(written.indexOf('insert-call-summary')).toBeLessThan(5);
+  expect(await countedOf(tenantId)).toBe(1);
+});
+
+it('a count that cannot be stored costs no other count', async () => {
+  const log = startLog();
+  const tenantId = randomUUID();
+  for (const proxyId of [randomUUID(), 'no id', randomUUID()]) {
+    log.add('/proxy', endedCall(tenantId, { proxyId }), whole);
+  }
+  await log.stop();
+  expect(await countedOf(tenantId)).toBe(2);
+  expect(await metric('glovebox_call_log_uncounted_total')).toEqual({ share: 0, store: 1 });
+});
+
 it('texts that Postgres refuses and more tokens than a row takes are stored all the same', async () => {
   const log = startLog();
   const tenantId = randomUUID();

@@ -191,7 +191,7 @@ export class CallLog {
     const release = this.#takeRoom(tenantId, bytesOf(call));
     if (!release) return;
     this.#waiting.push({ row: rowOf(path, tenantId, { call, end, outcome, now }), release });
-    if (this.#waiting.length >= batchMax) this.#flush();
+    if (this.#waiting.length >= batchMax && !this.#writing) this.#flush();
   }
 
   /** Writes all that waits. With a store that is away, it is dropped. */
@@ -250,17 +250,20 @@ export class CallLog {
       this.#writing = undefined;
       const left = this.#waiting.length + this.#groups.length + this.#summary.cells;
       if (left > 0 && !this.#stopping) {
-        this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
+        const pauseMs = this.#waiting.length < batchMax ? flushMs : 0;
+        this.#timer ??= setTimeout(() => this.#flush(), pauseMs).unref();
       }
     });
   }
 
   async #writeAll(): Promise<void> {
     this.#closeGroups(Math.floor(this.#clock() / 1_000));
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, batchMax);
-      const written = await this.#write(batch);
-      if (!written && this.#stopping) this.#dropAll();
+    // Calls that end meanwhile wait for the next time. Else the counts might never have their turn.
+    const due = this.#waiting;
+    this.#waiting = [];
+    for (let at = 0; at < due.length; at += batchMax) {
+      const written = await this.#write(due.slice(at, at + batchMax));
+      if (!written && this.#stopping) this.#drop(due.splice(at + batchMax));
     }
     await this.#writeCounts();
   }
@@ -315,10 +318,9 @@ export class CallLog {
     return !isAway;
   }
 
-  #dropAll(): void {
-    for (const { release } of this.#waiting) release();
-    this.#dropped.inc({ reason: 'store' }, this.#waiting.length);
-    this.#waiting = [];
+  #drop(rows: readonly Waiting[]): void {
+    for (const { release } of rows) release();
+    this.#dropped.inc({ reason: 'store' }, rows.length);
   }
 }
 
@@ -385,8 +387,8 @@ function rowOf(path: string, tenantId: string, { call, end, outcome, now }: Seen
     asked_ms: since(call.askedAt),
     answered_ms: since(call.answeredAt),
     ended_ms: roundedMs(end.durationMs),
-    request_bytes: call.requestBytes,
-    answer_bytes: call.answerBytes,
+    request_bytes: storableSize(call.requestBytes),
+    answer_bytes: storableSize(call.answerBytes),
     token_ids: call.tokenIds?.slice(0, callTokensMax).map(storable) ?? [],
     run_id: call.runId,
     request_run_id: call.requestRunId,
@@ -415,6 +417,10 @@ function causeOf(problem: Problem | undefined): unknown {
 /** Postgres takes neither NUL nor half a surrogate pair, and would refuse the calls of everybody. */
 const storable = (text: string): string =>
   Buffer.from(text.replaceAll('\0', '\ufffd'), 'utf8').toString('utf8');
+
+/** A caller may declare more bytes than Postgres counts, and would spoil the rows of everybody. */
+const storableSize = (bytes: number | undefined): number | undefined =>
+  Number.isSafeInteger(bytes) ? bytes : undefined;
 
 const roundedMs = (ms: number): number => Math.round(Math.max(ms, 0) * 100) / 100;
 

@@ -70,6 +70,8 @@ export class CallSummary {
   readonly #places: Shares;
   #open: Cell[] = [];
   #pending: Cell[] = [];
+  /** Cells of a batch that was refused. Each is written by itself. */
+  #apart = 0;
 
   constructor(private readonly options: CallSummaryOptions) {
     this.#places = new Shares({ places: options.cellsMax ?? waitingCellsMax });
@@ -134,16 +136,22 @@ export class CallSummary {
 
   async #writePending(): Promise<boolean> {
     while (this.#pending.length > 0) {
-      const batch = this.#pending.slice(0, batchMax);
+      const batch = this.#pending.slice(0, this.#apart > 0 ? 1 : batchMax);
       try {
         await this.options.sql.query(insertStatement, [JSON.stringify(batch.map(rowOf))]);
         for (const { tenantId } of batch) this.#places.leave(tenantId);
       } catch (error) {
         if (error instanceof Problem && error.code === 'service_unavailable') return false;
+        if (batch.length > 1) {
+          // Something is wrong with one of them, which must not cost the others.
+          this.#apart = batch.length;
+          continue;
+        }
         this.options.logger.warn({ error: describeError(error) }, 'calls were not counted');
         for (const cell of batch) this.#drop(cell);
       }
       this.#pending.splice(0, batch.length);
+      if (this.#apart > 0) this.#apart -= 1;
     }
     return true;
   }

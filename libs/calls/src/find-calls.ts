@@ -1,6 +1,6 @@
 import { Conditions, type CursorQuery, type Sql } from '@glovebox/database';
 import type { CallOutcome } from './call-outcomes';
-import { latencyBoundsMs } from './call-summary';
+import { latencyBoundsMs, minuteMs } from './call-summary';
 
 /** Selects calls by the time of their end. Both times are inclusive. */
 export interface CallQuery extends CursorQuery {
@@ -100,8 +100,32 @@ export interface SummaryRow {
   latencies: number[];
 }
 
-/** The counts of each minute, the newest first, at most so many. Each process has its own rows. */
+/** Minutes of the first statement of a summary. Each further one reads twice as many. */
+const firstMinutes = 10;
+
+/**
+ * The counts of each minute, the newest first, at most so many. A statement adds up all rows of its
+ * time before it knows the newest. So a day of many resources is read in parts, as far as it is shown.
+ */
 export async function findSummary(
+  sql: Sql,
+  tenantId: string,
+  { from, ...query }: SummaryQuery,
+  rowsMax: number,
+): Promise<SummaryRow[]> {
+  const rows: SummaryRow[] = [];
+  let { to } = query;
+  for (let minutes = firstMinutes; to >= from && rows.length < rowsMax; minutes *= 2) {
+    const begins = to.getTime() - (to.getTime() % minuteMs) - (minutes - 1) * minuteMs;
+    const part = { ...query, from: new Date(Math.max(begins, from.getTime())), to };
+    rows.push(...(await findPart(sql, tenantId, part, rowsMax - rows.length)));
+    to = new Date(part.from.getTime() - 1);
+  }
+  return rows;
+}
+
+/** Each process has its own rows. */
+function findPart(
   sql: Sql,
   tenantId: string,
   query: SummaryQuery,

@@ -30,16 +30,15 @@ export interface ReactorCall {
  * Makes every check of the arguments that needs no data: expressions, parameters that no token
  * decides on, and what the caller may use. A run that is accepted now opens the data when it
  * starts, and that is the one record of a use. Arguments that are one text are opened: nothing else
- * says whether they are an object.
+ * says whether they are an object. Returns the ids of the tokens.
  */
 export async function checkArguments(
   context: Pick<ReactorContext, 'vault'>,
   call: ReactorCall,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { args } = call;
   if (typeof args === 'string') {
-    await readyArguments(context, call, 'reactor.accept');
-    return;
+    return (await readyArguments(context, call, 'reactor.accept')).tokenIds;
   }
   const { tokenIds } = valueTemplate(args);
   const decided = call.formula.requestParameters.filter(
@@ -48,6 +47,7 @@ export async function checkArguments(
   castArguments(decided, args);
   const use = useOfTokens('reactor.accept', call);
   await context.vault.foresee(call.caller, use, tokenIds);
+  return tokenIds;
 }
 
 /** True if the value at the path, or an object on the way to it, comes from a token. */

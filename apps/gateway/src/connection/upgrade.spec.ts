@@ -117,6 +117,23 @@ describe('a WebSocket through a proxy', () => {
     expect(caller.text).not.toMatch(/svc-forged|content-length|transfer-encoding/i);
   });
 
+  it('has no more listeners than Node takes without a warning, from its beginning to its end', async () => {
+    const tooMany: unknown[] = [];
+    let seen = 0;
+    gateway.server.once('connection', (socket) => {
+      socket.on('newListener', (event) => {
+        seen += 1;
+        const listeners = socket.listenerCount(event) + 1;
+        if (listeners > socket.getMaxListeners()) tooMany.push([event, listeners]);
+      });
+    });
+    const caller = await tunnel();
+    caller.socket.end();
+    await waitFor(() => caller.ended && peer()?.ended === true);
+    expect(seen).toBeGreaterThan(0);
+    expect(tooMany).toEqual([]);
+  });
+
   it.each<[string, (caller: RawCaller) => void]>([
     ['the caller ends it', (caller) => caller.socket.end()],
     ['the caller is gone', (caller) => caller.socket.resetAndDestroy()],

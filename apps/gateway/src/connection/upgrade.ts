@@ -46,6 +46,9 @@ type TunnelDecision = Pick<Decision<object>, 'isConfirmed'>;
 
 const keepAliveMs = 60_000;
 
+/** Listeners of one event on either side: two pipelines have more than Node takes for usual. */
+const listenersExpected = 20;
+
 /** The longest time that a tunnel outlives the decision that allowed it. */
 const tunnelCheckMs = 1_000;
 
@@ -78,6 +81,7 @@ export class Tunnels {
     };
     this.#open.set(destination, decision);
     this.#check(true);
+    for (const side of [caller, destination]) side.setMaxListeners(listenersExpected);
     pipeline(caller, destination, close);
     pipeline(destination, caller, close);
     if (this.#ended) destination.destroy();

@@ -201,6 +201,27 @@ it('a call of a reactor has the template of its path, and the id of its run', as
   expect(JSON.stringify(refused)).not.toMatch(/planted/);
 });
 
+it('a run that is accepted has its id and its tokens in the line, and its id where it is repeated', async () => {
+  const [reactorId, token] = [await gateway.reactor(), await gateway.token('sesame')];
+  const accept = (idempotencyKey: string) =>
+    call(`/reactors/${reactorId}/react`, {
+      method: 'POST',
+      body: JSON.stringify({
+        args: { a: `{{ ${token} }}` },
+        callback_url: 'http://127.0.0.1:9/hook',
+      }),
+      headers: { 'Content-Type': 'application/json', 'SVC-IDEMPOTENCY-KEY': idempotencyKey },
+    });
+  const once = randomUUID();
+  const [first, again] = [await accept(once), await accept(once)];
+  expect(again.answer.headers.get('svc-idempotent-replay')).toBe('true');
+  const [run] = (await gateway.asAdmin(
+    `SELECT id FROM reactor_runs WHERE trace_id = '${first.traceId}'`,
+  )) as { id: string }[];
+  expect(await rowOf(first.traceId)).toMatchObject({ run_id: run?.id, token_ids: [token] });
+  expect(await rowOf(again.traceId)).toMatchObject({ run_id: run?.id, status: 202 });
+});
+
 it('what the management API answers is left to its log, and what the front door refuses is logged here', async () => {
   const passed = await call('/tokens/planted');
   expect(passed.answer.status).toBe(200);

@@ -1,18 +1,22 @@
 import type { Logger } from '@glovebox/service-host';
+import { Shares } from '@glovebox/shares';
 import { operatorsReason } from '../call/failures';
 import type { Call } from './call';
 
 /** Failures of one resource from one cause, within a second. */
 interface Failing {
+  /** Whose share of the causes it has. */
+  readonly owner: string | undefined;
   /** How many there were behind the first. */
   further: number;
   last: Record<string, unknown>;
 }
 
 const everyMs = 1_000;
-/** Causes that are told apart within a second. */
+/** Causes that are told apart within a second. One tenant gets half of what the others leave. */
 const causesApart = 100;
 const others = 'others';
+const strangers = 'strangers';
 
 /**
  * Tells the operator of failed calls where no access log does: the first of a cause and resource at
@@ -21,6 +25,7 @@ const others = 'others';
  */
 export class FailureLog {
   readonly #failing = new Map<string, Failing>();
+  readonly #places = new Shares({ places: causesApart });
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
@@ -31,7 +36,8 @@ export class FailureLog {
     if (!told) return;
     // The reason may hold a number of bytes, which tells no causes apart.
     const cause = `${problem.code} ${told.phase} ${call.proxyId ?? call.reactorId ?? call.tenantId}`;
-    const isApart = this.#failing.has(cause) || this.#failing.size < causesApart;
+    const { tenantId: owner = strangers } = call;
+    const isApart = this.#failing.has(cause) || this.#places.hasRoom(owner);
     const key = isApart ? cause : others;
     const known = this.#failing.get(key);
     const line = lineOf(call, problem.code, told);
@@ -40,7 +46,8 @@ export class FailureLog {
       known.last = line;
       return;
     }
-    this.#failing.set(key, { further: 0, last: line });
+    if (isApart) this.#places.enter(owner);
+    this.#failing.set(key, { owner: isApart ? owner : undefined, further: 0, last: line });
     this.#timer ??= setTimeout(() => this.flush(), everyMs);
     this.logger.warn(line, 'a call failed');
   }
@@ -48,7 +55,8 @@ export class FailureLog {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const [key, { further, last }] of this.#failing) {
+    for (const [key, { owner, further, last }] of this.#failing) {
+      if (owner !== undefined) this.#places.leave(owner);
       if (further === 0) continue;
       const isMixed = key === others;
       this.logger.warn(

@@ -366,4 +366,20 @@ describe('where no access log is written', () => {
     );
     expect(lines.at(-1)).toMatchObject({ mixed: true });
   });
+
+  it('a tenant of many destinations that are down hides the failures of no other tenant', () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = new FailureLog({ warn: (line: object) => void lines.push({ ...line }) } as never);
+    const fail = (tenantId: string, proxyId: string): void => {
+      const failure = { phase: 'connect', reason: 'refused' };
+      const problem = { code: 'destination_unreachable', failure };
+      log.add({ traceId: 'trace', tenantId, proxyId, problem } as unknown as Call);
+    };
+    for (const _second of [1, 2]) {
+      for (let n = 0; n < 1_000; n += 1) fail('loud', `proxy ${n}`);
+      fail('quiet', 'one');
+      expect(lines.at(-1)).toMatchObject({ tenant_id: 'quiet', proxy_id: 'one' });
+      log.flush();
+    }
+  });
 });

@@ -34,7 +34,7 @@ import { admitBody, hasBody } from '../connection/intake';
 import { isSmallBody, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import { noteTokens, type Call } from '../observing/call';
-import { insertOnce, markedIn, runOnce, type Work } from './run-once';
+import { acceptanceOf, insertOnce, markedIn, runOnce, type Work } from './run-once';
 
 const invocationBytesMax = 1024 * 1024;
 const asyncTimeoutMinMs = 10_000;
@@ -76,8 +76,9 @@ export async function handleReact(
   const status = callbackUrl === undefined ? 200 : 202;
   const answer =
     key === undefined
-      ? { status, text: JSON.stringify(await begin()), isReplay: false }
+      ? { status, text: JSON.stringify(await begin()), isReplay: false, repeatedRunId: undefined }
       : await runOnce(ctx, decided, { key, body: bytes, status, traceId, room }, begin);
+  call.runId ??= answer.repeatedRunId;
   call.answerBytes = Buffer.byteLength(answer.text);
   await sendDone(ctx, res, room, answer, {
     [traceHeader]: traceId,
@@ -142,22 +143,19 @@ async function acceptRun(
   { callbackUrl, call }: { readonly callbackUrl: string; readonly call: Call },
   work: Work | undefined,
 ): Promise<unknown> {
-  await checkArguments(ctx, invocation);
+  noteTokens(call, await checkArguments(ctx, invocation));
   const { reactor, caller, args, timeoutMs, traceId } = invocation;
   const { tenantId } = reactor;
   const actorId = caller.applicationId;
   const run = { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId };
-  const insert = async (sql: Sql): Promise<unknown> => {
-    const id = await insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
-    call.runId = id;
-    return { async_request_id: id, asyncReactorRequestId: id };
-  };
+  const insert = (sql: Sql): Promise<string> =>
+    insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);
   const sql = ctx.database.shareOf(tenantId);
-  const accepted = work ? await insertOnce(ctx, work, insert) : await insert(sql);
+  call.runId = work ? await insertOnce(ctx, work, insert) : await insert(sql);
   remindOfRuns(ctx.runs, tenantId).catch(() => {
     ctx.logger.warn({ traceId }, 'a run was accepted without a reminder; the sweeper will find it');
   });
-  return accepted;
+  return acceptanceOf(call.runId);
 }
 
 interface InvocationBody {

@@ -5,7 +5,6 @@ import {
   release,
   repeatedAnswer,
   storeAnswer,
-  storeOutcome,
   storeProblem,
   type CallName,
   type Claim,
@@ -34,6 +33,8 @@ interface KeyedAnswer {
   readonly status: number;
   readonly text: string | Buffer;
   readonly isReplay: boolean;
+  /** The run whose outcome is repeated. */
+  readonly repeatedRunId: string | undefined;
 }
 
 /** Work under a claim. */
@@ -67,7 +68,8 @@ export async function runOnce(
   if (!('owner' in claimed)) {
     const again = () => answerAgain(ctx, decided, claimed, call);
     const text = await (claimed.isLarge ? call.room.inTurn(again) : again());
-    return { status: claimed.status, text, isReplay: true };
+    const repeatedRunId = claimed.runId ?? undefined;
+    return { status: claimed.status, text, isReplay: true, repeatedRunId };
   }
   const runId = timeOrderedId();
   const work: Work = { claim: claimed, runId, sights: new Sights(), hasStarted: false };
@@ -91,7 +93,7 @@ export async function runOnce(
     throw thrown;
   }
   if (!claimed.isStored) await afterwards((sql) => keep(ctx, sql, work, text));
-  return { status, text, isReplay: false };
+  return { status, text, isReplay: false, repeatedRunId: undefined };
 }
 
 async function answerAgain(
@@ -180,15 +182,21 @@ export const markedIn = (
   codeNotStarted: () => void (work.hasStarted = false),
 });
 
-/** Commits what is inserted together with its answer, which is the outcome of the call. */
+/** The answer to a run that was accepted. Clients use both spellings. */
+export const acceptanceOf = (runId: string) => ({
+  async_request_id: runId,
+  asyncReactorRequestId: runId,
+});
+
+/** Commits the run that is inserted together with its answer, which is the outcome of the call. */
 export function insertOnce(
   { database, sealer }: GatewayContext,
   { claim }: Work,
-  insert: (sql: Sql) => Promise<unknown>,
-): Promise<unknown> {
+  insert: (sql: Sql) => Promise<string>,
+): Promise<string> {
   return database.shareOf(claim.tenantId).transaction(async (sql) => {
-    const accepted = await insert(sql);
-    await storeOutcome(sql, sealer, claim, accepted);
-    return accepted;
+    const runId = await insert(sql);
+    await storeAnswer(sql, sealer, claim, { text: JSON.stringify(acceptanceOf(runId)), runId });
+    return runId;
   });
 }

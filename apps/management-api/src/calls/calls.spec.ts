@@ -211,6 +211,18 @@ describe('calls of the management API', () => {
     expect(JSON.stringify(rows)).not.toMatch(/4111|sesame/);
   });
 
+  it('name the token that they made, and none that was refused', async () => {
+    const create = (id: string, traceId: string) =>
+      api
+        .post('/tokens', { id, type: 'token', data: 'sesame' }, api.tenant.private_key)
+        .set('SVC-TRACE-ID', traceId);
+    const id = randomUUID();
+    expect((await create(id, 'made')).status).toBe(201);
+    expect((await create(id, 'refused')).status).toBe(409);
+    expect(await logged('made')).toMatchObject([{ path: '/tokens', token_ids: [id] }]);
+    expect(await logged('refused')).toMatchObject([{ status: 409, token_ids: [] }]);
+  });
+
   it('have their sizes, their phases and their application', async () => {
     const body = { name: 'f', code: 'module.exports = () => 1' };
     const answer = await api.post('/reactor-formulas', body).set('SVC-TRACE-ID', 'sizes');
@@ -318,6 +330,17 @@ describe('the summary of calls', () => {
       { timeoutMs: 15_000, intervalMs: 250 },
     );
   }, 20_000);
+
+  it('shows each minute of a day once, whatever its place', async () => {
+    const minutes = [0, 1, 9, 10, 11, 29, 30, 31, 700, 1_438, 1_439, 1_440];
+    for (const minute of minutes) {
+      await count(tenantId, { calls: minute + 1 }, new Date(at.getTime() - minute * 60_000));
+    }
+    const { data: entries } = (await summary(
+      '?from=2026-01-30T12:00:00Z&to=2026-01-31T12:00:00Z',
+    )) as { data: { minute: string; calls: number }[] };
+    expect(entries.map(({ calls }) => calls)).toEqual(minutes.map((minute) => minute + 1));
+  });
 
   it('leaves out the oldest minutes where there is more than an answer shows', async () => {
     for (const minute of [0, 1]) {

@@ -34,6 +34,28 @@ it('migrations go down to nothing and up again as the owner role', async () => {
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
+it('a migration gives up where a table is being read for long, and is repeated later', async () => {
+  const own = await createTestDatabase();
+  const migrated = createMigrationSource(own.ownerUrl);
+  await migrated.initialize();
+  const reader = new Client({ connectionString: own.ownerUrl });
+  await reader.connect();
+  for (const [table, steps] of [
+    ['applications', 1],
+    ['ended_runs', 2],
+  ] as const) {
+    for (let done = 0; done < steps; done += 1) await migrate(migrated, 'down');
+    await reader.query('BEGIN');
+    await reader.query(`SELECT 1 FROM ${table}`);
+    await expect(migrate(migrated, 'up')).rejects.toThrow('lock timeout');
+    await reader.query('COMMIT');
+    await migrate(migrated, 'up');
+  }
+  await reader.end();
+  await migrated.destroy();
+  await own.drop();
+});
+
 describe('a migration that is walked beside the code before it', () => {
   class Newest0000000000099 implements MigrationInterface {
     static readonly statements = { up: '', down: '' };

@@ -76,8 +76,16 @@ function logCall(
 const bytesOf = (length: unknown): number | undefined =>
   length === undefined ? undefined : Number(length);
 
-/** The token of the path, if there is one: what names none may be anything, even the data itself. */
-function tokensOf(template: string, { params }: ApiRequest, res: Response): string[] | undefined {
+/**
+ * The token that the call made, or that of the path, if there is one: what names none may be
+ * anything, even the data itself.
+ */
+function tokensOf(
+  template: string,
+  { params, madeTokenId }: ApiRequest,
+  res: Response,
+): string[] | undefined {
+  if (madeTokenId !== undefined) return [madeTokenId];
   const { id } = params;
   if (template !== '/tokens/{id}' || typeof id !== 'string' || res.statusCode >= 400) {
     return undefined;

@@ -17,6 +17,8 @@ export interface ApiRequest extends Request {
   problem?: Problem;
   /** Set by the IdempotencyInterceptor for a POST with an idempotency key. */
   claim?: Claim;
+  /** The token that the call has made. */
+  madeTokenId?: string;
   /** The row that the path names, set by checkResource. */
   resource?: object;
 }

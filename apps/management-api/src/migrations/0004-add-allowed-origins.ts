@@ -1,8 +1,10 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { shortWaits } from './build-index';
 
 /** A default that is constant is no part of the rows: they are not written again. */
 export class AddAllowedOrigins0000000000004 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
     await queryRunner.query(`
       ALTER TABLE applications ADD COLUMN allowed_origins text[] NOT NULL DEFAULT '{}';
       ALTER TABLE proxies ADD COLUMN allowed_origins text[] NOT NULL DEFAULT '{}';

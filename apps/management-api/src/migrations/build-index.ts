@@ -49,6 +49,12 @@ export async function buildLogIndex(
 }
 
 /**
+ * The same for a migration in a transaction, until its end. A table that is being copied or read for
+ * long would stand still for everybody: the migration fails instead, and is repeated later.
+ */
+export const shortWaits = `SET LOCAL lock_timeout = '2s'`;
+
+/**
  * Gives up on a lock that does not come soon, because every writer would wait behind it. The
  * statements are one transaction.
  */

@@ -15,7 +15,7 @@ import type { Response } from 'express';
 import type { Claim } from '@glovebox/idempotency';
 import { BodyBytesMax, FreeMembers } from '../http/body.interceptor';
 import { RequirePermission } from '../http/check-permission';
-import { Caller, ClaimOfCall } from '../http/request';
+import { Caller, ClaimOfCall, type ApiRequest } from '../http/request';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
 import { TokenGuard } from './token.guard';
@@ -42,6 +42,7 @@ export class TokensController {
   ): Promise<TokenAnswer> {
     const { answer, isNew } = await this.tokens.create(actor, input, claim);
     if (!isNew) response.status(200);
+    (response.req as ApiRequest).madeTokenId = answer.id;
     return answer;
   }
 
