@@ -23,6 +23,7 @@ describe('a request without an API key', () => {
       `${send} X-API-KEY is not read: X is missing in HEADER_PREFIXES, a setting of the operator.`,
     ],
     ['is not told values that look like headers', ['X', 'authorization', 'Y', 'BT-API-KEY'], send],
+    ['is not told a name that may be data', ['4242424242424242-API-KEY', 'planted'], send],
     ['is not told long names', [`${'p'.repeat(21)}-API-KEY`, 'planted'], send],
     ['is not told odd names', ['pl.anted_-API-KEY', 'planted', '-API-KEY', 'planted'], send],
   ])('%s', (_, headers, detail) => {

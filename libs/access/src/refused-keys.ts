@@ -1,4 +1,4 @@
-import { Problem } from '@glovebox/problems';
+import { mayBeData, Problem } from '@glovebox/problems';
 import { isApiKey } from './api-key';
 
 const spellings = {
@@ -60,7 +60,7 @@ function unreadSpelling(
     const header = rawHeaders[at] ?? '';
     if (header.length > longestSpelling) continue;
     const [, prefix] = spellings[name].exec(header) ?? [];
-    if (prefix === undefined) continue;
+    if (prefix === undefined || mayBeData(prefix)) continue;
     const shown = prefix.toUpperCase();
     return `${shown}-${name} is not read: ${shown} is missing in HEADER_PREFIXES, a setting of the operator.`;
   }

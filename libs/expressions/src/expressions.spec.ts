@@ -69,6 +69,7 @@ describe('an expression over given data', () => {
     ['{{ $.number }}', 'begins with something else'],
     ['{{ n4242424242424242 }}', 'begins with something else'],
     [`{{ ${'n'.repeat(41)} }}`, 'begins with something else'],
+    [`{{ key_${'aB'.repeat(16)}c }}`, 'begins with something else'],
     ['{{ secret@example.com }}', 'begins with something else'],
   ])('is refused when it begins otherwise: %s', (document, found) => {
     expect(() => dataTemplate(document)).toThrow(

@@ -1,5 +1,5 @@
 export { problemCatalogue, type ProblemCode } from './catalogue';
-export { didYouMean, isShowableName, lettersBetween, nearestName } from './names';
+export { didYouMean, isShowableName, lettersBetween, mayBeData, nearestName } from './names';
 export {
   applicationGone,
   invalid,

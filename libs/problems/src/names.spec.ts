@@ -29,8 +29,22 @@ describe('the nearest name', () => {
 });
 
 it('shows names of the form of our own alone', () => {
-  const shown = ['nmae', 'a.b-c_D9', 'x'.repeat(40)];
+  const shown = ['nmae', 'a.b-c_D9', 'x'.repeat(40), 'iso3166', 'key_of_the_application', 'key_id'];
   const hidden = ['', 'x'.repeat(41), 'a b', 'ü', 'a:b', 'a\n', '{{x}}'];
   expect(shown.filter(isShowableName)).toEqual(shown);
   expect(hidden.filter(isShowableName)).toEqual([]);
 });
+
+it.each([
+  '4242424242424242',
+  '4242-4242-4242-4242',
+  'card.4242.4242.4242.4242',
+  '123-45-6789',
+  'n12345',
+  `key_${'aB'.repeat(16)}c`,
+  `a.key_${'aB'.repeat(11)}`,
+  'aB3dEfGhIjKlMnOpQrStUv',
+  `whsec_${'ab'.repeat(16)}`,
+])('shows no name that may be data or a key: %s', (name) =>
+  expect(isShowableName(name)).toBe(false),
+);

@@ -1,5 +1,5 @@
 import { requirePermission, type Principal } from '@glovebox/access';
-import { applicationGone, Problem } from '@glovebox/problems';
+import { applicationGone, isShowableName, Problem } from '@glovebox/problems';
 import type { RunRecord } from '@glovebox/runs';
 import type { Cancellation, Urgency } from '@glovebox/sandbox';
 import { argumentNames } from './argument-names';
@@ -127,7 +127,7 @@ function droppedNote(result: object): string | undefined {
   // There may be 250,000 of them.
   const shown = names
     .slice(0, lookedAtMax)
-    .filter((name) => !used.includes(name) && /^[\w.-]{1,40}$/.test(name))
+    .filter((name) => !used.includes(name) && isShowableName(name))
     .slice(0, shownNamesMax);
   const more = dropped - shown.length;
   const said = [...shown, ...(more === 0 ? [] : [`+${more}`])];

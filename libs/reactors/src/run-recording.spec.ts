@@ -422,7 +422,14 @@ describe('members of a result that nobody gets', () => {
       await note(`{ [args.card.number]: 1, [args.plain]: 1, ['secret_' + 'member']: 1, b: 1 }`, {
         args,
       }),
-    ).toBe(`[redacted], [redacted], [redacted], b were dropped: return raw`);
+    ).toBe('[redacted], [redacted], b, +1 were dropped: return raw');
+  });
+
+  it('are not named where they may be data or a key that the run did not know', async () => {
+    const pin = '4000 0012 3456 7899'.replaceAll(' ', '-');
+    expect(await note(`{ '${card}': 1, '${pin}': 1, 'key_${'aB'.repeat(16)}c': 1, b: 1 }`)).toBe(
+      'b, +3 were dropped: return raw',
+    );
   });
 
   it('cost a run that has written all that it may none of its lines', async () => {

@@ -223,6 +223,24 @@ describe('a keyed caller of the tenant is told', () => {
     );
   });
 
+  it('a type or coding of the answer only where it can be no data', async () => {
+    const responseSteps = [
+      { type: 'remove' as const, options: { location: 'body' as const, path: '$.a' } },
+    ];
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: ';
+    const proxyKey = await gateway.proxy(raw.url, { responseSteps });
+    await behaving(says(`${head}text/4242424242424242\r\n\r\n{}`));
+    const typed = await call(proxyKey);
+    expect(typed.cause?.reason).toBe('the answer is of a strange type');
+    await behaving(
+      says(`${head}application/json\r\nContent-Encoding: 4242-4242-4242-4242\r\n\r\n{}`),
+    );
+    const encoded = await call(proxyKey);
+    expect(encoded).toMatchObject({ status: 502, code: 'destination_answer_invalid' });
+    const lines = await Promise.all([lineOf(typed.traceId), lineOf(encoded.traceId)]);
+    expect(JSON.stringify([typed, encoded, lines])).not.toContain('4242');
+  });
+
   it('which step of a request failed, by its place', async () => {
     const proxyKey = await gateway.proxy(raw.url, {
       requestSteps: [

@@ -87,6 +87,17 @@ describe('the answer to a body with members that nothing reads', () => {
     expect(await namedBy(api.post('/proxies', odd))).toBe('+4');
   });
 
+  it('names none that may be a number of a card or a key', async () => {
+    const { private_key: key } = api.tenant;
+    const misplaced = { '4242424242424242': 1, '4242-4242-4242-4242': 1, [key]: 1, nmae: 1 };
+    expect(await namedBy(api.post('/proxies', { ...proxy, ...misplaced }))).toBe('nmae, +3');
+    const strict = await api.post('/proxies', { ...proxy, ...misplaced }).set('SVC-STRICT', 'true');
+    expect(strict.body).toMatchObject({
+      errors: { body: ['has 3 more members that are not known'] },
+    });
+    expect(strict.text).not.toMatch(/4242|key_/);
+  });
+
   it('comes again with a repeated answer', async () => {
     const once = () =>
       api.post('/proxies', { ...proxy, nmae: 1 }).set('SVC-IDEMPOTENCY-KEY', 'once');

@@ -170,8 +170,17 @@ describe.each(lists.filter(({ filters }) => filters.some(([name]) => name === 'p
 );
 
 it('an error names at most 20 unknown filters, and at most 64 characters of each', async () => {
-  const query = Array.from({ length: 100 }, (_, n) => `${n}${'x'.repeat(100)}=1`).join('&');
+  const query = Array.from({ length: 100 }, (_, n) => `${n}${'_x'.repeat(50)}=1`).join('&');
   const { body } = await api.get(`/reactors?${query}`);
   const names = Object.keys((body as { errors: object }).errors);
   expect([names.length, Math.max(...names.map(({ length }) => length))]).toEqual([20, 64]);
+});
+
+it('an error names no unknown filter that may be data', async () => {
+  const { text, body } = await api.get('/reactors?4242424242424242=1&nmae=2');
+  expect(text).not.toContain('4242');
+  expect((body as { errors: object }).errors).toEqual({
+    query: ['has a parameter that is no filter of this list'],
+    nmae: ['is not a filter of this list; did you mean name?'],
+  });
 });

@@ -8,7 +8,7 @@ import {
   type Pagination,
   type Part,
 } from '@glovebox/database';
-import { didYouMean, invalid } from '@glovebox/problems';
+import { didYouMean, invalid, mayBeData } from '@glovebox/problems';
 import { asSql } from '../database/in-tenant';
 import type { ResourceEntity } from '../entities/resource.entity';
 import { queryReadBy } from '../http/request';
@@ -79,6 +79,8 @@ export function requireKnown(query: URLSearchParams, known: readonly string[]): 
   const unknown = [...query.keys()].filter((name) => !isKnown(name)).slice(0, shownNames);
   if (unknown.length === 0) return;
   const errors = unknown.map((name) => {
+    if (mayBeData(name))
+      return ['query', ['has a parameter that is no filter of this list']] as const;
     const hint = didYouMean(name, known);
     return [name.slice(0, shownCharacters), [`is not a filter of this list${hint}`]] as const;
   });

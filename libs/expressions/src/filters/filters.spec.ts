@@ -139,6 +139,7 @@ describe('a filter', () => {
     ["jsn: '$.a'", '`jsn` is no filter. Did you mean json?'],
     ['constructor', '`constructor` is no filter.'],
     [`x${'y'.repeat(40)}`, 'a filter is unknown.'],
+    ['n4242424242424242', 'a filter is unknown.'],
   ])('%s is refused with the filter that was meant', (filters, why) => {
     expect(refusal(() => filtered(filters, 'x')).detail).toBe(
       `In the expression at character 0, ${why}`,

@@ -1,4 +1,4 @@
-import { isShowableName, nearestName, Problem } from '@glovebox/problems';
+import { isShowableName, mayBeData, nearestName, Problem } from '@glovebox/problems';
 import { type Budget, expressionBytesMax, filtersMax } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
 import type { Argument } from '../filters/filter';
@@ -107,7 +107,8 @@ function wrongRoot(
 ): Problem {
   if (new Reader(source).take(begins)) return malformed(place);
   const word = tellableWord.exec(source)?.[1];
-  const found = word === undefined ? 'begins with something else' : `begins with \`${word}\``;
+  const isShown = word !== undefined && !mayBeData(word);
+  const found = !isShown ? 'begins with something else' : `begins with \`${word}\``;
   return malformed(place, `${found}; expressions here begin with ${named}`);
 }
 

@@ -1,4 +1,4 @@
-import { Problem, type ProblemCode } from '@glovebox/problems';
+import { mayBeData, Problem, type ProblemCode } from '@glovebox/problems';
 import { withoutParameters } from '../../connection/intake';
 import { valueOf } from './content';
 
@@ -52,12 +52,14 @@ const reasons: Partial<Record<ProblemCode, string>> = {
 const plainType = /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/i;
 const plainCoding = /^[a-z0-9-]{1,20}$/i;
 
+const isPlain = (text: string, form: RegExp): boolean => form.test(text) && !mayBeData(text);
+
 /** Text of the destination's is shown only where it can be nothing but a name. */
 function shown({ headers }: AnswerHead): string {
   const type = withoutParameters(valueOf(headers, 'content-type') ?? '');
   const coding = valueOf(headers, 'content-encoding') ?? '';
   const says =
-    type === '' ? 'has no type' : plainType.test(type) ? `is ${type}` : 'is of a strange type';
+    type === '' ? 'has no type' : isPlain(type, plainType) ? `is ${type}` : 'is of a strange type';
   if (coding === '') return says;
-  return `${says}, ${plainCoding.test(coding) ? `encoded as ${coding}` : 'strangely encoded'}`;
+  return `${says}, ${isPlain(coding, plainCoding) ? `encoded as ${coding}` : 'strangely encoded'}`;
 }
