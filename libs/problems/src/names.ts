@@ -1,11 +1,11 @@
 /** More of them may be the number of a card, an account or a person. */
-const digitsMax = 4;
+const digitsShown = 4;
 /** A key by its beginning, or a long word with a digit in it: a key of a proxy has no other mark. */
 const keyLike = /(?:key|whsec)_[0-9A-Za-z]{20}|(?=[A-Za-z]*\d)[0-9A-Za-z]{22}/;
 
 /** Whether a word of somebody else's may be data or a key, in the place of a name. */
 export const mayBeData = (word: string): boolean =>
-  word.replace(/\D/g, '').length > digitsMax || keyLike.test(word);
+  word.replace(/\D/g, '').length > digitsShown || keyLike.test(word);
 
 /**
  * Whether an answer may repeat a name of a caller's: it is short, of the form of our own, and does
