@@ -68,6 +68,7 @@ describe('an expression over given data', () => {
     ['{{data_x.y}}', 'begins with `data_x`'],
     ['{{ $.number }}', 'begins with something else'],
     ['{{ n4242424242424242 }}', 'begins with something else'],
+    ['{{ aWordOfTwentyOneSigns }}', 'begins with something else'],
     [`{{ ${'n'.repeat(41)} }}`, 'begins with something else'],
     [`{{ key_${'aB'.repeat(16)}c }}`, 'begins with something else'],
     ['{{ secret@example.com }}', 'begins with something else'],

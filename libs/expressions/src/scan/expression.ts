@@ -97,8 +97,8 @@ const roots = {
   place: { begins: /\s*([$@])/y, named: '`$` or `@`' },
 };
 
-/** Excludes words that could be data, such as one of many digits. */
-const tellableWord = /^\s*(?!\S*\d{4})([A-Za-z_]\w{0,39})(?=[\s.[|]|$)/;
+/** Excludes words that could be data: those of many digits, and those longer than names are. */
+const tellableWord = /^\s*(?!\S*\d{4})([A-Za-z_]\w{0,19})(?=[\s.[|]|$)/;
 
 function wrongRoot(
   source: string,
