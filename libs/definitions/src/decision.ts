@@ -62,6 +62,13 @@ export class Decision<Found extends object> {
     return (this.#decided = await this.latest());
   }
 
+  /** Does the same without asking a store. Undefined: the lease is over. */
+  renewNow(): Found | undefined {
+    const now = performance.now();
+    const definitions = this.follower.fresh(now);
+    return definitions && (this.#decided = this.#by(definitions, now));
+  }
+
   /** Finds what a call of this moment would get, changed or not. */
   async latest(): Promise<Found> {
     return this.#by(await this.follower.current());

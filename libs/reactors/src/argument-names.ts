@@ -18,28 +18,36 @@ export function argumentNames(
   sent: Readonly<JsonObject> | string,
   filled: Readonly<JsonObject> = isJsonObject(sent) ? sent : {},
 ): string[] {
-  if (parameters.length === 0) return isJsonObject(sent) ? [...new Set(leaves(sent))] : [];
+  if (parameters.length === 0) {
+    const leaves = new Leaves();
+    if (isJsonObject(sent)) leaves.add(sent, '', 0);
+    return leaves.names;
+  }
   return parameters
     .map(({ name }) => name)
     .filter((name) => valueAt(filled, name.split('.')) !== undefined)
     .slice(0, namesMax);
 }
 
-function leaves(args: Readonly<JsonObject>): string[] {
-  const names: string[] = [];
-  const open: { readonly value: unknown; readonly parts: readonly string[] }[] = [
-    { value: args, parts: [] },
-  ];
-  for (let next = open.pop(); next && names.length < namesMax; next = open.pop()) {
-    const { value, parts } = next;
-    if (!isJsonObject(value) || parts.length === partsMax) {
-      names.push(parts.join('.'));
-      continue;
-    }
-    const members = Object.keys(value).slice(0, namesMax).reverse();
-    for (const name of members) {
-      open.push({ value: value[name], parts: [...parts, usualName.test(name) ? name : '?'] });
+/** The names of the first members that are no objects, each once. */
+class Leaves {
+  readonly names: string[] = [];
+  #left = namesMax;
+
+  add(object: Readonly<JsonObject>, parents: string, depth: number): void {
+    let members = 0;
+    for (const member of Object.keys(object)) {
+      if (this.#left === 0 || members === namesMax) return;
+      members += 1;
+      const part = usualName.test(member) ? member : '?';
+      const name = depth === 0 ? part : `${parents}.${part}`;
+      const value = object[member];
+      if (isJsonObject(value) && depth + 1 < partsMax) {
+        this.add(value, name, depth + 1);
+        continue;
+      }
+      this.#left -= 1;
+      if (!this.names.includes(name)) this.names.push(name);
     }
   }
-  return names;
 }

@@ -4,6 +4,11 @@ export { redactorOf, type KnownToRun } from './redact';
 export { RunRecording, runsRecorded } from './run-recording';
 export { asyncTimeoutMaxMs, returnedValue, type Ran } from './reactor-response';
 export { serviceCalls } from './service-calls';
-export { decideReactor, findReactor, type InvokedReactor } from './find-reactor';
-export { checkArguments } from './reactor-arguments';
+export {
+  decideReactor,
+  findReactor,
+  type InvokedReactor,
+  type ReactorDecision,
+} from './find-reactor';
+export { checkArguments, type ReactorCall } from './reactor-arguments';
 export { invokeReactor, type Invocation } from './invoke-reactor';

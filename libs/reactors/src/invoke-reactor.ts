@@ -8,7 +8,7 @@ import type { InvokedReactor, ReactorDecision } from './find-reactor';
 import { OpenedValues } from './opened-values';
 import { redactorOf, type KnownToRun } from './redact';
 import { readyArguments, type ReactorCall } from './reactor-arguments';
-import { faultOfDocument, returnedValue } from './reactor-response';
+import { faultOfDocument, returnedValue, type Ran } from './reactor-response';
 import { RunRecording } from './run-recording';
 import { serviceCalls } from './service-calls';
 
@@ -16,13 +16,13 @@ export interface Invocation extends InvokedReactor, ReactorCall {
   readonly decision: ReactorDecision;
   readonly urgency: Urgency;
   readonly timeoutMs: number;
-  readonly signal?: Cancellation;
+  readonly signal?: Cancellation | undefined;
   /** Told of the tokens that the arguments use, once they are open. */
   readonly onTokens?: (ids: readonly string[]) => void;
   /** Called just before the code starts. A throw keeps it from starting. */
-  readonly beforeCode?: () => Promise<void>;
+  readonly beforeCode?: (() => Promise<void>) | undefined;
   /** Called when the code has not been started after all. */
-  readonly codeNotStarted?: () => void;
+  readonly codeNotStarted?: (() => void) | undefined;
   /**
    * Called once, whether the run returned or threw: after the answer of a sync run, and before that
    * of an async one.
@@ -75,9 +75,10 @@ async function runRecorded(
   );
   recording.uses(tokenIds);
   invocation.onTokens?.(tokenIds);
+  const { decision, beforeCode } = invocation;
   // Values were opened for the code of that moment. Other code must not get them.
-  await invocation.decision.confirm();
-  await invocation.beforeCode?.();
+  if (!decision.isConfirmed()) await decision.confirm();
+  if (beforeCode) await beforeCode();
   const opened = new OpenedValues();
   const { reactor, formula } = invocation;
   const known: KnownToRun = {
@@ -95,35 +96,40 @@ async function runRecorded(
   if (outcome.kind === 'no_capacity' || outcome.kind === 'args_too_large') {
     invocation.codeNotStarted?.();
   }
-  const redact = redactorOf(known);
-  const { urgency, timeoutMs } = invocation;
   const result =
-    (await returnedValue(outcome, redact, {
-      ...{ what: 'reactor', isAsync: urgency === 'async', timeoutMs },
-      ...{ runtime: formula.runtime, hasSvc: reactor.applicationId !== null },
-    })) ?? {};
+    (outcome.kind === 'returned'
+      ? outcome.value
+      : await returnedValue(outcome, redactorOf(known), ranOf(invocation))) ?? {};
   recording.notes(droppedNote(result));
   const { raw, tokenize } = result as ReactorResult;
-  const output = raw === undefined ? {} : { raw };
-  if (tokenize === undefined) return output;
+  if (tokenize === undefined) return raw === undefined ? {} : { raw };
   opened.addDocument(tokenize);
   const tokens = await tokenizeReturned(context, invocation, tokenize).catch(
     async (error: unknown) => {
-      throw await faultOfDocument(error, redact);
+      throw await faultOfDocument(error, redactorOf(known));
     },
   );
-  return { tokens, ...output };
+  return raw === undefined ? { tokens } : { tokens, raw };
 }
 
+const ranOf = ({ reactor, formula, urgency, timeoutMs }: Invocation): Ran => ({
+  what: 'reactor',
+  isAsync: urgency === 'async',
+  timeoutMs,
+  runtime: formula.runtime,
+  hasSvc: reactor.applicationId !== null,
+});
+
+const usedNames = ['raw', 'tokenize'];
 const shownNamesMax = 10;
 const lookedAtMax = 100;
 
 /** Names the members of a result that no caller gets. Undefined: there are none. */
 function droppedNote(result: object): string | undefined {
   const names = Object.keys(result);
-  const used = ['raw', 'tokenize'].filter((name) => Object.hasOwn(result, name));
+  if (names.every((name) => usedNames.includes(name))) return undefined;
+  const used = usedNames.filter((name) => Object.hasOwn(result, name));
   const dropped = names.length - used.length;
-  if (dropped === 0) return undefined;
   // There may be 250,000 of them.
   const shown = names
     .slice(0, lookedAtMax)
@@ -179,6 +185,8 @@ function runCode(
   const { reactor, formula, urgency, timeoutMs, traceId, signal, sights } = invocation;
   const application = async (): Promise<Principal | null> =>
     (await authorityOf(invocation)).application;
+  const onCall = serviceCalls(context, application, traceId, opened, sights);
+  const { onLog } = recording;
   return context.runner.run(
     {
       kind: 'reactor',
@@ -196,10 +204,6 @@ function runCode(
       timeoutMs,
       resultBytesMax,
     },
-    {
-      onCall: serviceCalls(context, application, traceId, opened, sights),
-      onLog: recording.onLog,
-      ...(signal ? { signal } : {}),
-    },
+    signal ? { onCall, onLog, signal } : { onCall, onLog },
   );
 }

@@ -5,7 +5,7 @@ import type {
   ReactorDefinition,
   RequestParameter,
 } from '@glovebox/definitions';
-import { valueTemplate, type Budget } from '@glovebox/expressions';
+import { valueTemplate, type Budget, type Template } from '@glovebox/expressions';
 import { invalid } from '@glovebox/problems';
 import type { Arguments } from '@glovebox/runs';
 import { OpeningBudget, type Sights, type Use } from '@glovebox/vault';
@@ -21,9 +21,9 @@ export interface ReactorCall {
   readonly args: Arguments;
   readonly traceId: string;
   /** Remembers what the answer may show of tokens, where it is kept. */
-  readonly sights?: Sights;
+  readonly sights?: Sights | undefined;
   /** Limits what the arguments of one request may expand to beside other requests. */
-  readonly budget?: Budget;
+  readonly budget?: Budget | undefined;
 }
 
 /**
@@ -63,25 +63,49 @@ function dependsOnTokens(args: unknown, path: readonly string[]): boolean {
 
 type OperationOnArguments = 'reactor.invoke' | 'reactor.accept';
 
-/** Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them. */
-export async function readyArguments(
-  { vault }: Pick<ReactorContext, 'vault'>,
-  { reactor, formula, caller, args, traceId, budget, sights }: ReactorCall,
-  operation: OperationOnArguments,
-): Promise<{
+interface ReadyArguments {
   readonly args: Readonly<Record<string, unknown>>;
   readonly detokenized: Readonly<Record<string, unknown>>;
   readonly data: readonly unknown[];
   readonly tokenIds: readonly string[];
-}> {
-  const template = valueTemplate(args);
+}
+
+/**
+ * Detokenizes, checks and casts the arguments. Also returns them uncast, and the data in them.
+ * Without expressions it needs no promise.
+ */
+export function readyArguments(
+  context: Pick<ReactorContext, 'vault'>,
+  call: ReactorCall,
+  operation: OperationOnArguments,
+): ReadyArguments | Promise<ReadyArguments> {
+  const template = valueTemplate(call.args);
+  const { tokenIds } = template;
+  // An expression begins with a token: without any, the arguments are as they were sent.
+  if (tokenIds.length > 0) return openArguments(context, call, operation, template);
+  const detokenized = objectOf(call.args);
+  const args = castArguments(call.formula.requestParameters, detokenized);
+  return { args, detokenized, data: [], tokenIds };
+}
+
+async function openArguments(
+  { vault }: Pick<ReactorContext, 'vault'>,
+  call: ReactorCall,
+  operation: OperationOnArguments,
+  template: Template<unknown>,
+): Promise<ReadyArguments> {
+  const { reactor, caller, traceId, budget, sights } = call;
   const use = useOfTokens(operation, { reactor, caller, traceId });
   const opening = new OpeningBudget(budget?.keep);
   const values = await vault.detokenize(caller, use, template.tokenIds, opening, sights);
-  const detokenized = await template.renderInSlices(values, budget);
-  if (!isJsonObject(detokenized)) throw invalid({ args: ['must be an object'] });
-  const cast = castArguments(formula.requestParameters, detokenized);
-  return { args: cast, detokenized, data: [...values.values()], tokenIds: [...template.tokenIds] };
+  const detokenized = objectOf(await template.renderInSlices(values, budget));
+  const args = castArguments(call.formula.requestParameters, detokenized);
+  return { args, detokenized, data: [...values.values()], tokenIds: [...template.tokenIds] };
+}
+
+function objectOf(args: unknown): JsonObject {
+  if (!isJsonObject(args)) throw invalid({ args: ['must be an object'] });
+  return args;
 }
 
 /** The line of the audit log about the tokens in the arguments. */

@@ -22,8 +22,13 @@ interface RecordedRun {
   readonly signal: Cancellation | undefined;
   /** `filled`: the arguments with data in them, where it was opened. */
   readonly argumentNames: (filled?: KnownToRun['args']) => readonly string[];
-  readonly record: ((record: RunRecord) => void) | undefined;
+  readonly record: Recorder | undefined;
 }
+
+type Recorder = (record: RunRecord) => void;
+type Texts = Pick<Required<RunRecord>, 'lines' | 'stack'>;
+
+const noTexts: Texts = { lines: [], stack: [] };
 
 type Ended = Pick<RunRecord, 'outcome' | 'status' | 'message'>;
 
@@ -49,14 +54,30 @@ function withNames(stack: readonly CodeFrame[], names: readonly string[]): CodeF
   });
 }
 
-/** The records of this process that are not handed over yet. */
+/** The records of this process whose texts are not redacted yet. */
 const underWay = new Set<Promise<void>>();
+
+/** The records without texts that wait for the end of the present turn. */
+let endedNow: (() => void)[] = [];
+
+/** One turn for all records of a moment, behind the answers of their runs. */
+function behindAnswers(record: () => void): void {
+  endedNow.push(record);
+  if (endedNow.length > 1) return;
+  setImmediate(() => {
+    const due = endedNow;
+    endedNow = [];
+    for (const each of due) each();
+  });
+}
 
 /** Waits until every run that has ended is recorded, at most this long. */
 export async function runsRecorded(limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise((resolve) => (timer = setTimeout(resolve, limitMs)));
-  await Promise.race([Promise.all(underWay), limit]);
+  // Those that wait for the end of the turn were scheduled before.
+  const endOfTurn = new Promise<void>((resolve) => setImmediate(resolve));
+  await Promise.race([Promise.all([endOfTurn, ...underWay]), limit]);
   clearTimeout(timer);
 }
 
@@ -122,30 +143,54 @@ export class RunRecording {
       throw thrown;
     } finally {
       const { record, urgency } = this.run;
-      const recorded = record && this.#record(ended, record);
-      if (recorded !== undefined) {
-        underWay.add(recorded);
-        void recorded.then(() => underWay.delete(recorded));
+      if (record !== undefined) {
+        const durationMs = Math.round(performance.now() - this.#began);
+        if (urgency === 'async') await this.#recordTexts(ended, durationMs, record);
+        else if (this.#hasTexts) void this.#recordTexts(ended, durationMs, record);
+        else behindAnswers(() => this.#handOver(ended, durationMs, noTexts, record));
       }
-      if (urgency === 'async') await recorded;
     }
   }
 
+  get #hasTexts(): boolean {
+    return this.#lines.length + this.#stack.length > 0 || this.#note !== undefined;
+  }
+
   /** Never rejects. */
-  async #record(ended: Ended, record: (record: RunRecord) => void): Promise<void> {
-    const durationMs = Math.round(performance.now() - this.#began);
-    await new Promise(setImmediate);
-    const { lines, stack } = await this.#shown();
+  #recordTexts(ended: Ended, durationMs: number, record: Recorder): Promise<void> {
+    const recorded = (async () => {
+      await new Promise(setImmediate);
+      this.#handOver(ended, durationMs, await this.#shown(), record);
+    })();
+    underWay.add(recorded);
+    return recorded.then(() => void underWay.delete(recorded));
+  }
+
+  /** Never throws. Hot path: one literal, because each spread more costs a kilobyte. */
+  #handOver(
+    { outcome, status, message }: Ended,
+    durationMs: number,
+    { lines, stack }: Texts,
+    record: Recorder,
+  ): void {
     try {
-      record({
-        ...ended,
+      const position = this.#position;
+      const made: RunRecord = {
+        outcome,
+        status,
         startedAt: this.#startedAt,
         durationMs,
         queuedMs: this.#queuedMs,
         argumentNames: this.run.argumentNames(this.#known?.args),
         tokenIds: this.#tokenIds,
         lines,
-        ...(this.#position === undefined ? {} : { position: this.#position }),
+      };
+      const isBare = message === undefined && position === undefined && stack.length === 0;
+      if (isBare) return record(made);
+      record({
+        ...made,
+        ...(message === undefined ? {} : { message }),
+        ...(position === undefined ? {} : { position }),
         ...(stack.length === 0 ? {} : { stack }),
       });
     } catch (error) {
@@ -154,7 +199,7 @@ export class RunRecording {
   }
 
   /** Nothing where it cannot be redacted: no text is ever shown as the code wrote it. */
-  async #shown(): Promise<Pick<Required<RunRecord>, 'lines' | 'stack'>> {
+  async #shown(): Promise<Texts> {
     const { tenantId } = this.run;
     const [lines, known, stack, note] = [this.#lines, this.#known, this.#stack, this.#note];
     if (known === undefined) return { lines: [], stack: [] };

@@ -214,7 +214,17 @@ export class RunLog {
   ): (record: RunRecord) => void {
     return (record) => {
       const startedAt = timeOfId(runId) ?? record.startedAt;
-      this.add({ ...run, runId, attempt: 1, record: { ...record, startedAt } });
+      this.add({
+        runId,
+        tenantId: run.tenantId,
+        kind: run.kind,
+        resourceId: run.resourceId,
+        traceId: run.traceId,
+        applicationId: run.applicationId,
+        mode: run.mode,
+        attempt: 1,
+        record: startedAt === record.startedAt ? record : { ...record, startedAt },
+      });
     };
   }
 
@@ -254,8 +264,10 @@ export class RunLog {
   /** False: the store is away. */
   async #write(entries: readonly RunLogEntry[]): Promise<boolean> {
     try {
-      const runs = await Promise.all(entries.map((entry) => this.#seal(entry)));
-      await insertEndedRuns(this.options.sql, runs);
+      const ended = entries.map((entry) => (hasTexts(entry) ? this.#seal(entry) : bare(entry)));
+      // Sealing alone needs promises.
+      const isSealed = ended.every((run): run is EndedRun => !(run instanceof Promise));
+      await insertEndedRuns(this.options.sql, isSealed ? ended : await Promise.all(ended));
       return true;
     } catch (error) {
       const isAway = error instanceof Problem && error.code === 'service_unavailable';
@@ -271,8 +283,7 @@ export class RunLog {
   }
 
   async #seal(entry: RunLogEntry): Promise<EndedRun> {
-    const sealed = await sealTexts(this.options.sealer, entry);
-    return { ...entry, createdAt: entry.record.startedAt, sealed };
+    return endedRunOf(entry, await sealTexts(this.options.sealer, entry));
   }
 
   #dropAll(): void {
@@ -282,10 +293,31 @@ export class RunLog {
   }
 }
 
+const hasTexts = ({ record: { lines, message } }: RunLogEntry): boolean =>
+  lines.length > 0 || message !== undefined;
+
+const bare = (entry: RunLogEntry): EndedRun => endedRunOf(entry, noTexts);
+
+const endedRunOf = (entry: RunLogEntry, sealed: SealedTexts): EndedRun => ({
+  runId: entry.runId,
+  tenantId: entry.tenantId,
+  kind: entry.kind,
+  resourceId: entry.resourceId,
+  traceId: entry.traceId,
+  applicationId: entry.applicationId,
+  mode: entry.mode,
+  attempt: entry.attempt,
+  record: entry.record,
+  createdAt: entry.record.startedAt,
+  sealed,
+});
+
 function bytesOf({ record }: RunLogEntry): number {
-  const { argumentNames, tokenIds, lines, message = '', stack = [] } = record;
-  const names = stack.map(({ function: name = '' }) => name);
-  const texts = [...argumentNames, ...tokenIds, ...lines.map(({ text }) => text), ...names];
-  const others = rowBytes + message.length + 50 * (lines.length + stack.length);
-  return texts.reduce((bytes, text) => bytes + text.length, others);
+  const { argumentNames, tokenIds, lines, message = '', stack } = record;
+  let bytes = rowBytes + message.length + 50 * lines.length;
+  for (const name of argumentNames) bytes += name.length;
+  for (const id of tokenIds) bytes += id.length;
+  for (const { text } of lines) bytes += text.length;
+  for (const { function: name = '' } of stack ?? []) bytes += 50 + name.length;
+  return bytes;
 }

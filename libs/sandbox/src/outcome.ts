@@ -58,6 +58,8 @@ export function parseOutcome(head: JsonObject, value: Buffer): UnreadOutcome {
   if (!isWhole(queuedMs, 0, Number.MAX_SAFE_INTEGER)) {
     throw new FrameError('queuedMs is not a whole number');
   }
+  // Hot path: nearly every outcome has a value.
+  if ('value' in outcome) return { kind: outcome.kind, value, queuedMs };
   return { ...outcome, queuedMs };
 }
 
@@ -95,13 +97,15 @@ function memoryOf(head: JsonObject): { memory?: MemoryLimit } {
 /** Reads what code returned or threw. A value that is none fails its own run alone. */
 export function readOutcome(unread: UnreadOutcome): RunOutcome {
   if (!('value' in unread)) return unread;
-  const { kind, value, ...more } = unread;
+  const { kind, value: bytes, queuedMs } = unread;
+  const more = queuedMs === undefined ? {} : { queuedMs };
   try {
-    const read = readValue(value, resultMembersMax);
+    const read = readValue(bytes, resultMembersMax);
     if (kind === 'threw' || kind === 'invalid_code') {
       return { kind, error: parseThrownError(read), ...more };
     }
-    return { kind, value: read === undefined ? undefined : objectOf(read, 'value'), ...more };
+    const value = read === undefined ? undefined : objectOf(read, 'value');
+    return queuedMs === undefined ? { kind, value } : { kind, value, queuedMs };
   } catch (error) {
     if (!(error instanceof FrameError || error instanceof UnreadableValue)) throw error;
     if (error instanceof UnreadableValue && error.reason === 'too_many') {

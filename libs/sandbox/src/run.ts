@@ -79,11 +79,26 @@ export function processKey(run: ProcessKey): string {
 }
 
 /** The head and the value of the INVOKE that asks a runner for a run. */
-export function describeRun({ code: _, args, configuration, ...order }: RunRequest): {
+export function describeRun(request: RunRequest): {
   readonly order: JsonObject;
   readonly input: string;
 } {
-  return { order: { ...order }, input: writeValue({ args, configuration }) };
+  const { args, configuration } = request;
+  // Hot path: a literal of a fixed shape costs a fraction of a spread.
+  const order: Omit<RunOrder, 'input'> = {
+    kind: request.kind,
+    tenantId: request.tenantId,
+    resourceId: request.resourceId,
+    runtime: request.runtime,
+    applicationId: request.applicationId,
+    codeHash: request.codeHash,
+    isolation: request.isolation,
+    svc: request.svc,
+    urgency: request.urgency,
+    timeoutMs: request.timeoutMs,
+    resultBytesMax: request.resultBytesMax,
+  };
+  return { order: order as unknown as JsonObject, input: writeValue({ args, configuration }) };
 }
 
 export function parseRunOrder(head: JsonObject, input: Buffer): RunOrder {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { inSlices, nextSlice, type Work } from '@glovebox/expressions';
+import { atOnce, inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
 import { Shares, type Release, type TakenPlaces } from '@glovebox/shares';
@@ -63,6 +63,8 @@ export function admitCall(
 const stepBytes = 16 * 1024;
 /** A large body takes three more bytes for each of its own, parsed and as text. */
 const copies = 3;
+/** Smaller bodies are parsed without a pause: that takes less than a slice. */
+const atOnceBytes = 16 * 1024;
 /** Smaller bodies are parsed without a turn. */
 const smallBytes = 64 * 1024;
 
@@ -154,9 +156,10 @@ export class Room implements Reading {
     }
   }
 
-  /** Takes a body apart. A large body waits for its turn. */
-  async takeApart<Result>(bytes: number, work: Work<Result>): Promise<Result> {
+  /** Takes a body apart: a small one at once, and a large one when it is its turn. */
+  takeApart<Result>(bytes: number, work: Work<Result>): Result | Promise<Result> {
     this.keep(bytes * copies);
+    if (bytes < atOnceBytes) return atOnce(work);
     return bytes < smallBytes ? inSlices(work) : this.inTurn(() => inSlices(work));
   }
 

@@ -12,9 +12,27 @@ import { templateFrom, tokenIdsOf, type Template } from './template';
  * becomes the value with its type. In longer text a value becomes text. Member names are never
  * expanded.
  */
-export function valueTemplate(value: unknown, tally = new Tally()): Template<unknown> {
-  return templateOf(value, plainSyntax, tally);
+export function valueTemplate(value: unknown, tally?: Tally): Template<unknown> {
+  if (!mayExpand(value)) return plainTemplate(value);
+  return templateOf(value, plainSyntax, tally ?? new Tally());
 }
+
+/** Hot path: most arguments have no brace, and are taken as they are. */
+function mayExpand(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('{{');
+  if (Array.isArray(value)) return value.some(mayExpand);
+  if (!isObject(value)) return false;
+  for (const name of Object.keys(value)) if (mayExpand(value[name])) return true;
+  return false;
+}
+
+const noTokens: readonly string[] = [];
+
+const plainTemplate = (value: unknown): Template<unknown> => ({
+  tokenIds: noTokens,
+  render: () => value,
+  renderInSlices: () => Promise.resolve(value),
+});
 
 /** A document over given data, such as a mask: `{{ data.number | last4 }}`. */
 interface DataTemplate {

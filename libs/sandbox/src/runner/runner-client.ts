@@ -43,19 +43,26 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
     return { url, connection: new RunnerConnection(open, times, largeCalls) };
   });
 
+  const runAnywhere: RunnerClient['run'] = async (request, hooks) => {
+    let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
+    for (const { connection } of choicesFor(request, runners)) {
+      const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
+      if (hooks.signal?.aborted) return cancelledOutcome;
+      // Without a connection nothing has started: the next runner may have the run.
+      if (!isOpen) continue;
+      const outcome = await connection.run(request, hooks);
+      if (outcome.kind !== 'no_capacity') return outcome;
+      refused = outcome;
+    }
+    return refused;
+  };
+
   return {
-    async run(request, hooks) {
-      let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
-      for (const { connection } of choicesFor(request, runners)) {
-        const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
-        if (hooks.signal?.aborted) return cancelledOutcome;
-        // Without a connection nothing has started: the next runner may have the run.
-        if (!isOpen) continue;
-        const outcome = await connection.run(request, hooks);
-        if (outcome.kind !== 'no_capacity') return outcome;
-        refused = outcome;
-      }
-      return refused;
+    run(request, hooks) {
+      const [only, other] = runners;
+      // Hot path: there is nothing to choose or to wait for.
+      if (only?.connection.isOpen && !other) return only.connection.run(request, hooks);
+      return runAnywhere(request, hooks);
     },
 
     async ready() {
