@@ -87,6 +87,20 @@ it('a renewed decision holds what is said now', async () => {
   await expect(decision.confirm()).rejects.toEqual(changed);
 });
 
+it('a decision is renewed without a pause under a lease, and not at all without one', async () => {
+  const { decision, say, endLease } = decide(first);
+  say(other);
+  expect(decision.renewNow()).toBe(other);
+  expect(decision.decided).toBe(other);
+  say(new Error('gone'));
+  expect(() => decision.renewNow()).toThrow('gone');
+  say(first);
+  endLease();
+  expect(decision.renewNow()).toBeUndefined();
+  expect(decision.decided).toBe(other);
+  expect(await decision.renew()).toBe(first);
+});
+
 it('what ends by itself, without a change of a definition, is noticed within a second', async () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);

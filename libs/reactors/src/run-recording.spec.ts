@@ -256,6 +256,34 @@ describe('the record of a run', () => {
     expect(records).toMatchObject([{ lines: [{ text: '[redacted]' }] }]);
   });
 
+  it('without a text is handed over behind the answers of its moment, and fails no other', async () => {
+    const events: string[] = [];
+    const logged: unknown[] = [];
+    const recordings = ['a', 'broken', 'b'].map(
+      (name) =>
+        new RunRecording({
+          ...{
+            tenantId: 'tenant',
+            urgency: 'sync',
+            signal: undefined,
+            argumentNames: () => [name],
+          },
+          logger: { error: (entry) => void logged.push(entry) },
+          record: ({ argumentNames }) => {
+            if (name === 'broken') fail('the log of runs is broken');
+            events.push(`record of ${argumentNames.join()}`);
+          },
+        }),
+    );
+    const answered = recordings.map((recording) =>
+      recording.execute(() => Promise.resolve()).then(() => events.push('answer')),
+    );
+    await Promise.all(answered);
+    await runsRecorded(10_000);
+    expect(events).toEqual(['answer', 'answer', 'answer', 'record of a', 'record of b']);
+    expect(logged).toHaveLength(1);
+  });
+
   it('cannot fail the run', async () => {
     const logged: unknown[] = [];
     const own = spec.context;

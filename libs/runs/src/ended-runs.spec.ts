@@ -141,6 +141,22 @@ it('a thousand runs at once take about ten statements, and stop waits for them',
   expect(await dropped()).toEqual({ share: 0, store: 0 });
 });
 
+it('runs with and without texts are stored by one statement, each with its own', async () => {
+  const log = startLog();
+  const [plain, telling] = [entry(randomUUID()), entry(randomUUID(), { lines: lineOf('sesame') })];
+  for (const one of [plain, telling]) log.add(one);
+  await log.stop();
+  expect(statements).toBe(1);
+  const found = await rows.admin.query<{ id: string; lines: Buffer | null; reason: Buffer | null }>(
+    'SELECT id, lines, reason FROM ended_runs',
+  );
+  const byId = new Map(found.map((row) => [row.id, row]));
+  expect(byId.get(plain.runId)).toMatchObject({ lines: null, reason: null });
+  const sealed = byId.get(telling.runId)?.lines ?? Buffer.of();
+  const place = textPlace(telling.tenantId, telling.runId, 'lines');
+  expect(JSON.parse((await rows.sealer.open(place, sealed)).toString())).toEqual(lineOf('sesame'));
+});
+
 it('a tenant with too many runs loses its own, and its neighbours lose none', async () => {
   const log = startLog(100_000);
   const [loud, quiet] = [randomUUID(), randomUUID()];

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import type { Work } from '@glovebox/expressions';
 import { createCallShares, Room } from './call-shares';
 
 const kibibyte = 1024;
@@ -34,6 +35,37 @@ describe('the room of a call', () => {
     expect(held()).toBe((320 + 112 + 256) * kibibyte);
     for (const room of [first, second, other]) room.end();
     expect(held()).toBe(0);
+  });
+
+  it('takes a small body apart without a pause, and counts it before it does', () => {
+    const { held, roomFor } = roomsOf();
+    const room = roomFor('a');
+    const work = function* (): Work<number> {
+      yield;
+      return held();
+    };
+    expect(room.takeApart(10 * kibibyte, work())).toBe(32 * kibibyte);
+    const failing = function* (): Work<number> {
+      yield;
+      throw new Error('broken');
+    };
+    expect(() => room.takeApart(kibibyte, failing())).toThrow('broken');
+    expect(() => room.takeApart(1024 * kibibyte, work())).toThrow();
+    room.end();
+    expect(held()).toBe(0);
+  });
+
+  it.each([16, 64])('takes a body of %i KB apart in slices', async (size) => {
+    const { held, roomFor } = roomsOf();
+    const room = roomFor('a');
+    const work = function* (): Work<number> {
+      yield;
+      return held();
+    };
+    const taken = room.takeApart(size * kibibyte, work());
+    expect(taken).toBeInstanceOf(Promise);
+    expect(await taken).toBe(3 * size * kibibyte);
+    room.end();
   });
 
   it('takes nothing more once the call is over, although its work still goes on', () => {

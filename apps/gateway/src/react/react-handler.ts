@@ -104,7 +104,8 @@ function identify(
   if (hasBody(req)) requireMediaType(req.headers, jsonTypes);
   const known = findReactor(definitions, caller.tenantId, reactorId.toLowerCase());
   call.reactorId = known.reactor.id;
-  return { ...known, caller };
+  const { reactor, formula, application } = known;
+  return { reactor, formula, caller, application };
 }
 
 /**
