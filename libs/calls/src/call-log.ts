@@ -1,7 +1,7 @@
 import { timeOrderedId, type PreparedStatement, type Sql } from '@glovebox/database';
 import { Problem, type Failure } from '@glovebox/problems';
 import { Counter, describeError, Gauge, type Logger, type Registry } from '@glovebox/service-host';
-import { Shares, type Release } from '@glovebox/shares';
+import { Shares } from '@glovebox/shares';
 import { callOutcomes, outcomeOf, type CallOutcome } from './call-outcomes';
 import { CallSummary, minuteMs, type CountedResource } from './call-summary';
 
@@ -74,7 +74,8 @@ interface Row {
 
 interface Waiting {
   readonly row: Row;
-  readonly release: Release;
+  /** The room that the row takes in memory. */
+  readonly bytes: number;
 }
 
 /** One row that stands for calls which are alike. */
@@ -188,9 +189,9 @@ export class CallLog {
         ? (tenant.others += 1) <= otherCallsPerSecond
         : (tenant.failed += 1) <= failedCallsPerSecond;
     if (!isOwnRow) return this.#addToGroup(tenant, resource, { call, end, outcome, now });
-    const release = this.#takeRoom(tenantId, bytesOf(call));
-    if (!release) return;
-    this.#waiting.push({ row: rowOf(path, tenantId, { call, end, outcome, now }), release });
+    const bytes = bytesOf(call);
+    if (!this.#takeRoom(tenantId, bytes)) return;
+    this.#waiting.push({ row: rowOf(path, tenantId, { call, end, outcome, now }), bytes });
     if (this.#waiting.length >= batchMax && !this.#writing) this.#flush();
   }
 
@@ -225,22 +226,27 @@ export class CallLog {
     const isRest = tenant.groups >= groupsMax;
     const rest = isRest ? tenant.rest[outcome] : undefined;
     if (rest && !rest.isClosed) return void (rest.row.count += 1);
-    const release = this.#takeRoom(tenantId, isRest ? rowBytes : bytesOf(call));
-    if (!release) return;
+    const bytes = isRest ? rowBytes : bytesOf(call);
+    if (!this.#takeRoom(tenantId, bytes)) return;
     const row = isRest ? restRowOf(tenantId, seen) : rowOf(path, tenantId, seen);
     const { code, failure } = call.problem ?? {};
     const { status } = end;
-    const group = { row, release, second, outcome, status, code, failure, isClosed: false };
+    const group = { row, bytes, second, outcome, status, code, failure, isClosed: false };
     this.#groups.push(group);
     if (isRest) return void (tenant.rest[outcome] = group);
     tenant.groups += 1;
     groups.push(group);
   }
 
-  #takeRoom(tenantId: string, bytes: number): Release | undefined {
-    if (this.#places.hasRoom(tenantId, bytes)) return this.#places.takeNow(tenantId, bytes);
-    this.#dropped.inc({ reason: 'share' });
-    return undefined;
+  #takeRoom(tenantId: string, bytes: number): boolean {
+    const hasRoom = this.#places.hasRoom(tenantId, bytes);
+    if (hasRoom) this.#places.enter(tenantId, bytes);
+    else this.#dropped.inc({ reason: 'share' });
+    return hasRoom;
+  }
+
+  #giveRoomBack(rows: readonly Waiting[]): void {
+    for (const { row, bytes } of rows) this.#places.leave(row.tenant_id, bytes);
   }
 
   #flush(): void {
@@ -314,12 +320,12 @@ export class CallLog {
       this.#dropped.inc({ reason: 'store' }, batch.length);
       this.options.logger.warn({ error: describeError(error) }, 'calls were not logged');
     }
-    for (const { release } of batch) release();
+    this.#giveRoomBack(batch);
     return !isAway;
   }
 
   #drop(rows: readonly Waiting[]): void {
-    for (const { release } of rows) release();
+    this.#giveRoomBack(rows);
     this.#dropped.inc({ reason: 'store' }, rows.length);
   }
 }

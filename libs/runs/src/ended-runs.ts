@@ -3,7 +3,7 @@ import { Problem, type ProblemCode } from '@glovebox/problems';
 import type { CodeFrame, CodePlace, LogLine } from '@glovebox/sandbox';
 import type { Place, Sealer } from '@glovebox/seal';
 import { Counter, describeError, type Logger, type Registry } from '@glovebox/service-host';
-import { Shares, type Release } from '@glovebox/shares';
+import { Shares } from '@glovebox/shares';
 
 /** All that is kept of a run. It holds names and ids, and texts without any value that is secret. */
 export interface RunRecord {
@@ -173,7 +173,8 @@ const rowBytes = 500;
 
 interface Waiting {
   readonly entry: RunLogEntry;
-  readonly release: Release;
+  /** The room that it takes in memory. */
+  readonly bytes: number;
 }
 
 interface RunLogOptions {
@@ -232,7 +233,8 @@ export class RunLog {
   add(entry: RunLogEntry): void {
     const bytes = bytesOf(entry);
     if (!this.#places.hasRoom(entry.tenantId, bytes)) return this.#dropped.inc({ reason: 'share' });
-    this.#waiting.push({ entry, release: this.#places.takeNow(entry.tenantId, bytes) });
+    this.#places.enter(entry.tenantId, bytes);
+    this.#waiting.push({ entry, bytes });
     if (this.#waiting.length >= batchMax) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
   }
@@ -256,7 +258,7 @@ export class RunLog {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, batchMax);
       const written = await this.#write(batch.map(({ entry }) => entry));
-      for (const { release } of batch) release();
+      this.#giveRoomBack(batch);
       if (!written && this.#stopping) this.#dropAll();
     }
   }
@@ -286,8 +288,12 @@ export class RunLog {
     return endedRunOf(entry, await sealTexts(this.options.sealer, entry));
   }
 
+  #giveRoomBack(waiting: readonly Waiting[]): void {
+    for (const { entry, bytes } of waiting) this.#places.leave(entry.tenantId, bytes);
+  }
+
   #dropAll(): void {
-    for (const { release } of this.#waiting) release();
+    this.#giveRoomBack(this.#waiting);
     this.#dropped.inc({ reason: 'store' }, this.#waiting.length);
     this.#waiting = [];
   }

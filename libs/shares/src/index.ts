@@ -1,2 +1,2 @@
 export { observeShares } from './observe-shares';
-export { Shares, type Release, type TakenPlaces } from './shares';
+export { Shares, type Release } from './shares';

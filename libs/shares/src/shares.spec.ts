@@ -74,6 +74,17 @@ describe('shares', () => {
     shares.takeNow('b', 40);
   });
 
+  it('take back a part of the places that an owner has entered with', () => {
+    const shares = new Shares({ places: 100 });
+    shares.enter('a', 60);
+    expect(() => shares.enter('b', 41)).toThrow(Problem);
+    expect(shares.state.held).toBe(60);
+    shares.leave('a', 20);
+    shares.enter('b', 41);
+    shares.leave('a', 40);
+    expect([shares.heldBy('a'), shares.heldBy('b'), shares.state.held]).toEqual([0, 41, 41]);
+  });
+
   it('send freed places round the waiting owners, not along the longest queue', async () => {
     const shares = new Shares({ places: 1, waitMs: 10_000, waitingMax: 100 });
     const first = await shares.take('a');

@@ -14,11 +14,6 @@ interface ShareLimits {
 /** Gives the places back. A second call does nothing. */
 export type Release = () => void;
 
-/** Places of which a part can be given back. Keeping the rest never fails. */
-export interface TakenPlaces extends Release {
-  keepOnly(places: number): void;
-}
-
 interface Waiter {
   readonly places: number;
   admit(): void;
@@ -75,19 +70,22 @@ export class Shares {
   }
 
   /** Takes places at once, or throws a Problem. */
-  takeNow(owner: string, places = 1): TakenPlaces {
+  takeNow(owner: string, places = 1): Release {
     if (!this.#fits(owner, places)) throw this.#refusal(owner);
     return this.#hand(owner, places);
   }
 
-  /** Takes one place at once, or throws a Problem. Give it back by `leave`, once. */
-  enter(owner: string): void {
-    if (!this.#fits(owner, 1)) throw this.#refusal(owner);
-    this.#take(owner, 1);
+  /**
+   * Takes places at once, or throws a Problem. Give them back by `leave`, each once. Hot path: the
+   * caller remembers how many it holds, and no object is made.
+   */
+  enter(owner: string, places = 1): void {
+    if (!this.#fits(owner, places)) throw this.#refusal(owner);
+    this.#take(owner, places);
   }
 
-  leave(owner: string): void {
-    this.#giveBack(owner, 1);
+  leave(owner: string, places = 1): void {
+    this.#giveBack(owner, places);
   }
 
   /** Does the work on one place. */
@@ -113,16 +111,13 @@ export class Shares {
     return held + places <= Math.min(share, ownerMax);
   }
 
-  #hand(owner: string, places: number): TakenPlaces {
+  #hand(owner: string, places: number): Release {
     this.#take(owner, places);
-    let held = places;
-    const keepOnly = (wanted: number): void => {
-      const freed = held - wanted;
-      if (freed <= 0) return;
-      held = wanted;
-      this.#giveBack(owner, freed);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#giveBack(owner, places);
+      isHeld = false;
     };
-    return Object.assign(() => keepOnly(0), { keepOnly });
   }
 
   #take(owner: string, places: number): void {

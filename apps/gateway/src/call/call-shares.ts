@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { atOnce, inSlices, nextSlice, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import type { Reading } from '@glovebox/wire';
-import { Shares, type Release, type TakenPlaces } from '@glovebox/shares';
+import { Shares, type Release } from '@glovebox/shares';
 import type { GatewayConfig } from '../config';
 import type { Call } from '../observing/call';
 import { settleAtEnd } from './call-lifetime';
@@ -75,7 +75,6 @@ export class Room implements Reading {
   #kept = 0;
   #places = 0;
   #hasEnded = false;
-  #taken: { places: number; readonly of: TakenPlaces }[] | undefined;
   #keep: ((bytes: number) => void) | undefined;
   #takeTurn: (() => Promise<Release>) | undefined;
 
@@ -111,8 +110,7 @@ export class Room implements Reading {
     const missing = this.#kept + bytes - this.#places;
     if (missing > 0) {
       const places = Math.ceil(missing / stepBytes) * stepBytes;
-      this.#taken ??= [];
-      this.#taken.push({ places, of: this.shares.bufferedBytes.takeNow(this.tenantId, places) });
+      this.shares.bufferedBytes.enter(this.tenantId, places);
       this.#places += places;
     }
     this.#kept += bytes;
@@ -123,17 +121,12 @@ export class Room implements Reading {
    * fails.
    */
   keepOnly(bytes: number): void {
-    const taken = this.#taken;
-    if (!taken || bytes >= this.#kept) return;
+    if (bytes >= this.#kept) return;
     this.#kept = bytes;
-    const places = Math.ceil(bytes / stepBytes) * stepBytes;
-    for (let last = taken.at(-1); last && this.#places > places; last = taken.at(-1)) {
-      const freed = Math.min(this.#places - places, last.places);
-      this.#places -= freed;
-      last.places -= freed;
-      last.of.keepOnly(last.places);
-      if (last.places === 0) taken.pop();
-    }
+    const freed = this.#places - Math.ceil(bytes / stepBytes) * stepBytes;
+    if (freed <= 0) return;
+    this.#places -= freed;
+    this.shares.bufferedBytes.leave(this.tenantId, freed);
   }
 
   /** Gives back the place of the call as well. Call it once. */

@@ -241,8 +241,7 @@ async function readCounted(
   }
   // It is counted when it is parsed.
   const parts = await readSmallBody(req, res, room);
-  const [first, ...more] = parts;
-  return first && more.length === 0 ? first : Buffer.concat(parts);
+  return (parts.length === 1 && parts[0]) || Buffer.concat(parts);
 }
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;
