@@ -77,7 +77,7 @@ async function runRecorded(
   invocation.onTokens?.(tokenIds);
   const { decision, beforeCode } = invocation;
   // Values were opened for the code of that moment. Other code must not get them.
-  if (!decision.isConfirmed()) await decision.confirm();
+  await decision.confirm();
   if (beforeCode) await beforeCode();
   const opened = new OpenedValues();
   const { reactor, formula } = invocation;
