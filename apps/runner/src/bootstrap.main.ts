@@ -122,10 +122,23 @@ function transformArguments(args: unknown): unknown {
 function finish(run: Run, value: unknown, kind: 'returned' | 'answered' = 'returned'): void {
   if (current !== run) return;
   const result = describeResult(value, run.resultBytesMax);
-  end(run);
-  if (result.kind === 'text') send('RESULT', { run: run.id, kind }, result.text);
-  else if (result.kind === 'nothing') send('RESULT', { run: run.id, kind });
-  else send('RESULT', { run: run.id, kind: 'invalid_result', reason: result.reason });
+  const isInvalid = result.kind === 'invalid';
+  const outcome = isInvalid ? { kind: 'invalid_result', reason: result.reason } : { kind };
+  const head = { run: run.id, ...outcome };
+  const text = result.kind === 'text' ? result.text : undefined;
+  // What timers, handles and calls may still do is not waited for.
+  if (run.calls.hasCalled() || restOfProcess().leftovers) {
+    end(run);
+    return send('RESULT', head, text);
+  }
+  current = undefined;
+  run.calls.end();
+  // Only microtasks and ticks can still run, and they run before this.
+  later(() => {
+    const { leftovers, quiet } = restOfProcess();
+    send('RESULT', leftovers ? head : { ...head, atRest: true, quiet }, text);
+    if (leftovers) sayAtRest('REST', { run: run.id });
+  });
 }
 
 function end(run: Run): void {

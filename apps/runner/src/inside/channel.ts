@@ -110,6 +110,7 @@ export function settleCall(head: JsonObject, value: Buffer): void {
 
 export interface CallsOfRun {
   call(method: string, params: unknown): Promise<unknown>;
+  hasCalled(): boolean;
   /** Rejects the calls that still wait: the run is over. */
   end(): void;
 }
@@ -119,6 +120,7 @@ export function createCallsOfRun(run: number): CallsOfRun {
   const open = new OpenCalls();
   let waiting: { readonly call: EncodedCall; readonly then: PendingCall }[] = [];
   let isOver = false;
+  let hasCalled = false;
   const over = (): Error => new Error('The run is over');
 
   const sendNext = (): void => {
@@ -142,9 +144,11 @@ export function createCallsOfRun(run: number): CallsOfRun {
     call: (method, params) =>
       new Promise((resolve, reject) => {
         if (isOver) return reject(over());
+        hasCalled = true;
         waiting.push({ call: encodeCall(run, method, params), then: { resolve, reject } });
         sendNext();
       }),
+    hasCalled: () => hasCalled,
     end() {
       isOver = true;
       for (const { then } of waiting) then.reject(over());

@@ -35,15 +35,25 @@ export class BetweenRuns {
   ) {}
 
   /** A process is used again only when it has shown that its last run left nothing running. */
-  async rest(process: PooledProcess): Promise<void> {
+  rest(process: PooledProcess): void {
     process.become('resting');
+    if (process.sandbox.isAtRest) this.takeBack(process);
+    else void this.waitForRest(process);
+  }
+
+  private async waitForRest(process: PooledProcess): Promise<void> {
     const { sandbox } = process;
     const endWatch = watchForSilence(sandbox.pid, () => (process.isSilent = true));
     const isAtRest = await sandbox.comesToRest(restLimitMs);
     endWatch();
     process.isSilent = false;
     if (process.state !== 'resting') return;
-    const reason = isAtRest ? this.reasonToRecycle(process) : 'silent';
+    if (isAtRest) this.takeBack(process);
+    else this.pool.end(process, 'silent');
+  }
+
+  private takeBack(process: PooledProcess): void {
+    const reason = this.reasonToRecycle(process);
     if (reason !== undefined) this.pool.end(process, reason);
     else this.keep(process);
   }

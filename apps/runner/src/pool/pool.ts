@@ -170,7 +170,7 @@ export class SandboxPool {
   private takeBack(process: PooledProcess, outcome: UnreadOutcome): void {
     if (process.state !== 'serving') return;
     const reason = this.stopping.signal.aborted ? 'stopped' : reasonAfterRun(process, outcome);
-    if (reason === undefined) void this.betweenRuns.rest(process);
+    if (reason === undefined) this.betweenRuns.rest(process);
     else this.end(process, reason);
   }
 

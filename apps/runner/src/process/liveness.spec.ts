@@ -17,28 +17,40 @@ async function restAfter(
   const order = { ...plainRun, runtime, svc: true, codeHash: code, input };
   const hooks = { onCall: () => new Promise<never>(() => undefined), onLog: () => undefined };
   const { kind } = await process.execute(order, Buffer.from(code), hooks);
+  const restCameWithResult = process.isAtRest;
   const isInTime = await process.comesToRest(limitMs);
   const { isQuiet, hasLeftovers } = process;
   process.kill('the spec is done with it');
   await process.exited;
-  return { kind, isInTime, isQuiet, hasLeftovers };
+  return { kind, isInTime, isQuiet, hasLeftovers, restCameWithResult };
 }
 
 const after = (statement: string): string => `module.exports = () => { ${statement}; return {} }`;
 
 describe.each(specRuntimes)('on %s, a process', (runtime) => {
   it.each([
-    ['a run that leaves nothing', after(''), { isQuiet: true, hasLeftovers: false }],
+    [
+      'a run that leaves nothing',
+      after(''),
+      { isQuiet: true, hasLeftovers: false, restCameWithResult: true },
+    ],
     [
       'a large result',
       "module.exports = () => ({ large: 'x'.repeat(1000000) })",
-      { isQuiet: true, hasLeftovers: false },
+      { isQuiet: true, hasLeftovers: false, restCameWithResult: true },
     ],
     ['a timer', after('setTimeout(() => {}, 60000)'), { isQuiet: false, hasLeftovers: true }],
     [
+      'a timer that a microtask sets behind the result',
+      after(
+        'Promise.resolve().then(() => {}).then(() => {}).then(() => {}).then(() => setTimeout(() => {}, 60000))',
+      ),
+      { isQuiet: false, hasLeftovers: true },
+    ],
+    [
       'a timer without a reference',
       after('setTimeout(() => {}, 60000).unref()'),
-      { isQuiet: false, hasLeftovers: false },
+      { isQuiet: false, hasLeftovers: false, restCameWithResult: true },
     ],
     [
       'a call that is open',
@@ -48,7 +60,7 @@ describe.each(specRuntimes)('on %s, a process', (runtime) => {
   ])('tells of %s', async (_, code, rest) => {
     await withRunner({ RUNNER_RUNTIMES: runtime }, async (runner) => {
       const expected = { kind: 'returned', isInTime: true, ...rest };
-      expect(await restAfter(runner, runtime, { code })).toEqual(expected);
+      expect(await restAfter(runner, runtime, { code })).toMatchObject(expected);
     });
   });
 
@@ -67,5 +79,17 @@ describe.each(specRuntimes)('on %s, a process', (runtime) => {
     });
     server.close();
     server.closeAllConnections();
+  });
+
+  it('that goes on in microtasks behind its result times out, and the next run has another', async () => {
+    const code = `module.exports = ({ args }) => {
+      if (args.spin) void (async () => { for (;;) await null })();
+      return { pid: process.pid };
+    }`;
+    await withRunner({ RUNNER_RUNTIMES: runtime }, async (runner) => {
+      const spinning = { runtime, args: { spin: true }, timeoutMs: 1_000 };
+      expect(await runner.run(code, spinning)).toMatchObject({ kind: 'timed_out' });
+      expect(await runner.run(code, { runtime })).toMatchObject({ kind: 'returned' });
+    });
   });
 });

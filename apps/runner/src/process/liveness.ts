@@ -33,10 +33,15 @@ export class Liveness {
     this.restDue = run;
   }
 
+  /** It has said so, with its result or behind it. */
+  get isAtRest(): boolean {
+    return !this.hasCalled && this.restDue === undefined;
+  }
+
   /** Tells whether the event loop turns after the run. A process that spins is of no use. */
   comesToRest(limitMs: number): Promise<boolean> {
     if (this.hasCalled) return this.answersWithin(limitMs);
-    if (this.restDue === undefined) return Promise.resolve(true);
+    if (this.isAtRest) return Promise.resolve(true);
     return within(limitMs, (settle) => (this.onRested = settle));
   }
 

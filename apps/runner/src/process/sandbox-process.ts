@@ -178,6 +178,11 @@ export class SandboxProcess {
     return this.liveness.isQuiet && !this.costs.isPausedFor('idle');
   }
 
+  /** It has told that its last run is over, and no call of that run can set something going. */
+  get isAtRest(): boolean {
+    return !this.isDead && this.liveness.isAtRest;
+  }
+
   /** Tells whether it is fit for another run after this time at the latest. */
   async comesToRest(limitMs: number): Promise<boolean> {
     return !this.isDead && this.liveness.comesToRest(limitMs);
@@ -286,7 +291,9 @@ export class SandboxProcess {
         return this.runOf(head).onLog(head, value);
       case 'RESULT':
         if (!this.isLoaded) throw new FrameError('RESULT before LOADED');
-        return this.runOf(head).onResult(head, value);
+        this.runOf(head).onResult(head, value);
+        if (head['atRest'] === true) this.liveness.onRest(head);
+        return;
       default:
         throw new FrameError(`a sandbox does not send ${frame.type}`);
     }
