@@ -18,7 +18,7 @@ export const heldBack = {
   P16: 'likely the statement that reads the tokens and records their use, for each call',
   P17: 'likely that one tenant has two statements under way, the peer sixteen; of 100 tokens AES-GCM and JSON are most',
   P18: "the profile is flat; with code, a fifth of the gateway's time are writes to the runner's socket",
-  S1: 'the calls follow without a pause, and the pool waits behind each for word that the process is at rest. The profile of a sandbox alone is flat',
+  S1: 'each way is a write that wakes another process: half of the processor time of runner and sandbox',
   S2: 'as S1',
   S3: 'as S1; a sandbox serves one run at a time, and the peer takes sixteen messages in one read',
   S9: 'each piece of an exchange passes two more processes, as a frame, and wakes both',
