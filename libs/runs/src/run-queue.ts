@@ -116,6 +116,12 @@ interface Claim {
   readonly fence: string | number;
 }
 
+/**
+ * Part of every write of a claim. With `= 'running'` Postgres may walk the index of all running runs
+ * in place of looking up the id.
+ */
+const isRunning = `status <> 'pending'`;
+
 const claimStatement: PreparedStatement = {
   name: 'claim-runs',
   text: `
@@ -185,7 +191,7 @@ export const faultsMax = 5;
 export async function renewRun(sql: Sql, run: Claim): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE reactor_runs SET lease_until = now() + $3 * interval '1 second'
-     WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+     WHERE id = $1 AND fence = $2 AND ${isRunning} RETURNING id`,
     [run.id, run.fence, leaseSeconds],
   );
   return rows.length > 0;
@@ -200,7 +206,7 @@ export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): P
     `UPDATE reactor_runs
      SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3,
        due_at = now() + interval '1 second'
-     WHERE id = $1 AND fence = $2 AND status = 'running'`,
+     WHERE id = $1 AND fence = $2 AND ${isRunning}`,
     [run.id, run.fence, reason === 'fault' ? 1 : 0],
   );
 }
@@ -209,7 +215,7 @@ const startStatement: PreparedStatement = {
   name: 'mark-started',
   text: `
     UPDATE reactor_runs SET started_at = now()
-    WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+    WHERE id = $1 AND fence = $2 AND ${isRunning} RETURNING id`,
 };
 
 /** From here on the code may have had effects: the run is not started a second time. */
@@ -250,7 +256,7 @@ type EndingRun = Pick<
 
 const endStatement: PreparedStatement = {
   name: 'end-run',
-  text: `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+  text: `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND ${isRunning} RETURNING id`,
 };
 
 async function endRun(
