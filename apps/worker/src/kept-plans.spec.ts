@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connectDatabase, dataKeyTable, type Database, type SqlPool } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import {
   claimDelivery,
   claimRuns,
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 /** Lets a run go from its acceptance to the end of its webhook, which is refused once. */
-async function wholeLife(sql: SqlPool): Promise<void> {
+async function wholeLife(sql: Sql): Promise<void> {
   const id = await insertRun(
     admin,
     sealer,
@@ -83,7 +83,7 @@ async function wholeLife(sql: SqlPool): Promise<void> {
   }
 }
 
-async function claimedDelivery(sql: SqlPool): Promise<ClaimedDelivery> {
+async function claimedDelivery(sql: Sql): Promise<ClaimedDelivery> {
   const delivery = await claimDelivery(sql, tenantId);
   if (typeof delivery !== 'object') throw new Error('no webhook is due');
   return delivery;
@@ -133,12 +133,11 @@ it.each(['were never looked at', 'were known to be empty'])(
     const explained = explaining(worker, (rows, name) => {
       read.set(name, Math.max(read.get(name) ?? 0, rows));
     });
-    const sql: SqlPool = { ...explained, transaction: (work) => work(explained) };
-    await wholeLife(sql);
+    await wholeLife(explained);
     const known = new Set(read.keys());
     read.clear();
     await crowd();
-    await wholeLife(sql);
+    await wholeLife(explained);
     expect(new Set(read.keys())).toEqual(known);
     const many = [...read].filter(([, rows]) => rows > claimStepsMax);
     expect(many).toEqual([]);

@@ -45,7 +45,9 @@ const connectionsWaitingMax = 200;
  * expensive that it would be compiled.
  */
 const queueOptions = ['plan_cache_mode=force_generic_plan', 'jit=off']
-  .concat(['sort', 'seqscan'].map((way) => `enable_${way}=off`))
+  .concat(
+    ['sort', 'seqscan', 'hashjoin', 'mergejoin', 'material'].map((way) => `enable_${way}=off`),
+  )
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
