@@ -31,7 +31,7 @@ class Fenced extends Error {}
 const renewMs = (leaseSeconds * 1_000) / 3;
 
 /**
- * Executes a claimed run as the sync path does, and stores result and webhook in one transaction.
+ * Executes a claimed run as the sync path does, and stores result and webhook in one statement.
  * When the stores are away the lease ends by itself and the run starts over. Only the beginning of
  * a run waits for what its tenant has under way; its end does not.
  */
@@ -108,7 +108,7 @@ async function runReactor(
       signal,
       sights,
       beforeCode: async () => {
-        if (!(await markStarted(ctx.database.shareOf(run.tenantId), run))) throw new Fenced();
+        if (!(await markStarted(ctx.database, run))) throw new Fenced();
         codeStarted = true;
       },
       record: (record) => {

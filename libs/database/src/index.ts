@@ -25,5 +25,6 @@ export {
 export { dropOldRows, makePartitions } from './partitions';
 export type { Part } from './places';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
+export { SharedStatement, type Locking } from './shared-statement';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';
 export { asUnavailable, refusesConnections, tookTooLong } from './unavailable';

@@ -37,8 +37,10 @@ const receiversWithout = (places: number): string => `ARRAY(
 const fullReceivers = receiversWithout(receiverDeliveriesMax);
 const withoutRetryPlaces = receiversWithout(retryPlacesMax);
 
+/** `OFFSET 0` keeps Postgres from reading all such paths of the tenant into a hash table. */
 const isFailing = (path: string): string => `EXISTS (
-  SELECT FROM failing_webhook_paths WHERE tenant_id = $1 AND failing_webhook_paths.path = ${path})`;
+  SELECT FROM failing_webhook_paths
+  WHERE tenant_id = $1 AND failing_webhook_paths.path = ${path} OFFSET 0)`;
 
 /**
  * Claims the delivery of the tenant that has been due for longest, with a place of its receiver:
@@ -100,17 +102,20 @@ async function claimWithPlace(
 /** A place among receivers or paths. */
 const randomHash = (): string => randomBytes(16).toString('base64url');
 
+const lookStatement: PreparedStatement = {
+  name: 'look-at-deliveries',
+  text: `
+    SELECT ${withoutRetryPlaces} AS full, (SELECT count(*) FROM (
+      SELECT FROM webhook_deliveries WHERE tenant_id = $1 AND ${isDue}
+      ORDER BY next_attempt_at LIMIT ${claimStepsMax}) oldest) = ${claimStepsMax} AS "isDeep"`,
+};
+
 /** `full`: receivers without a place for retries. `isDeep`: more is due than a claim looks at. */
 async function lookAtQueue(
   sql: Sql,
   tenantId: string,
 ): Promise<{ readonly full: readonly string[]; readonly isDeep: boolean }> {
-  const [row] = await sql.query<{ full: string[]; isDeep: boolean }>(
-    `SELECT ${withoutRetryPlaces} AS full, (SELECT count(*) FROM (
-       SELECT FROM webhook_deliveries WHERE tenant_id = $1 AND ${isDue}
-       ORDER BY next_attempt_at LIMIT ${claimStepsMax}) oldest) = ${claimStepsMax} AS "isDeep"`,
-    [tenantId],
-  );
+  const [row] = await sql.query<{ full: string[]; isDeep: boolean }>(lookStatement, [tenantId]);
   return row ?? { full: [], isDeep: false };
 }
 
@@ -163,7 +168,7 @@ const claimOfOldest: PreparedStatement = {
       AND oldest.receiver <> ALL (${fullReceivers})
       AND (oldest.receiver <> ALL (${withoutRetryPlaces})
         OR NOT (oldest.is_retry OR ${isFailing('oldest.path')}))
-      AND d.status = 'pending' AND d.next_attempt_at = oldest.next_attempt_at
+      AND d.next_attempt_at = oldest.next_attempt_at
     ORDER BY oldest.is_retry, oldest.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`),
 };
 

@@ -1,7 +1,16 @@
 import { createHmac } from 'node:crypto';
-import type { PreparedStatement, Sql } from '@glovebox/database';
+import { SharedStatement, type PreparedStatement, type Sql } from '@glovebox/database';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
+import {
+  answersOf,
+  claimBytes,
+  claimsHeld,
+  claimsOf,
+  lockable,
+  type Numbered,
+  type OwnedClaim,
+} from './shared-claims';
 
 /** One attempt may take this long. */
 export const attemptMs = 15_000;
@@ -88,7 +97,7 @@ async function hashOf(sealer: Sealer, text: string): Promise<string> {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** Seals the webhook of a run for `insertDelivery`. */
+/** Seals the webhook of a run. */
 export async function sealDelivery(
   sealer: Sealer,
   run: {
@@ -111,22 +120,47 @@ export async function sealDelivery(
   return { id, tenantId, reactorId, callbackUrl, receiver, path, body, sights };
 }
 
-const insertStatement: PreparedStatement = {
-  name: 'insert-delivery',
-  text: `
-    INSERT INTO webhook_deliveries
-      (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
-       status, next_attempt_at, created_at)
-    VALUES ($1, $2, $1, $3, $4, $5, $6, $7, $8, $9, 'pending', now(), now())`,
-};
+/**
+ * Inserts deliveries that are due at once. The parameters are those of `deliveryValues`. `nth` is the
+ * number of a delivery, from 1.
+ */
+export const insertionOfDeliveries = (
+  rows: string,
+  callbackUrls: string,
+  bodies: string,
+  where: string,
+): string => `
+  INSERT INTO webhook_deliveries
+    (id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
+     status, next_attempt_at, created_at)
+  SELECT id, tenant_id, id, reactor_id, 'msg_' || id, callback_url, receiver, path, body, sights,
+    'pending', now(), now()
+  FROM ROWS FROM (
+    json_to_recordset(${rows}::json) AS (id uuid, tenant_id uuid, reactor_id uuid, receiver text,
+      path text, sights jsonb),
+    unnest(${callbackUrls}::bytea[]),
+    unnest(${bodies}::bytea[])
+  ) WITH ORDINALITY AS delivery (id, tenant_id, reactor_id, receiver, path, sights, callback_url,
+    body, nth)
+  ${where} AND id IS NOT NULL`;
 
-/** Inserts a delivery that is due at once. */
-export async function insertDelivery(sql: Sql, delivery: NewDelivery): Promise<void> {
-  const { id, tenantId, reactorId, callbackUrl, receiver, path, body } = delivery;
-  const sights = JSON.stringify(delivery.sights);
-  const values = [id, tenantId, reactorId, `msg_${id}`, callbackUrl, receiver, path, body, sights];
-  await sql.query(insertStatement, values);
-}
+/** A run without a webhook has an empty row. */
+export const deliveryValues = (
+  deliveries: readonly (NewDelivery | undefined)[],
+): readonly unknown[] => [
+  JSON.stringify(
+    deliveries.map((delivery) => ({
+      id: delivery?.id,
+      tenant_id: delivery?.tenantId,
+      reactor_id: delivery?.reactorId,
+      receiver: delivery?.receiver,
+      path: delivery?.path,
+      sights: delivery?.sights,
+    })),
+  ),
+  deliveries.map((delivery) => delivery?.callbackUrl ?? null),
+  deliveries.map((delivery) => delivery?.body ?? null),
+];
 
 export async function openDelivery(
   sealer: Sealer,
@@ -144,33 +178,42 @@ export async function openDelivery(
   };
 }
 
-const countStatement: PreparedStatement = {
-  name: 'count-attempt',
-  text: `
-    UPDATE webhook_deliveries
-    SET attempts = attempts + 1, unsent_tries = 0,
-      next_attempt_at = now() + $3 * interval '1 millisecond',
-      place_until = now() + $3 * interval '1 millisecond'
-    WHERE id = $1 AND fence = $2 AND place IS NOT NULL
-    RETURNING attempts`,
-};
+const deliveriesHeld = claimsHeld('webhook_deliveries');
+const claimsWithPlace = claimsHeld('webhook_deliveries', 'place IS NOT NULL');
+
+const countStatement = lockable(
+  'count-attempts',
+  (locking) => `
+  WITH ${claimsWithPlace(locking)}
+  UPDATE webhook_deliveries
+  SET attempts = attempts + 1, unsent_tries = 0,
+    next_attempt_at = now() + $3 * interval '1 millisecond',
+    place_until = now() + $3 * interval '1 millisecond'
+  FROM mine WHERE webhook_deliveries.id = mine.id
+  RETURNING mine.nth::int, attempts`,
+);
+
+const counts = new SharedStatement<OwnedClaim, number>({
+  bytesOf: () => claimBytes,
+  write: async (sql, claims, locking) => {
+    const values = [...claimsOf(claims), claimMs];
+    const rows = await sql.query<Numbered & { attempts: number }>(countStatement[locking], values);
+    return answersOf(claims, rows, ({ attempts }) => attempts);
+  },
+});
 
 /**
  * Returns the number of this attempt. Undefined: another worker has claimed the delivery, or the
  * claim is so old that its place is taken back. Nothing may be sent then.
  */
-export async function countAttempt(
-  sql: Sql,
-  { id, fence }: ClaimedDelivery,
-): Promise<number | undefined> {
-  const [row] = await sql.query<{ attempts: number }>(countStatement, [id, fence, claimMs]);
-  return row?.attempts;
-}
+export const countAttempt = (sql: Sql, claimed: OwnedClaim): Promise<number | undefined> =>
+  counts.ask(sql, claimed);
 
 /** Attempts that a webhook lists. With replays there may be more: the oldest go. */
 const attemptsListedMax = 50;
-const listed = `CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
-  THEN attempt_log - 0 ELSE attempt_log END || $3::jsonb`;
+const listedWith = (attempts: string): string => `
+  CASE WHEN jsonb_array_length(attempt_log) >= ${attemptsListedMax}
+    THEN attempt_log - 0 ELSE attempt_log END || ${attempts}`;
 
 /**
  * Keeps the path of an attempt that failed, until one to it succeeds. It is written again once an
@@ -187,7 +230,7 @@ const retryStatement: PreparedStatement = {
   text: `
     WITH failed AS (
       UPDATE webhook_deliveries
-      SET attempt_log = ${listed}, next_attempt_at = now() + $4::float8 * interval '1 millisecond',
+      SET attempt_log = ${listedWith('$3::jsonb')}, next_attempt_at = now() + $4::float8 * interval '1 millisecond',
         place = NULL, place_until = NULL
       WHERE id = $1 AND fence = $2
       RETURNING id, tenant_id, ${pathColumn} AS path),
@@ -201,48 +244,78 @@ export async function recordVerdict(
   claimed: ClaimedDelivery,
   verdict: Verdict,
 ): Promise<boolean> {
-  const attempts = verdict.kind === 'given_up' ? [] : [verdict.attempt];
-  if (verdict.kind !== 'retry') return endDelivery(sql, claimed, verdict, attempts);
-  const values = [claimed.id, claimed.fence, JSON.stringify(attempts), verdict.afterMs];
-  const rows = await sql.query(retryStatement, values);
-  return rows.length > 0;
+  const { id, tenantId, fence } = claimed;
+  const attempts = JSON.stringify(verdict.kind === 'given_up' ? [] : [verdict.attempt]);
+  switch (verdict.kind) {
+    case 'delivered':
+      return (await deliveredOnes.ask(sql, { id, tenantId, fence, attempts })) ?? false;
+    case 'retry': {
+      const values = [id, fence, attempts, verdict.afterMs];
+      return (await sql.query(retryStatement, values)).length > 0;
+    }
+    default: {
+      const outcome = verdict.kind === 'given_up' ? verdict.reason : verdict.attempt.outcome;
+      return (await sql.query(failStatement, [id, fence, attempts, outcome])).length > 0;
+    }
+  }
 }
 
 /**
  * The row moves to the log. Another claim keeps it. A body is not kept where the data of a token in
  * it is gone.
  */
-const endStatement: PreparedStatement = {
-  name: 'end-delivery',
+const logEnded = (status: string, attempts: string, outcome: string): string => `
+  INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
+    callback_url, receiver, path, body, sights, attempt_log, outcome, created_at, ended_at)
+  SELECT tenant_id, id, run_id, reactor_id, webhook_id, '${status}', callback_url, receiver, path,
+    CASE WHEN NOT sights_are_gone(tenant_id, sights) THEN body END, sights,
+    ${listedWith(attempts)}, ${outcome}, created_at, now() FROM ended`;
+
+/** Waits for the row of its path, and so goes alone. */
+const failStatement: PreparedStatement = {
+  name: 'fail-delivery',
   text: `
     WITH ended AS (
       DELETE FROM webhook_deliveries WHERE id = $1 AND fence = $2
       RETURNING *),
-    logged AS (INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
-      callback_url, receiver, path, body, sights, attempt_log, outcome, created_at, ended_at)
-    SELECT tenant_id, id, run_id, reactor_id, webhook_id, $4, callback_url, receiver, path,
-      CASE WHEN NOT sights_are_gone(tenant_id, sights) THEN body END, sights,
-      ${listed}, $5, created_at, now() FROM ended),
+    logged AS (${logEnded('failed', '$3::jsonb', '$4')}),
     attempted AS (SELECT tenant_id, ${pathColumn} AS path FROM ended
       WHERE jsonb_array_length($3::jsonb) > 0),
-    failing AS (${keepFailingPath(`attempted WHERE $4 = 'failed'`)}),
-    healthy AS (DELETE FROM failing_webhook_paths known USING attempted
-      WHERE $4 = 'delivered' AND (known.tenant_id, known.path) = (attempted.tenant_id, attempted.path))
+    failing AS (${keepFailingPath('attempted')})
     SELECT id FROM ended`,
 };
 
-async function endDelivery(
-  sql: Sql,
-  { id, fence }: ClaimedDelivery,
-  verdict: Verdict,
-  attempts: readonly Attempt[],
-): Promise<boolean> {
-  const status = verdict.kind === 'delivered' ? 'delivered' : 'failed';
-  const outcome = verdict.kind === 'given_up' ? verdict.reason : verdict.attempt.outcome;
-  const values = [id, fence, JSON.stringify(attempts), status, outcome];
-  const rows = await sql.query(endStatement, values);
-  return rows.length > 0;
+interface DeliveredClaim extends OwnedClaim {
+  readonly attempts: string;
 }
+
+/** A path whose row is locked is failing or is mended at this moment: it stays what that makes it. */
+const deliveredStatement = lockable(
+  'end-delivered',
+  (locking) => `
+  WITH ${deliveriesHeld(locking)},
+  ended AS (
+    DELETE FROM webhook_deliveries USING mine WHERE webhook_deliveries.id = mine.id
+    RETURNING webhook_deliveries.*, ($3::jsonb[])[mine.nth] AS attempted, mine.nth),
+  logged AS (${logEnded('delivered', 'attempted', `'delivered'`)}),
+  mended AS MATERIALIZED (
+    SELECT known.tenant_id, known.path
+    FROM (SELECT DISTINCT tenant_id, ${pathColumn} AS path FROM ended) ended
+    JOIN failing_webhook_paths known USING (tenant_id, path)
+    FOR UPDATE OF known SKIP LOCKED),
+  healthy AS (DELETE FROM failing_webhook_paths known USING mended
+    WHERE (known.tenant_id, known.path) = (mended.tenant_id, mended.path))
+  SELECT nth::int FROM ended`,
+);
+
+const deliveredOnes = new SharedStatement<DeliveredClaim, true>({
+  bytesOf: () => claimBytes,
+  write: async (sql, claims, locking) => {
+    const values = [...claimsOf(claims), claims.map(({ attempts }) => attempts)];
+    const rows = await sql.query<Numbered>(deliveredStatement[locking], values);
+    return answersOf(claims, rows, () => true);
+  },
+});
 
 /** Gives back the place of a delivery that this process cannot send. */
 export async function givePlaceBack(

@@ -103,38 +103,51 @@ const argumentNameMax = 200;
 /** The largest number that a column for milliseconds takes: 24 days. */
 const millisecondsMax = 2_147_483_647;
 
+/** Parameters: rows as JSON, sealed lines, sealed reasons. `nth` is the number of a row, from 1. */
+export const insertionOfRuns = (
+  rows: string,
+  lines: string,
+  reasons: string,
+  where = '',
+): string => `
+  INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
+    outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
+    position, lines, reason, created_at, started_at, ended_at)
+  SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
+    argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines, reason,
+    to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
+    to_timestamp((started_ms + duration_ms) / 1000)
+  FROM ROWS FROM (
+    json_to_recordset(${rows}::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
+      application_id uuid, mode text, status text, outcome text, http_status smallint,
+      argument_names text[], token_ids text[], trace_id text, attempt integer,
+      queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
+      started_ms float8),
+    unnest(${lines}::bytea[]),
+    unnest(${reasons}::bytea[])
+  ) WITH ORDINALITY AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
+    http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
+    created_ms, started_ms, lines, reason, nth)
+  ${where}
+  ON CONFLICT DO NOTHING`;
+
 const insertStatement: PreparedStatement = {
   name: 'insert-ended-runs',
-  text: `
-    INSERT INTO ended_runs (tenant_id, id, kind, resource_id, application_id, mode, status,
-      outcome, http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms,
-      position, lines, reason, created_at, started_at, ended_at)
-    SELECT tenant_id, id, kind, resource_id, application_id, mode, status, outcome, http_status,
-      argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position, lines, reason,
-      to_timestamp(created_ms / 1000), to_timestamp(started_ms / 1000),
-      to_timestamp((started_ms + duration_ms) / 1000)
-    FROM ROWS FROM (
-      json_to_recordset($1::json) AS (tenant_id uuid, id uuid, kind text, resource_id uuid,
-        application_id uuid, mode text, status text, outcome text, http_status smallint,
-        argument_names text[], token_ids text[], trace_id text, attempt integer,
-        queued_ms integer, duration_ms integer, position jsonb, created_ms float8,
-        started_ms float8),
-      unnest($2::bytea[]),
-      unnest($3::bytea[])
-    ) AS run (tenant_id, id, kind, resource_id, application_id, mode, status, outcome,
-      http_status, argument_names, token_ids, trace_id, attempt, queued_ms, duration_ms, position,
-      created_ms, started_ms, lines, reason)
-    ON CONFLICT DO NOTHING`,
+  text: insertionOfRuns('$1', '$2', '$3'),
 };
 
 /** Stores runs in one statement. One that is stored already is left as it is. */
 export async function insertEndedRuns(sql: Sql, runs: readonly EndedRun[]): Promise<void> {
   const lines = runs.map(({ sealed }) => sealed.lines);
   const reasons = runs.map(({ sealed }) => sealed.reason);
-  await sql.query(insertStatement, [JSON.stringify(runs.map(rowOf)), lines, reasons]);
+  await sql.query(insertStatement, [JSON.stringify(runs.map(endedRunRow)), lines, reasons]);
 }
 
-function rowOf({ record, ...run }: EndedRun): Readonly<Record<string, unknown>> {
+/** All of a run but what is sealed. */
+export function endedRunRow({
+  record,
+  ...run
+}: Omit<EndedRun, 'sealed'>): Readonly<Record<string, unknown>> {
   return {
     tenant_id: run.tenantId,
     id: run.runId,

@@ -1,16 +1,37 @@
-import { timeOrderedId, type PreparedStatement, type Sql, type SqlPool } from '@glovebox/database';
+import {
+  SharedStatement,
+  timeOrderedId,
+  type PreparedStatement,
+  type Sql,
+} from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { Place, Sealer } from '@glovebox/seal';
 import type { Sight } from '@glovebox/vault';
-import { insertDelivery, sealDelivery, type NewDelivery } from './delivery-queue';
 import {
-  insertEndedRuns,
+  deliveryValues,
+  insertionOfDeliveries,
+  sealDelivery,
+  type NewDelivery,
+} from './delivery-queue';
+import {
+  endedRunRow,
+  insertionOfRuns,
   noTexts,
   recordWithoutCode,
   sealTexts,
   type RunLogEntry,
   type RunRecord,
 } from './ended-runs';
+import {
+  answersOf,
+  claimBytes,
+  claimsHeld,
+  claimsOf,
+  lockable,
+  type Claim,
+  type Numbered,
+  type OwnedClaim,
+} from './shared-claims';
 import { waitingRows } from './waiting-rows';
 
 /** As they were sent: an object, or a text whose expressions yield one. */
@@ -110,11 +131,11 @@ export interface OpenedRun
   readonly fence: number;
 }
 
-/** The columns that name a claim. */
-interface Claim {
-  readonly id: string;
-  readonly fence: string | number;
-}
+/**
+ * Part of every write of a claim. With `= 'running'` Postgres may walk the index of all running runs
+ * in place of looking up the id.
+ */
+const isRunning = `status <> 'pending'`;
 
 const claimStatement: PreparedStatement = {
   name: 'claim-runs',
@@ -140,11 +161,7 @@ export function claimRuns(sql: Sql, tenantId: string, atMost: number): Promise<C
  * Opens the sealed columns of a run. A run that does not open is released, and given up after
  * `faultsMax` faults. A missing key or store counts as no fault: it is not the fault of the run.
  */
-export async function openRun(
-  database: SqlPool,
-  sealer: Sealer,
-  run: ClaimedRun,
-): Promise<OpenedRun> {
+export async function openRun(database: Sql, sealer: Sealer, run: ClaimedRun): Promise<OpenedRun> {
   try {
     const [args, callbackUrl] = await Promise.all([
       sealer.open(runPlace(run.tenantId, run.id, 'arguments'), run.args),
@@ -185,7 +202,7 @@ export const faultsMax = 5;
 export async function renewRun(sql: Sql, run: Claim): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE reactor_runs SET lease_until = now() + $3 * interval '1 second'
-     WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
+     WHERE id = $1 AND fence = $2 AND ${isRunning} RETURNING id`,
     [run.id, run.fence, leaseSeconds],
   );
   return rows.length > 0;
@@ -200,22 +217,32 @@ export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): P
     `UPDATE reactor_runs
      SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3,
        due_at = now() + interval '1 second'
-     WHERE id = $1 AND fence = $2 AND status = 'running'`,
+     WHERE id = $1 AND fence = $2 AND ${isRunning}`,
     [run.id, run.fence, reason === 'fault' ? 1 : 0],
   );
 }
 
-const startStatement: PreparedStatement = {
-  name: 'mark-started',
-  text: `
-    UPDATE reactor_runs SET started_at = now()
-    WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
-};
+const runsHeld = claimsHeld('reactor_runs', isRunning);
+
+const startStatement = lockable(
+  'mark-started',
+  (locking) => `
+  WITH ${runsHeld(locking)}
+  UPDATE reactor_runs SET started_at = now() FROM mine WHERE reactor_runs.id = mine.id
+  RETURNING mine.nth::int`,
+);
+
+const starts = new SharedStatement<OwnedClaim, true>({
+  bytesOf: () => claimBytes,
+  write: async (sql, runs, locking) => {
+    const rows = await sql.query<Numbered>(startStatement[locking], claimsOf(runs));
+    return answersOf(runs, rows, () => true);
+  },
+});
 
 /** From here on the code may have had effects: the run is not started a second time. */
-export async function markStarted(sql: Sql, run: Claim): Promise<boolean> {
-  const rows = await sql.query(startStatement, [run.id, run.fence]);
-  return rows.length > 0;
+export async function markStarted(sql: Sql, run: OwnedClaim): Promise<boolean> {
+  return (await starts.ask(sql, run)) ?? false;
 }
 
 /** The answer of a run, with what it shows of tokens. */
@@ -226,11 +253,11 @@ export interface EndOfRun {
 }
 
 /**
- * Ends a run: its row moves to the log, and its webhook is due, in one transaction. False: another
+ * Ends a run: its row moves to the log, and its webhook is due, in one statement. False: another
  * worker has claimed the run meanwhile, and this end is dropped.
  */
 export async function finishRun(
-  database: SqlPool,
+  database: Sql,
   sealer: Sealer,
   run: OpenedRun,
   { body, record, sights }: EndOfRun,
@@ -248,13 +275,45 @@ type EndingRun = Pick<
 > &
   Claim;
 
-const endStatement: PreparedStatement = {
-  name: 'end-run',
-  text: `DELETE FROM reactor_runs WHERE id = $1 AND fence = $2 AND status = 'running' RETURNING id`,
-};
+interface Ending extends OwnedClaim {
+  readonly row: Readonly<Record<string, unknown>>;
+  readonly sealed: typeof noTexts;
+  readonly delivery: NewDelivery | undefined;
+}
+
+/** Ends runs whose claims still hold. $3 to $5 are the runs of the log, $6 to $8 their webhooks. */
+const endStatement = lockable(
+  'end-runs',
+  (locking) => `
+  WITH ${runsHeld(locking)},
+  ended AS (
+    DELETE FROM reactor_runs USING mine WHERE reactor_runs.id = mine.id RETURNING mine.nth),
+  logged AS (${insertionOfRuns('$3', '$4', '$5', 'WHERE nth IN (SELECT nth FROM ended)')}),
+  due AS (${insertionOfDeliveries('$6', '$7', '$8', 'WHERE nth IN (SELECT nth FROM ended)')})
+  SELECT nth::int FROM ended`,
+);
+
+const ends = new SharedStatement<Ending, true>({
+  bytesOf: ({ sealed, delivery }) =>
+    claimBytes +
+    (sealed.lines?.length ?? 0) +
+    (sealed.reason?.length ?? 0) +
+    (delivery ? delivery.body.length + delivery.callbackUrl.length : 0),
+  write: async (sql, endings, locking) => {
+    const deliveries = endings.map(({ delivery }) => delivery);
+    const rows = await sql.query<Numbered>(endStatement[locking], [
+      ...claimsOf(endings),
+      JSON.stringify(endings.map(({ row }) => row)),
+      endings.map(({ sealed }) => sealed.lines),
+      endings.map(({ sealed }) => sealed.reason),
+      ...deliveryValues(deliveries),
+    ]);
+    return answersOf(endings, rows, () => true);
+  },
+});
 
 async function endRun(
-  database: SqlPool,
+  sql: Sql,
   run: EndingRun,
   end: {
     readonly record: RunRecord;
@@ -263,14 +322,10 @@ async function endRun(
   },
 ): Promise<boolean> {
   const { record, sealed, delivery } = end;
-  return database.transaction(async (sql) => {
-    const ended = await sql.query(endStatement, [run.id, run.fence]);
-    if (ended.length === 0) return false;
-    const createdAt = run.createdAt.getTime();
-    await insertEndedRuns(sql, [{ ...entryOf(run, record), createdAt, sealed }]);
-    if (delivery) await insertDelivery(sql, delivery);
-    return true;
-  });
+  const { id, tenantId, fence } = run;
+  const entry = { ...entryOf(run, record), createdAt: run.createdAt.getTime() };
+  const row = endedRunRow(entry);
+  return (await ends.ask(sql, { id, tenantId, fence, row, sealed, delivery })) ?? false;
 }
 
 /** The time from the acceptance of a run to the start of its code. */
