@@ -364,6 +364,7 @@ export const unreachable: readonly {
         'deliver-webhook.retryAfterMaxMs',
       ],
       ...['worker.runsClaimedAtOnceMax', 'fair-queue.pauseMs', 'run-queue.faultsMax'],
+      ...['worker.deliveriesClaimedAtOnceMax', 'claim-delivery.candidatesMax'],
       ...['RUNS_KEPT_DAYS', 'DELIVERIES_KEPT_DAYS', 'AUDIT_KEPT_DAYS'],
       ...['CALLS_KEPT_DAYS', 'CALL_SUMMARY_KEPT_DAYS'],
       ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],

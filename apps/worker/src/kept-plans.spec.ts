@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectDatabase, dataKeyTable, type Database, type Sql } from '@glovebox/database';
 import {
+  claimDeliveries,
   claimDelivery,
   claimRuns,
   claimStepsMax,
@@ -76,15 +77,18 @@ async function wholeLife(sql: Sql): Promise<void> {
     await admin.query(`UPDATE webhook_deliveries SET next_attempt_at = 'epoch' WHERE id = $1`, [
       id,
     ]);
-    const delivery = await claimedDelivery(sql);
+    const delivery = await claimedDelivery(sql, kind);
     expect(await countAttempt(sql, delivery)).toBe(kind === 'retry' ? 1 : 2);
     const verdict = kind === 'retry' ? { kind, attempt, afterMs: 60_000 } : { kind, attempt };
     expect(await recordVerdict(sql, delivery, verdict)).toBe(true);
   }
 }
 
-async function claimedDelivery(sql: Sql): Promise<ClaimedDelivery> {
-  const delivery = await claimDelivery(sql, tenantId);
+async function claimedDelivery(sql: Sql, kind: 'retry' | 'delivered'): Promise<ClaimedDelivery> {
+  const [delivery] =
+    kind === 'retry'
+      ? [await claimDelivery(sql, tenantId)]
+      : await claimDeliveries(sql, tenantId, 20);
   if (typeof delivery !== 'object') throw new Error('no webhook is due');
   return delivery;
 }
@@ -139,7 +143,7 @@ it.each(['were never looked at', 'were known to be empty'])(
     await crowd();
     await wholeLife(explained);
     expect(new Set(read.keys())).toEqual(known);
-    const many = [...read].filter(([, rows]) => rows > claimStepsMax);
+    const many = [...read].filter(([, rows]) => rows > 3 * claimStepsMax);
     expect(many).toEqual([]);
   },
 );

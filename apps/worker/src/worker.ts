@@ -1,6 +1,6 @@
 import { waitingLines } from '@glovebox/reactors';
 import {
-  claimDelivery,
+  claimDeliveries,
   claimRuns,
   takeBackPlaces,
   takeBackSilentRuns,
@@ -55,6 +55,8 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
 
 /** Runs of a tenant that one claim takes. */
 const runsClaimedAtOnceMax = 10;
+/** Webhooks of a tenant that one claim takes. */
+const deliveriesClaimedAtOnceMax = 20;
 
 /** The runs that are due. The end of a run wakes its tenant in the queue of webhooks. */
 export function queueOfRuns(
@@ -80,14 +82,14 @@ export function queueOfDeliveries(ctx: WorkerContext): FairQueue<ClaimedDelivery
   const heldUp = new Set<string>();
   const queue = new FairQueue<ClaimedDelivery>({
     places: ctx.config.DELIVERY_CONCURRENCY,
-    claimedAtOnce: 1,
-    async claim(tenantId) {
+    claimedAtOnce: deliveriesClaimedAtOnceMax,
+    async claim(tenantId, atMost) {
       // A place that becomes free during the claim may come too late for it.
       heldUp.add(tenantId);
-      const claimed = await claimDelivery(ctx.database.shareOf(tenantId), tenantId);
+      const claimed = await claimDeliveries(ctx.database.shareOf(tenantId), tenantId, atMost);
       if (claimed === 'full') return [];
       heldUp.delete(tenantId);
-      return claimed ? [claimed] : [];
+      return claimed;
     },
     async work(claimed) {
       const { tenantId } = claimed;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Sql } from '@glovebox/database';
 import {
+  claimDeliveries,
   claimDelivery,
   claimStepsMax,
   receiverDeliveriesMax,
@@ -48,9 +50,9 @@ async function claimAll(tenantId: string, atOnce: number): Promise<ClaimedDelive
   const claimed: ClaimedDelivery[] = [];
   const one = async (): Promise<void> => {
     for (;;) {
-      const next = await claimOf(tenantId);
-      if (next === undefined || next === 'full') return;
-      claimed.push(next);
+      const next = await claimDeliveries(rows.database, tenantId, 7);
+      if (next === 'full' || next.length === 0) return;
+      claimed.push(...next);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
@@ -204,4 +206,73 @@ it('a path that works is found behind more paths of its host that fail than a cl
     found = await claimOf(tenantId);
   }
   expect(claims).toBeLessThan(100);
+});
+
+describe('a claim of several webhooks', () => {
+  it('takes them in one statement, each with a place, and at most so many', async () => {
+    const tenantId = randomUUID();
+    for (const receiver of ['a', 'b', 'c']) await wait(tenantId, receiver, 20);
+    let statements = 0;
+    const sql: Sql = {
+      query: (statement, values) => {
+        statements += 1;
+        return rows.database.query(statement, values);
+      },
+    };
+    expect(await claimDeliveries(sql, tenantId, 20)).toHaveLength(20);
+    expect(statements).toBe(1);
+    expect(await claimAll(tenantId, 1)).toHaveLength(3 * receiverDeliveriesMax - 20);
+    const held = await rows.database.query<{ fence: string }>(
+      'SELECT fence FROM webhook_deliveries WHERE place IS NOT NULL',
+    );
+    expect(held.map(({ fence }) => fence)).toEqual(Array.from({ length: 30 }, () => '1'));
+    expect(await claimDeliveries(sql, randomUUID(), 20)).toEqual([]);
+    expect(statements).toBe(2);
+  });
+
+  it('keeps the places of paths that work from retries and from paths that fail', async () => {
+    const tenantId = randomUUID();
+    await wait(tenantId, 'a', 8, { path: `'retried'`, attempts: 1, due: overdue });
+    await wait(tenantId, 'a', 8, { path: `'fails'`, due: overdue });
+    await rows.database.query(`INSERT INTO failing_webhook_paths VALUES ($1, 'fails', now())`, [
+      tenantId,
+    ]);
+    await wait(tenantId, 'a', 8, { path: `'works'` });
+    expect(await claimDeliveries(rows.database, tenantId, 20)).toHaveLength(receiverDeliveriesMax);
+    const paths = await rows.database.query(
+      `SELECT path, count(*)::int, bool_and(place > $1) AS "isHigh" FROM webhook_deliveries
+       WHERE place IS NOT NULL GROUP BY path ORDER BY path`,
+      [retryPlacesMax],
+    );
+    expect(paths).toEqual([
+      { path: 'fails', count: 5, isHigh: false },
+      { path: 'works', count: 5, isHigh: true },
+    ]);
+  });
+
+  it('takes one while another worker claims several of the tenant', async () => {
+    const tenantId = randomUUID();
+    await wait(tenantId, 'a', 5);
+    await rows.admin.transaction(async (other) => {
+      await other.query(`SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 47))`, [
+        tenantId,
+      ]);
+      expect(await claimDeliveries(rows.database, tenantId, 5)).toHaveLength(1);
+    });
+    expect(await claimDeliveries(rows.database, tenantId, 5)).toHaveLength(4);
+  });
+
+  it('never gives a place twice and waits for none in a ring, however many workers claim', async () => {
+    const tenantId = randomUUID();
+    for (const receiver of ['a', 'b', 'c', 'd']) await wait(tenantId, receiver, 40);
+    for (let round = 0; round < 4; round += 1) {
+      const taken = await claimAll(tenantId, 8);
+      expect(taken).toHaveLength(4 * receiverDeliveriesMax);
+      expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
+      await Promise.all(
+        taken.map((one) => recordVerdict(rows.database, one, { kind: 'delivered', attempt })),
+      );
+    }
+    expect(await claimAll(tenantId, 8)).toEqual([]);
+  });
 });

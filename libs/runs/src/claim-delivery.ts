@@ -64,6 +64,47 @@ export async function claimDelivery(
   }
 }
 
+/** Several at once cost one commit. */
+interface ClaimedTogether extends ClaimedDelivery {
+  readonly isAlone: boolean;
+  readonly isNoneDue: boolean;
+}
+
+/**
+ * Claims at most so many deliveries that are among the first due ones, by the rules of
+ * `claimDelivery`, or else one by a walk. Only one claim of a tenant takes several at a moment.
+ */
+export async function claimDeliveries(
+  sql: Sql,
+  tenantId: string,
+  atMost: number,
+): Promise<readonly ClaimedDelivery[] | 'full'> {
+  const several = await claimSeveral(sql, tenantId, atMost);
+  if (several) return several;
+  const one = await claimDelivery(sql, tenantId);
+  if (one === 'full') return one;
+  return one ? [one] : [];
+}
+
+/** Undefined: none could be claimed this way. */
+async function claimSeveral(
+  sql: Sql,
+  tenantId: string,
+  atMost: number,
+): Promise<readonly ClaimedDelivery[] | undefined> {
+  const values = [tenantId, claimMs, unsentPauseMaxMs, atMost];
+  try {
+    const rows = await sql.query<ClaimedTogether>(claimOfSeveral, values);
+    const claimed = rows.filter(({ id }) => id !== null);
+    const isNoneDue = rows[0]?.isAlone === true && rows[0].isNoneDue;
+    return claimed.length > 0 || isNoneDue ? claimed : undefined;
+  } catch (error) {
+    // Another worker took one of the places.
+    if (isPlaceTaken(error)) return undefined;
+    throw error;
+  }
+}
+
 const isPlaceTaken = (error: unknown): boolean =>
   error instanceof Error &&
   'constraint' in error &&
@@ -130,6 +171,17 @@ async function claim(
 }
 
 /** The row is due again after a while, in case this worker dies or cannot send it. */
+const updateOfGiven = `
+  UPDATE webhook_deliveries
+  SET fence = fence + 1, unsent_tries = unsent_tries + 1,
+    next_attempt_at = now() + interval '1 millisecond'
+      * least($2::float8 * 2 ^ least(unsent_tries, 20), $3),
+    place = given.place, place_until = now() + $2 * interval '1 millisecond'
+  FROM given WHERE webhook_deliveries.id = given.id
+  RETURNING webhook_deliveries.id, tenant_id AS "tenantId", webhook_id AS "webhookId",
+    callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
+    unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`;
+
 const claimOf = (due: string): string => `
   WITH due AS MATERIALIZED (${due}),
   given AS MATERIALIZED (
@@ -141,15 +193,7 @@ const claimOf = (due: string): string => `
             AND coalesce(held.receiver, held.tenant_id::text) = due.receiver
             AND held.place = nth)
       ORDER BY nth <= ${retryPlacesMax}, random() LIMIT 1) free)
-  UPDATE webhook_deliveries
-  SET fence = fence + 1, unsent_tries = unsent_tries + 1,
-    next_attempt_at = now() + interval '1 millisecond'
-      * least($2::float8 * 2 ^ least(unsent_tries, 20), $3),
-    place = given.place, place_until = now() + $2 * interval '1 millisecond'
-  FROM given WHERE webhook_deliveries.id = given.id
-  RETURNING webhook_deliveries.id, tenant_id AS "tenantId", webhook_id AS "webhookId",
-    callback_url AS "callbackUrl", ${receiverColumn} AS receiver, body,
-    unsent_tries AS "unsentTries", jsonb_array_length(attempt_log) > attempts AS "isReplay", fence`;
+  ${updateOfGiven}`;
 
 const claimedColumns = `${receiverColumn} AS receiver, ${pathColumn} AS path,
   attempts > 0 AS is_retry`;
@@ -170,6 +214,67 @@ const claimOfOldest: PreparedStatement = {
         OR NOT (oldest.is_retry OR ${isFailing('oldest.path')}))
       AND d.next_attempt_at = oldest.next_attempt_at
     ORDER BY oldest.is_retry, oldest.next_attempt_at LIMIT 1 FOR UPDATE OF d SKIP LOCKED`),
+};
+
+/** Rows that a claim of several gives places to. It compares each with the places of all. */
+const candidatesMax = 50;
+
+/**
+ * Two claims of several places would wait for each other where each has one that both want. So only
+ * one that has the tenant's lock takes any. A claim of one holds no place while it waits for another.
+ *
+ * First attempts to paths that work take high places first. Those for which none is left, and the
+ * others, take low ones in their order.
+ */
+const claimOfSeveral: PreparedStatement = {
+  name: 'claim-deliveries',
+  text: `
+  WITH alone AS MATERIALIZED (
+    SELECT pg_try_advisory_xact_lock(hashtextextended($1::uuid::text, 47)) AS is_alone),
+  oldest AS MATERIALIZED (
+    SELECT *, count(*) OVER () AS seen, is_retry OR ${isFailing('due.path')} AS is_low FROM (
+      SELECT id, next_attempt_at, ${claimedColumns} FROM webhook_deliveries
+      WHERE tenant_id = $1 AND ${isDue} ORDER BY next_attempt_at LIMIT ${claimStepsMax}) due),
+  candidates AS MATERIALIZED (
+    SELECT * FROM oldest
+    WHERE (NOT is_retry OR seen < ${claimStepsMax}) AND receiver <> ALL (${fullReceivers})
+      AND (NOT is_low OR receiver <> ALL (${withoutRetryPlaces}))
+    ORDER BY is_retry, next_attempt_at, id LIMIT ${candidatesMax}),
+  free AS MATERIALIZED (
+    SELECT receiver, nth AS place, nth <= ${retryPlacesMax} AS is_low,
+      row_number() OVER (PARTITION BY receiver, nth <= ${retryPlacesMax} ORDER BY random()) AS rank
+    FROM (SELECT DISTINCT receiver FROM candidates) receivers
+    CROSS JOIN generate_series(1, ${receiverDeliveriesMax}) nth
+    WHERE NOT EXISTS (
+      SELECT FROM webhook_deliveries held WHERE held.tenant_id = $1
+        AND coalesce(held.receiver, held.tenant_id::text) = receivers.receiver
+        AND held.place = nth)),
+  high AS MATERIALIZED (
+    SELECT ranked.*, free.place FROM (
+      SELECT *, row_number() OVER (
+        PARTITION BY receiver, is_low ORDER BY is_retry, next_attempt_at, id) AS rank
+      FROM candidates) ranked
+    LEFT JOIN free ON NOT ranked.is_low AND NOT free.is_low AND free.receiver = ranked.receiver
+      AND free.rank = ranked.rank),
+  placed AS MATERIALIZED (
+    SELECT id, next_attempt_at, is_retry, place FROM high WHERE place IS NOT NULL
+    UNION ALL
+    SELECT id, next_attempt_at, is_retry, free.place FROM (
+      SELECT id, next_attempt_at, is_retry, receiver,
+        row_number() OVER (PARTITION BY receiver ORDER BY is_retry, next_attempt_at, id) AS rank
+      FROM high WHERE place IS NULL) low
+    JOIN free ON free.is_low AND free.receiver = low.receiver AND free.rank = low.rank),
+  chosen AS MATERIALIZED (
+    SELECT * FROM placed ORDER BY is_retry, next_attempt_at, id
+    LIMIT (SELECT CASE WHEN is_alone THEN $4::int ELSE 0 END FROM alone)),
+  given AS MATERIALIZED (
+    SELECT taken.id, chosen.place FROM chosen CROSS JOIN LATERAL (
+      SELECT id FROM webhook_deliveries
+      WHERE id = chosen.id AND next_attempt_at = chosen.next_attempt_at
+      FOR UPDATE SKIP LOCKED) taken),
+  claimed AS (${updateOfGiven})
+  SELECT is_alone AS "isAlone", NOT EXISTS (SELECT FROM oldest) AS "isNoneDue", claimed.*
+  FROM alone LEFT JOIN claimed ON true`,
 };
 
 /** In the order of the index of paths: by that of times Postgres would walk what waits. */

@@ -1,4 +1,5 @@
 export {
+  claimDeliveries,
   claimDelivery,
   claimStepsMax,
   receiverDeliveriesMax,
