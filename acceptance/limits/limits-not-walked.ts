@@ -235,6 +235,7 @@ export const unreachable: readonly {
     reason: 'a time: a busy machine cannot tell its neighbours apart',
     limits: [
       ...['linger.lingerMs', 'upgrade.tunnelCheckMs', 'discard-rest.discardingMs'],
+      ...['half-closed.resetWithinMs', 'half-closed.standsMs'],
       ...['call-shares.turnWaitMs', 'MANAGEMENT_TIMEOUT_MS', 'rate-limit.tellingMs'],
       ...['body-room.largeBodyWaitMs', 'body-room.bodyIdleMs', 'body-room.bodyWholeMs'],
       ...['large-openings.largeOpeningWaitMs', 'large-openings.openingRestMaxMs'],

@@ -151,6 +151,47 @@ it('ServerResponse.assignSocket serves a socket that was handed over, for apps/g
   await waitFor(() => heard().endsWith('assigned'));
 });
 
+it('Server.httpAllowHalfOpen keeps our side open until the last answer has left, and Socket._httpMessage is the answer whose turn it is, for apps/gateway/src/connection/half-closed.ts', async () => {
+  const responses: ServerResponse[] = [];
+  const { server, caller, heard } = await send('', (_, res) => void responses.push(res));
+  const accepted = once(server, 'connection') as Promise<[Socket & { _httpMessage?: unknown }]>;
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const [socket] = await accepted;
+  caller.end(get + get);
+  await once(socket, 'end');
+  const [first, second] = responses as [ServerResponse, ServerResponse];
+  expect(socket._httpMessage).toBe(first);
+  first.end('first');
+  await waitFor(() => heard().endsWith('first'));
+  expect(socket._httpMessage).toBe(second);
+  second.end('second');
+  await once(caller, 'end');
+  expect(heard()).toMatch(/\r\n\r\nsecond$/);
+});
+
+it('ServerResponse._storeHeader gets the first line of an answer, for apps/gateway/src/connection/caller-response.ts', async () => {
+  const lines: string[] = [];
+  class Response extends ServerResponse {
+    protected _storeHeader(firstLine: string, headers?: unknown): void {
+      lines.push(firstLine);
+      const { _storeHeader } = ServerResponse.prototype as unknown as {
+        _storeHeader(...parts: unknown[]): void;
+      };
+      _storeHeader.call(this, firstLine, headers);
+    }
+  }
+  const { heard } = await send(
+    get,
+    (_, res) => res.writeHead(404, ['Content-Length', '4']).end('text'),
+    {
+      ServerResponse: Response,
+    },
+  );
+  await waitFor(() => heard().endsWith('text'));
+  expect(lines).toEqual(['HTTP/1.1 404 Not Found\r\n']);
+  expect(heard()).toMatch(/^HTTP\/1\.1 404 Not Found\r\nContent-Length: 4\r\n/);
+});
+
 it('net.Server.close leaves the connections of an HTTP server open, for libs/service-host/src/close-server.ts', async () => {
   const { server, caller, heard } = await send(get, (_, res) => res.end('answer'));
   await waitFor(() => heard().endsWith('answer'));

@@ -9,6 +9,7 @@ import { beginCall, partEnded } from './call/call-lifetime';
 import { maySpeak, refuseLate, refuseUnparsable } from './connection/caller-connection';
 import { CallerRequest } from './connection/caller-request';
 import { CallerResponse } from './connection/caller-response';
+import { answerHalfClosed } from './connection/half-closed';
 import { refuseAmbiguous } from './connection/intake';
 import { methodsOf, routeOf, type Route } from './connection/route';
 import { responseOn } from './connection/upgrade';
@@ -57,6 +58,7 @@ export function createGatewayServer(ctx: GatewayContext): Server {
     refuseLate(error, socket, refuse, requestTimeout);
   });
   lingerBehindAnswers(server);
+  answerHalfClosed(server);
   watchServer(server);
   return server;
 }

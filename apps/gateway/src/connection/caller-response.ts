@@ -1,4 +1,4 @@
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { Call } from '../observing/call';
 
 /** Work for a response that must hear when the caller leaves. */
@@ -7,8 +7,15 @@ export interface UnderWay {
 }
 
 type WriteRaw = (data: string | Buffer, encoding?: string | null, done?: unknown) => boolean;
+type StoreHeader = (firstLine: string, headers?: OutgoingHttpHeaders | readonly string[]) => void;
 
-const writeRaw = (ServerResponse.prototype as unknown as { _writeRaw: WriteRaw })._writeRaw;
+const { _writeRaw: writeRaw, _storeHeader: storeHeader } = ServerResponse.prototype as unknown as {
+  _writeRaw: WriteRaw;
+  _storeHeader: StoreHeader;
+};
+
+/** The beginning of every answer. */
+const version = 'HTTP/1.1 ';
 
 /**
  * A response that carries its state in fields. A WeakMap with an entry per call would keep the
@@ -22,6 +29,8 @@ export class CallerResponse<
   /** The end of the message, while Node puts it together. */
   private held: string | undefined = undefined;
   private afterHeld: unknown;
+  /** The bytes of the first line that were sent before the head. */
+  private begunBytes = 0;
 
   /**
    * Ends with a text of one byte per character, and writes everything left in one write. Node makes
@@ -35,12 +44,22 @@ export class CallerResponse<
     if (held !== '') writeRaw.call(this, held, 'latin1', afterHeld);
   }
 
+  /** Sends the next byte that all answers begin with. False: there is none to send early. */
+  beginLine(): boolean {
+    if (this.headersSent || this.begunBytes === version.length) return false;
+    this.socket?.write(version.charAt(this.begunBytes));
+    this.begunBytes += 1;
+    return this.begunBytes < version.length;
+  }
+
+  /** A caller whose answer has begun early has sent its body. */
+  override writeContinue(done?: () => void): void {
+    if (this.begunBytes === 0) super.writeContinue(done);
+  }
+
   /** Ends an answer that has no end. Without chunks, the end of the connection would be its end. */
   breakOff(): void {
-    const { req, socket } = this;
-    // Node cannot reset a socket that is being shut down, and would never close it then.
-    const isShutDown = socket?.writableEnded === true && socket.writableLength === 0;
-    if (req.httpVersion === '1.0' && !isShutDown) socket?.resetAndDestroy();
+    if (this.req.httpVersion === '1.0') this.socket?.resetAndDestroy();
     this.destroy();
   }
 
@@ -53,5 +72,13 @@ export class CallerResponse<
     this.held += typeof data === 'string' ? data : data.toString('latin1');
     this.afterHeld = done;
     return true;
+  }
+
+  /** Overrides Node's own method that makes the head. */
+  protected _storeHeader(
+    firstLine: string,
+    headers?: OutgoingHttpHeaders | readonly string[],
+  ): void {
+    storeHeader.call(this, firstLine.slice(this.begunBytes), headers);
   }
 }
