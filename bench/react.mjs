@@ -18,7 +18,8 @@ const bench = {
     'connections or over the IPC of Node: no key, no definitions, no isolation, no log. The code adds two ' +
     'numbers. All processes of target and peer are on core 0: gateway, runner and sandboxes, worker; front and ' +
     'function. Load, receiver of webhooks, Postgres and Redis are on core 1. Processor time is that of all these ' +
-    'processes together. `log not written` makes all records of runs and stores none. Median [min..max] of the ' +
+    'processes together. The queues of P13 do nothing: pg-boss and graphile-worker on the same Postgres, under ' +
+    'Node 24, BullMQ on the same Redis; pg-boss fetches and completes fifty jobs at a time. `log not written` makes all records of runs and stores none. Median [min..max] of the ' +
     'rounds. Rows without a bound are for information.',
 };
 
