@@ -370,11 +370,6 @@ export const unreachable: readonly {
       ...['CALLS_KEPT_DAYS', 'CALL_SUMMARY_KEPT_DAYS'],
       ...['delivery-queue.attemptsListedMax', 'housekeeping.deletedRowsMax'],
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
-      ...[
-        'shared-statement.callsMax',
-        'shared-statement.bytesMax',
-        'shared-statement.statementsMax',
-      ],
     ],
   },
 ];
