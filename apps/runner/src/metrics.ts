@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from '@glovebox/service-host';
+import { Counter, Gauge, TalliedHistogram, type Registry } from '@glovebox/service-host';
 import type { SandboxPool } from './pool/pool';
 
 export interface RunnerMetrics {
@@ -7,19 +7,26 @@ export interface RunnerMetrics {
 
 export function createMetrics(registry: Registry, pool: SandboxPool, level: number): RunnerMetrics {
   const registers = [registry];
-  const runs = new Counter({
+  const ended = new Map<string, Map<string, number>>();
+  new Counter({
     name: 'glovebox_runs_total',
     help: 'Runs by runtime and outcome',
     labelNames: ['runtime', 'outcome'],
     registers,
+    collect() {
+      this.reset();
+      for (const [runtime, counts] of ended) {
+        for (const [outcome, count] of counts) this.inc({ runtime, outcome }, count);
+      }
+    },
   });
-  const duration = new Histogram({
+  const shape = {
     name: 'glovebox_run_seconds',
     help: 'Time of a run, waiting for a process included',
-    labelNames: ['runtime'],
+    labelNames: ['runtime'] as const,
     buckets: [0.0005, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 210],
-    registers,
-  });
+  };
+  const duration = new TalliedHistogram(shape, registry);
   new Gauge({
     name: 'glovebox_sandbox_level',
     help: 'Isolation that was found to hold: 3 namespaces, 2 Landlock and seccomp, 0 none',
@@ -66,8 +73,9 @@ export function createMetrics(registry: Registry, pool: SandboxPool, level: numb
   });
   return {
     observeRun(runtime, outcome, durationMs) {
-      runs.inc({ runtime, outcome });
-      duration.observe({ runtime }, durationMs / 1000);
+      const counts = ended.get(runtime) ?? new Map<string, number>();
+      ended.set(runtime, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
+      duration.tallyOf(runtime).add(durationMs / 1000);
     },
   };
 }

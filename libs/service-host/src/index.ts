@@ -13,6 +13,7 @@ export {
   text,
   type Setting,
 } from './config';
+export { deadlines, type Limited } from './deadlines';
 export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
@@ -20,6 +21,7 @@ export { startOpsServer, type Readiness } from './ops-server';
 export { readiness, readinessWithinMs, upOrDown } from './readiness';
 export { Secret } from './secret';
 export { runService, stopService, type Service } from './service';
+export { TalliedHistogram } from './tallied-histogram';
 export {
   answerSettings,
   destinationSettings,

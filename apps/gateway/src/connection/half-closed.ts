@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { deadlines, type Limited } from '@glovebox/service-host';
 import { isUpgrade } from './caller-request';
 import type { CallerResponse } from './caller-response';
-import { deadlines, type Limited } from './deadlines';
 
 /** A caller that has left answers a write with a reset, which takes less time than this. */
 const resetWithinMs = 500;

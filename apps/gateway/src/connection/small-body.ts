@@ -1,8 +1,8 @@
 import { Problem } from '@glovebox/problems';
+import { deadlines, type Limited } from '@glovebox/service-host';
 import type { Reading } from '@glovebox/wire';
 import type { CallerRequest } from './caller-request';
 import type { CallerResponse, UnderWay } from './caller-response';
-import { deadlines, type Limited } from './deadlines';
 
 /** A body of at most this declared size is read as it leaves Node's parser. */
 const smallBodyBytes = 128 * 1024;

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { Connection, type ConnectionOwner } from '@glovebox/http1';
 import { EgressUnreachable } from '@glovebox/egress';
 import { Problem, type Failure, type FailurePhase } from '@glovebox/problems';
+import { deadlines, type Limited } from '@glovebox/service-host';
 import type { Release } from '@glovebox/shares';
-import { deadlines, type Limited } from '../connection/deadlines';
 
 /** A call that waits for a connection. */
 export interface ConnectionWaiter {

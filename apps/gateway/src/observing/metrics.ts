@@ -1,7 +1,6 @@
 import type { DefinitionFollower } from '@glovebox/definitions';
-import { Counter, Gauge, type Registry } from '@glovebox/service-host';
+import { Counter, Gauge, TalliedHistogram, type Registry } from '@glovebox/service-host';
 import type { Call, Ending } from './call';
-import { TalliedHistogram } from './tallied-histogram';
 
 export interface GatewayMetrics {
   begun(): void;

@@ -9,13 +9,13 @@ import {
   type Connection,
 } from '@glovebox/http1';
 import { Problem, toProblem, type Failure, type FailurePhase } from '@glovebox/problems';
+import { deadlines, type Limited } from '@glovebox/service-host';
 import type { ServiceHeaders } from '@glovebox/wire';
 import { callerHasLeft } from '../call/call-shares';
 import type { ProxyDecision } from '../call/caller';
 import { recordProblem } from '../call/failures';
 import { withOriginHeaders } from '../call/pages';
 import type { CallerResponse, UnderWay } from '../connection/caller-response';
-import { deadlines, type Limited } from '../connection/deadlines';
 import {
   answeredHeaders,
   answeredTrailers,

@@ -22,6 +22,8 @@ interface RunningPool {
 const restLimitMs = 800;
 /** A process is frozen only after this pause, for runs that follow each other closely. */
 const freezeAfterMs = 10;
+/** A timer may be this much early. */
+const timerEarlyMs = 1;
 /** A frozen process is measured after this, when its threads have stopped. */
 const settleMs = 10;
 /** In a row of short runs the memory is measured this often. */
@@ -63,9 +65,18 @@ export class BetweenRuns {
     process.become('idle');
     process.idleSince = performance.now();
     this.pool.offer(process);
-    if (process.state === 'idle') {
-      process.freezing = setTimeout(() => void this.freeze(process), freezeAfterMs);
-    }
+    if (process.state === 'idle') this.freezeLater(process, freezeAfterMs);
+  }
+
+  /** Runs that follow each other closely share a timer. Each of them only moves its end. */
+  private freezeLater(process: PooledProcess, delayMs: number): void {
+    process.freezing ??= setTimeout(() => {
+      process.freezing = undefined;
+      if (process.state !== 'idle') return;
+      const leftMs = process.idleSince + freezeAfterMs - performance.now();
+      if (leftMs > timerEarlyMs) this.freezeLater(process, leftMs);
+      else void this.freeze(process);
+    }, delayMs);
   }
 
   /** Ends the processes that nobody has used for long. */
@@ -90,9 +101,11 @@ export class BetweenRuns {
   }
 
   private measureLater(process: PooledProcess): void {
-    if (process.state === 'idle') {
-      process.freezing = setTimeout(() => this.measureFrozen(process), settleMs);
-    }
+    const { changes } = process;
+    const look = (): void => {
+      if (process.changes === changes) this.measureFrozen(process);
+    };
+    if (process.state === 'idle') setTimeout(look, settleMs).unref();
   }
 
   /** From now on a frozen process counts with the memory that it has. */

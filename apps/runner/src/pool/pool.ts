@@ -1,4 +1,4 @@
-import type { RunOrder, Runtime, UnreadOutcome } from '@glovebox/sandbox';
+import type { Cancellation, RunOrder, Runtime, UnreadOutcome } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import type { Release, Shares } from '@glovebox/shares';
 import type { SandboxProcess } from '../process/sandbox-process';
@@ -32,7 +32,7 @@ interface PoolRun {
   /** Called only when a process has to load the code. */
   readonly fetchCode: () => Promise<Buffer>;
   readonly hooks: RunHooks;
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
 }
 
 type RunTraits = Pick<WaitingRun, 'urgency' | 'group'> & Partial<Pick<WaitingRun, 'promise'>>;
@@ -127,10 +127,14 @@ export class SandboxPool {
     const askedAt = performance.now();
     this.stock.noteOrder(order.runtime, askedAt);
     try {
-      const grant = await this.obtain(order, signal, askedAt);
+      const obtained = this.obtain(order, signal, askedAt);
+      const grant = obtained instanceof Promise ? await obtained : obtained;
       if (grant === undefined) return signal.aborted ? cancelled : { kind: 'no_capacity' };
       const queuedMs = Math.round(performance.now() - askedAt);
-      return { ...(await this.use(grant, run)), queuedMs };
+      const outcome = await this.use(grant, run);
+      // Hot path: nearly every outcome has a value.
+      if ('value' in outcome) return { kind: outcome.kind, value: outcome.value, queuedMs };
+      return { ...outcome, queuedMs };
     } finally {
       keptOrder();
     }
@@ -149,7 +153,7 @@ export class SandboxPool {
     const { order, fetchCode, hooks, signal } = run;
     const { sandbox } = process;
     const cancel = (): void => sandbox.kill('cancelled');
-    signal.addEventListener('abort', cancel, { once: true });
+    signal.addEventListener('abort', cancel);
     let outcome: UnreadOutcome = cancelled;
     process.runs += 1;
     try {
@@ -193,7 +197,7 @@ export class SandboxPool {
   /** Undefined: there is no capacity, or nobody waits for the run any more. */
   private obtain(
     order: RunOrder,
-    signal: AbortSignal,
+    signal: Cancellation,
     since: number,
   ): Grant | Promise<Grant | undefined> {
     const group = this.groups.groupFor(order);
@@ -224,7 +228,7 @@ export class SandboxPool {
         this.groups.forgetIfEmpty(group);
         return settle(undefined);
       }
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal.addEventListener('abort', giveUp);
       this.serveGroup(group);
       this.growLater(group);
     });
@@ -431,11 +435,11 @@ function promisedRun(process: PooledProcess): WaitingRun | undefined {
 }
 
 /** Rejects at the abort, however long the work takes. */
-function unlessAborted<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+function unlessAborted<Result>(work: () => Promise<Result>, signal: Cancellation): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
+    const abort = (): void => reject(new Error('cancelled'));
     if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort);
     work().then(resolve, reject);
   });
 }

@@ -32,7 +32,7 @@ export class PooledProcess {
   measuredAt = 0;
   /** It was asked after its run, and should have answered by now. */
   isSilent = false;
-  /** The next step to the frozen state. */
+  /** Looks whether it has been idle long enough to be frozen. */
   freezing: NodeJS.Timeout | undefined;
 
   constructor(readonly group: ProcessGroup) {
@@ -67,7 +67,6 @@ export class PooledProcess {
     }
     this.current = next;
     this.changes += 1;
-    clearTimeout(this.freezing);
   }
 }
 

@@ -21,7 +21,7 @@ import {
   type RunOrder,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
-import { ActiveRun, type RunHooks } from '../run/active-run';
+import { ActiveRun, type RunHooks, type Server } from '../run/active-run';
 import type { Bundles } from './bundles';
 import { CallRefused, refusalOf, type CallAnswer } from '../run/call-refused';
 import { EgressConnections, type WayOut } from '../run/egress-connections';
@@ -57,7 +57,10 @@ export class SandboxProcess {
   private readonly costs: SandboxCosts;
   private active: ActiveRun | undefined;
   private readonly liveness = new Liveness((id) => this.send('PING', { id }));
+  /** This process as all of its runs see it. */
+  private readonly server: Server;
   private lastRun = 0;
+  private onFinished: ((outcome: UnreadOutcome) => void) | undefined;
   private onReady: (() => void) | undefined;
   private deathReason: string | undefined;
 
@@ -101,6 +104,16 @@ export class SandboxProcess {
       },
       signal: (signal) => this.inner.signal(signal),
     });
+    this.server = {
+      modules: options.modules,
+      send: (type, head, value) => this.send(type, head, value),
+      answer: (call, answer, sent) => this.answer(call, answer, sent),
+      pause: () => this.costs.pause('calls'),
+      resume: () => this.costs.resume('calls'),
+      kill: (reason) => this.kill(reason),
+      hearOut: () => this.hearOut(),
+      finished: (outcome) => this.finished(outcome),
+    };
     this.exited = new Promise((resolve) => {
       const gone = (reason: string): void => {
         this.bury(reason, options.memory);
@@ -139,29 +152,23 @@ export class SandboxProcess {
   execute(order: RunOrder, code: Buffer | undefined, hooks: RunHooks): Promise<UnreadOutcome> {
     if (this.isDead)
       return Promise.resolve({ kind: 'died', reason: this.deathReason ?? 'unknown' });
-    return new Promise((finished) => {
+    return new Promise((resolve) => {
+      this.onFinished = resolve;
       this.lastRun += 1;
       this.liveness.runBegins();
-      this.active = new ActiveRun(this.lastRun, order, hooks, {
-        modules: this.options.modules,
-        send: (type, head, value) => this.send(type, head, value),
-        answer: (call, answer, sent) => this.answer(call, answer, sent),
-        pause: () => this.costs.pause('calls'),
-        resume: () => this.costs.resume('calls'),
-        kill: (reason) => this.kill(reason),
-        hearOut: () => this.hearOut(),
-        finished: (outcome) => {
-          this.active = undefined;
-          this.liveness.runEnds(this.lastRun);
-          // No connection outlives the run that opened it.
-          this.egress.closeAll(outcome.kind === 'timed_out' ? 'stopped' : 'ended');
-          this.costs.startAnew();
-          finished(outcome);
-        },
-      });
+      this.active = new ActiveRun(this.lastRun, order, hooks, this.server);
       if (code === undefined) this.active.invoke();
       else this.active.load(code);
     });
+  }
+
+  private finished(outcome: UnreadOutcome): void {
+    this.active = undefined;
+    this.liveness.runEnds(this.lastRun);
+    // No connection outlives the run that opened it.
+    this.egress.closeAll(outcome.kind === 'timed_out' ? 'stopped' : 'ended');
+    this.costs.startAnew();
+    this.onFinished?.(outcome);
   }
 
   /** That of the process inside. */

@@ -11,6 +11,7 @@ import {
   type RunOrder,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
+import { deadlines, type Limited } from '@glovebox/service-host';
 import { refusalOf, type CallAnswer } from './call-refused';
 
 /** The side of a run that gave it to this runner. */
@@ -20,7 +21,7 @@ export interface RunHooks {
 }
 
 /** The process that serves the run. */
-interface Server {
+export interface Server {
   /** The modules that code may require besides those of Node. */
   readonly modules: JsonObject;
   send(type: JsonFrameType, head: JsonObject, value: Buffer): void;
@@ -36,8 +37,9 @@ interface Server {
 }
 
 /** One run and its process, which is untrusted: each frame has to be one that this run may send. */
-export class ActiveRun {
-  private readonly timer: NodeJS.Timeout;
+export class ActiveRun implements Limited {
+  place = -1;
+  dueAt = 0;
   private readonly calls = new OpenCalls();
   /** A call above the limit of open calls. The channel is not read until there is room for it. */
   private heldCall: (() => void) | undefined;
@@ -52,14 +54,16 @@ export class ActiveRun {
     private readonly hooks: RunHooks,
     private readonly server: Server,
   ) {
-    this.timer = setTimeout(() => {
-      server.hearOut();
-      // What the kernel holds is read before this.
-      setImmediate(() => {
-        this.settle({ kind: 'timed_out' });
-        server.kill('timed out');
-      });
-    }, order.timeoutMs);
+    deadlines.set(this, order.timeoutMs);
+  }
+
+  expire(): void {
+    this.server.hearOut();
+    // What the kernel holds is read before this.
+    setImmediate(() => {
+      this.settle({ kind: 'timed_out' });
+      this.server.kill('timed out');
+    });
   }
 
   load(code: Buffer): void {
@@ -76,7 +80,7 @@ export class ActiveRun {
   settle(outcome: UnreadOutcome): void {
     if (this.isOver) return;
     this.isOver = true;
-    clearTimeout(this.timer);
+    deadlines.clear(this);
     this.server.finished(outcome);
   }
 

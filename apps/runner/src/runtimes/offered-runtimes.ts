@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { RunOrder, Runtime, RuntimeRefusal } from '@glovebox/sandbox';
+import type { Cancellation, RunOrder, Runtime, RuntimeRefusal } from '@glovebox/sandbox';
 import type { Logger } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import type { RunnerConfig } from '../config';
@@ -52,7 +52,7 @@ export class OfferedRuntimes {
   /** Resolves when code can run on the runtime, or to the reason why it cannot. */
   async obtain(
     { runtime, tenantId, input }: Pick<RunOrder, 'runtime' | 'tenantId' | 'input'>,
-    signal: AbortSignal,
+    signal: Cancellation,
   ): Promise<RuntimeRefusal | undefined> {
     const { runtimeFetcher, offeredRuntimes } = this.parts.config;
     if (this.isInstalled(runtime)) return undefined;
@@ -165,7 +165,7 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-function waitFor({ waiting }: Fetch, signal: AbortSignal): Promise<RuntimeRefusal | undefined> {
+function waitFor({ waiting }: Fetch, signal: Cancellation): Promise<RuntimeRefusal | undefined> {
   return new Promise((resolve) => {
     const settle = (refusal: RuntimeRefusal | undefined): void => {
       clearTimeout(timer);
@@ -176,7 +176,7 @@ function waitFor({ waiting }: Fetch, signal: AbortSignal): Promise<RuntimeRefusa
     const leave = (): void => settle('fetching');
     const timer = setTimeout(leave, fetchWaitMs);
     if (signal.aborted) return leave();
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
     waiting.add(settle);
   });
 }

@@ -9,6 +9,7 @@ import {
   positiveOf,
   protocolVersion,
   valueBytesMax,
+  type Cancellation,
   type Frame,
   type JsonFrameType,
   type JsonObject,
@@ -18,10 +19,11 @@ import {
 import { describeError } from '@glovebox/service-host';
 import { CallRefused, type CallAnswer } from '../run/call-refused';
 import type { RunnerContext } from '../context';
+import { RunCancellation } from './run-cancellation';
 
 interface OpenRun {
   readonly tenantId: string;
-  readonly abort: AbortController;
+  readonly cancellation: RunCancellation;
 }
 
 interface PendingCall {
@@ -95,7 +97,7 @@ export class ClientConnection {
           parseRunOrder(objectOf(head['order'], 'order'), value),
         );
       case 'CANCEL':
-        this.runs.get(positiveOf(head, 'run'))?.abort.abort();
+        this.runs.get(positiveOf(head, 'run'))?.cancellation.cancel();
         return;
       case 'RPCRES':
         return this.onAnswer(positiveOf(head, 'id'), { ok: head['ok'] === true, value });
@@ -127,17 +129,27 @@ export class ClientConnection {
     if (this.isDraining || this.lanes.isFull(tenantId)) {
       return this.send(tenantId, 'RESULT', { run, kind: 'no_capacity' });
     }
-    const abort = new AbortController();
-    this.runs.set(run, { tenantId, abort });
-    void this.execute(run, order, abort.signal)
-      .catch((error: unknown): UnreadOutcome => {
-        this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
-        return { kind: 'died', reason: 'the runner failed' };
-      })
-      .then((outcome) => this.finish(run, tenantId, outcome));
+    const cancellation = new RunCancellation();
+    this.runs.set(run, { tenantId, cancellation });
+    void this.carryOut(run, order, cancellation);
   }
 
-  private async execute(run: number, order: RunOrder, signal: AbortSignal): Promise<UnreadOutcome> {
+  private async carryOut(run: number, order: RunOrder, signal: Cancellation): Promise<void> {
+    let outcome: UnreadOutcome;
+    try {
+      outcome = await this.execute(run, order, signal);
+    } catch (error) {
+      this.ctx.logger.error({ error: describeError(error) }, 'a run failed in the runner');
+      outcome = { kind: 'died', reason: 'the runner failed' };
+    }
+    this.finish(run, order.tenantId, outcome);
+  }
+
+  private async execute(
+    run: number,
+    order: RunOrder,
+    signal: Cancellation,
+  ): Promise<UnreadOutcome> {
     const startedAt = performance.now();
     const { runtimes } = this.ctx;
     if (!runtimes.isInstalled(order.runtime)) {
@@ -164,8 +176,10 @@ export class ClientConnection {
       this.calls.delete(id);
       call.reject(new CallRefused('RUN_OVER', 'The run is over'));
     }
-    const value = 'value' in outcome ? outcome.value : undefined;
-    this.send(lane, 'RESULT', { run, ...outcome, value: undefined }, value);
+    if ('value' in outcome) {
+      const { kind, queuedMs, value } = outcome;
+      this.send(lane, 'RESULT', { run, kind, queuedMs }, value);
+    } else this.send(lane, 'RESULT', { run, ...outcome });
     if (this.runs.size === 0) this.onDrained?.();
   }
 
@@ -201,7 +215,7 @@ export class ClientConnection {
   /** Ends the runs of a client that is gone: nobody waits for them. */
   private abandon(): void {
     clearTimeout(this.helloTimer);
-    for (const { abort } of this.runs.values()) abort.abort();
+    for (const { cancellation } of this.runs.values()) cancellation.cancel();
     for (const call of this.calls.values()) call.reject(new Error('the client is gone'));
     this.calls.clear();
   }

@@ -1,4 +1,4 @@
-import type { Histogram, Registry } from '@glovebox/service-host';
+import type { Histogram, Registry } from './metrics';
 
 interface Shape<Label extends string> {
   readonly name: string;

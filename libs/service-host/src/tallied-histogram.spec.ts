@@ -1,4 +1,4 @@
-import { createRegistry, Histogram } from '@glovebox/service-host';
+import { createRegistry, Histogram } from './metrics';
 import { TalliedHistogram } from './tallied-histogram';
 
 describe('a tallied histogram', () => {

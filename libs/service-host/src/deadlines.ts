@@ -10,7 +10,7 @@ export interface Limited {
 const lookEveryMs = 20;
 
 /**
- * Time limits of calls and connections. A plain list is checked every 20 ms instead of one Node
+ * Time limits of calls, connections and runs. A plain list is checked every 20 ms instead of one Node
  * timer per limit: to begin, change or end a limit is to write a number.
  */
 class Deadlines {
