@@ -14,7 +14,7 @@ export const heldBack = {
   P11: 'buffers of Node and of the kernel: what lives in V8 is 6 KiB',
   P12: 'scavenges: all of a young generation of 16 MiB survives while definitions are loaded',
   P13: 'Postgres takes 1.3 ms of processor time for a run and 0.4 for its webhook, the worker 1.1 and 0.3; a job of pg-boss is a fiftieth of two statements',
-  P15: 'three processes take 0.3, 0.2 and 0.1 ms of processor time for a call, and the profile of each is flat; the peer takes 0.14 in all',
+  P15: 'three processes take 0.17, 0.07 and 0.1 ms of processor time for a call, and the profile of each is flat; the peer takes 0.07 in all',
   P16: 'likely the statement that reads the tokens and records their use, for each call',
   P17: 'likely that one tenant has two statements under way, the peer sixteen; of 100 tokens AES-GCM and JSON are most',
   P18: "the profile is flat; with code, a fifth of the gateway's time are writes to the runner's socket",
