@@ -11,7 +11,14 @@ export {
 } from './filters/json-path';
 export { Budget, Tally } from './bounds/limits';
 export { Opaque } from './filters/opaque';
-export { atOnce, inSlices, nextSlice, pauses, type Work } from './bounds/time-slices';
+export {
+  atOnce,
+  inSlices,
+  nextSlice,
+  nowOrInSlices,
+  pauses,
+  type Work,
+} from './bounds/time-slices';
 export type { Template } from './expand/template';
 export { headerTemplate, pathTemplate, queryTemplate } from './expand/text-templates';
 export { refuseUnfilled, refuseUnfilledStream } from './scan/unfilled-expressions';

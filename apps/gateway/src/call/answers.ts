@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toProblem } from '@glovebox/problems';
 import { PacedAnswer, traceHeader } from '@glovebox/wire';
 import { endConnection } from '../connection/caller-connection';
+import type { CallerResponse } from '../connection/caller-response';
 import { destinationStatusHeader } from '../connection/forwarded-headers';
 import { hasBody } from '../connection/intake';
 import type { GatewayContext } from '../context';
@@ -51,7 +52,7 @@ const smallAnswerBytesMax = 64 * 1024;
  */
 export async function sendDone(
   ctx: Pick<GatewayContext, 'config'>,
-  res: ServerResponse,
+  res: CallerResponse,
   room: Room,
   { status, text }: { readonly status: number; readonly text: string | Buffer },
   headers: Readonly<Record<string, string>>,
@@ -70,10 +71,10 @@ export async function sendDone(
 /** Ends an answer in one piece. A caller that reads too slowly loses its connection. */
 export async function endAsRead(
   { config }: Pick<GatewayContext, 'config'>,
-  res: ServerResponse,
+  res: CallerResponse,
   body: Buffer,
 ): Promise<void> {
-  if (body.length <= smallAnswerBytesMax) return void res.end(body);
+  if (body.length <= smallAnswerBytesMax) return res.endAtOnce(body);
   const pace = { idleMs: config.ANSWER_IDLE_MS, wholeMs: config.ANSWER_WHOLE_MS };
   const answer = new PacedAnswer(res, pace);
   try {

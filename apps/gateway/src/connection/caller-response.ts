@@ -14,6 +14,9 @@ const { _writeRaw: writeRaw, _storeHeader: storeHeader } = ServerResponse.protot
   _storeHeader: StoreHeader;
 };
 
+/** A smaller body goes out as one text with its head. */
+const writtenAtOnceBytes = 16 * 1024;
+
 /** The beginning of every answer. */
 const version = 'HTTP/1.1 ';
 
@@ -32,13 +35,11 @@ export class CallerResponse<
   /** The bytes of the first line that were sent before the head. */
   private begunBytes = 0;
 
-  /**
-   * Ends with a text of one byte per character, and writes everything left in one write. Node makes
-   * several.
-   */
-  endAtOnce(text: string): void {
+  /** Ends with these bytes. Small ones leave in one write with all that is left. Node makes several. */
+  endAtOnce(bytes: Buffer): void {
+    if (bytes.length > writtenAtOnceBytes) return void this.end(bytes);
     this.held = '';
-    this.end(text, 'latin1');
+    this.end(bytes.toString('latin1'), 'latin1');
     const { held, afterHeld } = this;
     this.held = undefined;
     if (held !== '') writeRaw.call(this, held, 'latin1', afterHeld);

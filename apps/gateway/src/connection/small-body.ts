@@ -34,6 +34,12 @@ export function readSmallBody(
   });
 }
 
+/** Most small bodies come in one part. */
+export function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only ? only : Buffer.concat(parts);
+}
+
 class SmallBody implements Limited, UnderWay {
   place = -1;
   dueAt = 0;

@@ -24,7 +24,7 @@ import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { contextOfType, hasBody, mediaType } from '../connection/intake';
 import { RequestBody, type OpenedBody, type OutgoingBody } from '../connection/request-body';
-import { isSmallBody, readSmallBody } from '../connection/small-body';
+import { isSmallBody, joined, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import { noteTokens, type Call } from '../observing/call';
 
@@ -229,8 +229,7 @@ function textOf(
   { parts, isWhole }: ReadBody,
   kind: BodyKind | undefined,
 ): BodyText {
-  const [only] = parts;
-  const bytes = parts.length === 1 && only ? only : Buffer.concat(parts);
+  const bytes = joined(parts);
   const context = kind === 'other' ? undefined : kind;
   return { bytes, isWhole, context: mediaType(req) === '' ? contextIn(bytes) : context };
 }

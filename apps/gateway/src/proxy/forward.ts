@@ -379,9 +379,6 @@ class Exchange implements ConnectionWaiter, AnswerReceiver, Limited, UnderWay {
   }
 }
 
-/** A smaller body goes out as one text with its head. */
-const writtenAtOnceBytes = 16 * 1024;
-
 /** Passes the answer to the caller as it comes. */
 class AnswerToCaller implements AnswerTaker {
   /** Sent with the end of the answer, and with the head if it is the only part. */
@@ -420,9 +417,8 @@ class AnswerToCaller implements AnswerTaker {
     if (trailers.length > 0 && steps.length === 0) {
       res.addTrailers(answeredTrailers(trailers, ours));
     }
-    if (!this.#last) res.end();
-    else if (this.#last.length > writtenAtOnceBytes) res.end(this.#last);
-    else res.endAtOnce(this.#last.toString('latin1'));
+    if (this.#last) res.endAtOnce(this.#last);
+    else res.end();
   }
 }
 

@@ -19,6 +19,7 @@ import { forward } from './forward';
 import { takeProxyKey } from './proxy-key';
 import { collect } from './transforms/collect';
 import { bodyFormatOf, readWhole } from './transforms/content';
+import type { Transforming } from './transforms/run-transform';
 import { readsAnswer, sendMade, transformAnswer } from './transforms/transform-answer';
 import {
   changesRequest,
@@ -59,7 +60,7 @@ export async function handleProxy(
   const received = { req, res, decision, call, room, head };
   const prepared = goesAsItIs(received) ? passedThrough(req, head) : await prepare(ctx, received);
   const outgoing = changesRequest(proxy)
-    ? await transformRequest(ctx, { ...received, opened: prepared.opened }, req, prepared)
+    ? await transformRequest(ctx, transformingOf(received, prepared), req, prepared)
     : prepared;
   if ('answer' in outgoing) return sendMade(ctx, outgoing.answer, received);
   if (Buffer.isBuffer(outgoing.body)) {
@@ -90,9 +91,14 @@ export async function handleProxy(
   }
   const answer = await collect(destination, request, { res, ours: ctx.headers, call, room });
   if (!answer) return;
-  const transforming = { ...received, opened: prepared.opened };
+  const transforming = transformingOf(received, prepared);
   await sendMade(ctx, await transformAnswer(ctx, transforming, answer), received);
 }
+
+const transformingOf = (
+  { res, call, room, decision }: ReceivedRequest,
+  { opened }: Prepared,
+): Transforming => ({ res, call, room, decision, opened });
 
 /** False where the preflight is the destination's to answer, or is none. */
 function answersPreflight(
@@ -198,12 +204,8 @@ async function prepare(
 }
 
 /** Reads a body that a transform takes apart, before anything is made of it. */
-async function readForTransform(
-  req: CallerRequest,
-  res: CallerResponse,
-  room: Room,
-): Promise<Buffer> {
+function readForTransform(req: CallerRequest, res: CallerResponse, room: Room): Promise<Buffer> {
   bodyFormatOf(req.rawHeaders);
   admitBody(req, res);
-  return readWhole(req, room);
+  return readWhole(req, res, room);
 }

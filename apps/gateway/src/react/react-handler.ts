@@ -32,7 +32,7 @@ import { CallerLeft } from '../connection/caller-left';
 import type { CallerRequest } from '../connection/caller-request';
 import type { CallerResponse } from '../connection/caller-response';
 import { admitBody, hasBody } from '../connection/intake';
-import { isSmallBody, readSmallBody } from '../connection/small-body';
+import { isSmallBody, joined, readSmallBody } from '../connection/small-body';
 import type { GatewayContext } from '../context';
 import { noteTokens, type Call } from '../observing/call';
 import { acceptanceOf, insertOnce, markedIn, runOnce, type Work } from './run-once';
@@ -240,8 +240,7 @@ async function readCounted(
     return readBody(req, invocationBytesMax, room, count);
   }
   // It is counted when it is parsed.
-  const parts = await readSmallBody(req, res, room);
-  return (parts.length === 1 && parts[0]) || Buffer.concat(parts);
+  return joined(await readSmallBody(req, res, room));
 }
 
 const isAsyncTimeout = (ms: number): boolean => ms >= asyncTimeoutMinMs && ms <= asyncTimeoutMaxMs;

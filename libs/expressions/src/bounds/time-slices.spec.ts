@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodyTemplate } from '../expand/expand-stream';
 import { valueTemplate } from '../expand/value-template';
 import { Budget, Tally } from './limits';
-import { atOnce, inSlices, nextSlice, pauses, type Work } from './time-slices';
+import { atOnce, inSlices, nextSlice, nowOrInSlices, pauses, type Work } from './time-slices';
 
 /** Counts how often the process has looked at its sockets during the work. */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {
@@ -71,6 +71,15 @@ describe('long work', () => {
     }
     await expect(inSlices(failing(), takeTurn)).rejects.toThrow('broken');
     expect(turns).toEqual({ taken: 2, ended: 2 });
+  });
+
+  it('that turns out to be short is done before the call returns, or throws there', () => {
+    expect(nowOrInSlices(busy(0))).toBe(0);
+    expect(nowOrInSlices(busy(50))).toBeInstanceOf(Promise);
+    function* failing(): Work<never> {
+      throw new Error('broken');
+    }
+    expect(() => nowOrInSlices(failing())).toThrow('broken');
   });
 
   it('waits behind all earlier waiters', async () => {

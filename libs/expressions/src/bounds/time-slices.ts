@@ -19,16 +19,32 @@ export function atOnce<Result>(work: Work<Result>): Result {
 
 /** Does the work in slices, between which other calls are served. Long work holds a turn. */
 export async function inSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn): Promise<Result> {
-  let until = performance.now() + freeMs;
-  let endTurn: (() => void) | undefined;
+  return nowOrInSlices(work, takeTurn);
+}
+
+/** Does short work before it returns, and makes no promise for it. Goes on with the rest in slices. */
+export function nowOrInSlices<Result>(
+  work: Work<Result>,
+  takeTurn?: TakeTurn,
+): Result | Promise<Result> {
+  const until = performance.now() + freeMs;
+  do {
+    const step = work.next();
+    if (step.done) return step.value;
+  } while (performance.now() < until);
+  return goOnInSlices(work, takeTurn);
+}
+
+async function goOnInSlices<Result>(work: Work<Result>, takeTurn?: TakeTurn): Promise<Result> {
+  const endTurn = await takeTurn?.();
   try {
     for (;;) {
-      const step = work.next();
-      if (step.done) return step.value;
-      if (performance.now() < until) continue;
-      endTurn ??= await takeTurn?.();
       await nextSlice();
-      until = performance.now() + sliceMs;
+      const until = performance.now() + sliceMs;
+      do {
+        const step = work.next();
+        if (step.done) return step.value;
+      } while (performance.now() < until);
     }
   } finally {
     endTurn?.();

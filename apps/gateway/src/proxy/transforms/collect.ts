@@ -49,6 +49,8 @@ class AnswerInMemory implements AnswerTaker {
   #status = 0;
   #headers: readonly string[] = [];
   readonly #collected: Collected;
+  /** A body that came in one part, as most do. */
+  #only: Buffer | undefined;
 
   constructor(private readonly collecting: Collecting) {
     this.#collected = new Collected(transformedBytesMax, collecting.room.keep);
@@ -68,16 +70,20 @@ class AnswerInMemory implements AnswerTaker {
 
   headAlone(): void {}
 
-  part(chunk: Buffer): boolean {
+  part(chunk: Buffer, isLast: boolean): boolean {
     if (this.#collected.length + chunk.length > transformedBytesMax) {
       throw this.#fault(tooLarge());
     }
-    this.#collected.add(chunk);
+    if (isLast && this.#collected.length === 0) {
+      this.collecting.room.keep(chunk.length);
+      this.#only = chunk;
+    } else this.#collected.add(chunk);
     return true;
   }
 
   end(): void {
-    this.whole = { status: this.#status, headers: this.#headers, body: this.#collected.bytes };
+    const body = this.#only ?? this.#collected.bytes;
+    this.whole = { status: this.#status, headers: this.#headers, body };
   }
 
   #fault(problem: Problem): unknown {

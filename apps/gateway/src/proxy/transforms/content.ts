@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import {
   createBrotliDecompress,
@@ -13,8 +12,11 @@ import type { BodyContext } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { Collected, readBody } from '@glovebox/wire';
 import type { Room } from '../../call/call-shares';
+import type { CallerRequest } from '../../connection/caller-request';
+import type { CallerResponse } from '../../connection/caller-response';
 import { withoutNames } from '../../connection/forwarded-headers';
 import { contextOfType, withoutParameters } from '../../connection/intake';
+import { isSmallBody, joined, readSmallBody } from '../../connection/small-body';
 
 /** The size of a body under a transform, on its way in and out, compressed or not. */
 export const transformedBytesMax = 10 * 1024 * 1024;
@@ -42,7 +44,8 @@ export function bodyFormatOf(headers: readonly string[]): BodyFormat {
 export function valueOf(headers: readonly string[], name: string): string | undefined {
   let found: string | undefined;
   for (let at = 0; at + 1 < headers.length; at += 2) {
-    if (headers[at]?.toLowerCase() !== name) continue;
+    const other = headers[at] ?? '';
+    if (other.length !== name.length || other.toLowerCase() !== name) continue;
     found = found === undefined ? headers[at + 1] : `${found}, ${headers[at + 1]}`;
   }
   return found;
@@ -74,18 +77,28 @@ export function withoutDigests(headers: readonly string[], received: readonly st
 }
 
 /** Reads the caller's body, or throws 408 or 413. */
-export function readWhole(req: IncomingMessage, { idleMs, keep }: Room): Promise<Buffer> {
-  return readBody(req, transformedBytesMax, { idleMs, wholeMs: transformedWithinMs, keep });
+export async function readWhole(
+  req: CallerRequest,
+  res: CallerResponse,
+  { idleMs, keep }: Room,
+): Promise<Buffer> {
+  const reading = { idleMs, wholeMs: transformedWithinMs, keep };
+  if (!isSmallBody(req, transformedBytesMax)) return readBody(req, transformedBytesMax, reading);
+  return joined(await readSmallBody(req, res, reading));
 }
 
-export async function textOfBody(
+/** The text of a body, at once where nothing is to be unpacked. */
+export function textOfBody(
   bytes: Buffer,
   { encoding }: BodyFormat,
   keep: (bytes: number) => void,
-): Promise<string> {
-  const unpacked = await unpack(bytes, encoding, keep);
-  if (!isUtf8(unpacked)) throw unreadable('The body is not valid UTF-8.');
-  return unpacked.toString('utf8');
+): string | Promise<string> {
+  return encoding === 'identity' ? textOf(bytes) : unpack(bytes, encoding, keep).then(textOf);
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw unreadable('The body is not valid UTF-8.');
+  return bytes.toString('utf8');
 }
 
 type Unpacker = Gunzip | BrotliDecompress;

@@ -72,6 +72,17 @@ describe('exact JSON', () => {
     expect(Object.keys(number)).toEqual([]);
   });
 
+  it('writes nothing where a step has removed the whole document', () => {
+    expect(write(undefined)).toBe('');
+  });
+
+  it('writes the same whether a document is small or large', () => {
+    const part = '{"a":10.00,"__proto__":[1.50,[],{}],"b":"10.00","c":{"d":null}}';
+    const large = `[${Array(1_000).fill(part).join(',')}]`;
+    expect(write(read(part))).toBe(part);
+    expect(write(read(large))).toBe(large);
+  });
+
   it('reads and writes 10 MiB', () => {
     const text = `["${'a'.repeat(10 * 1024 * 1024 - 100)}",1.0]`;
     expect(write(read(text)) === text).toBe(true);

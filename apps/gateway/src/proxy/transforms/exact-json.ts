@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { Opaque, type Work } from '@glovebox/expressions';
+import { randomUUID } from 'node:crypto';
+import { isContainer, Opaque, type Container, type Work } from '@glovebox/expressions';
 import { Problem } from '@glovebox/problems';
 import { decodeUtf8, exactNumber, parseStrictJson } from '@glovebox/wire';
 
@@ -29,7 +29,7 @@ class ExactNumber extends Opaque {
 }
 
 /** A prefix that nobody can guess for a string of a message. */
-const newMark = (): string => randomBytes(12).toString('base64url');
+const newMark = (): string => randomUUID();
 
 /**
  * The value of a body. `writeExactJson` writes its untouched parts as they were. Member names are
@@ -38,74 +38,116 @@ const newMark = (): string => randomBytes(12).toString('base64url');
  */
 export function* readExactJson(body: Buffer | string): Work<unknown> {
   const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : yield* decodeUtf8(body);
-  const mark = newMark();
-  let isMarked = false;
-  const standIn = (literal: string): string => {
-    isMarked = true;
-    return `"${mark}${literal}"`;
-  };
+  let mark: string | undefined;
+  const standIn = (literal: string): string => `"${(mark ??= newMark())}${literal}"`;
   const value = yield* parseStrictJson(text, { free: 'all', standIn });
-  yield;
-  return isMarked ? yield* unmarked(value, mark, { left: valuesAtOnce }) : value;
+  return mark === undefined ? value : yield* unmarked(value, mark);
 }
 
 /** Values between two points where other calls may be served. */
 const valuesAtOnce = 2_000;
+/** Characters of texts that are written without a pause. */
+const charactersAtOnce = 64 * 1024;
 
-interface Count {
-  left: number;
-}
+type Members = Record<string, unknown>;
 
-function isTurnOver(count: Count): boolean {
-  count.left -= 1;
-  if (count.left > 0) return false;
-  count.left = valuesAtOnce;
-  return true;
-}
-
-/** Works in place. The body is no deeper than bodies may be. */
-function* unmarked(value: unknown, mark: string, count: Count): Work<unknown> {
-  if (typeof value === 'string') {
-    return value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value;
+/** Works in place. Assigning to an existing member also works for one called `__proto__`. */
+function* unmarked(value: unknown, mark: string): Work<unknown> {
+  yield;
+  const holder = [value];
+  const waiting: Container[] = [holder];
+  let visits = 0;
+  for (let parent = waiting.pop() as Members; parent; parent = waiting.pop() as Members) {
+    for (const key of Object.keys(parent)) {
+      const member = parent[key];
+      if (typeof member !== 'string') {
+        if (isContainer(member)) waiting.push(member);
+      } else if (member.startsWith(mark)) {
+        parent[key] = new ExactNumber(member.slice(mark.length));
+      }
+      visits += 1;
+      if (visits % valuesAtOnce === 0) yield;
+    }
   }
-  if (typeof value !== 'object' || value === null) return value;
-  const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
-    if (isTurnOver(count)) yield;
-    const member = members[name];
-    const isLeaf = typeof member !== 'object' && typeof member !== 'string';
-    // Assigning to an existing member also works for one called `__proto__`.
-    if (!isLeaf) members[name] = yield* unmarked(member, mark, count);
-  }
-  return value;
+  return holder[0];
 }
 
-/** Writes what JSON.stringify does, except for numbers, and a part at a time. */
+/** Writes what JSON.stringify does, except for numbers. Uses the document up. */
 export function* writeExactJson(value: unknown): Work<string> {
+  // A step has removed the whole document.
+  if (value === undefined) return '';
+  const holder = [value];
+  const numbers: PlacedNumber[] = [];
+  const left = { values: valuesAtOnce, characters: charactersAtOnce };
+  if (isSmall(holder, left, numbers)) return writtenAtOnce(holder, numbers);
+  if (!isContainer(value)) return writtenLeaf(value);
   const pieces: string[] = [];
-  yield* write(value, pieces, { left: valuesAtOnce });
+  yield* write(value, pieces, left);
   return pieces.join('');
 }
 
-function* write(value: unknown, pieces: string[], count: Count): Work<void> {
-  if (isTurnOver(count)) yield;
-  if (value instanceof ExactNumber) pieces.push(value.literal);
-  else if (typeof value !== 'object' || value === null) pieces.push(JSON.stringify(value));
-  else if (Array.isArray(value)) {
-    let before = '[';
-    for (const item of value as unknown[]) {
-      pieces.push(before);
-      before = ',';
-      yield* write(item, pieces, count);
-    }
-    pieces.push(value.length === 0 ? '[]' : ']');
-  } else {
-    let before = '{';
-    for (const [name, member] of Object.entries(value)) {
-      pieces.push(before, JSON.stringify(name), ':');
-      before = ',';
-      yield* write(member, pieces, count);
-    }
-    pieces.push(before === '{' ? '{}' : '}');
+interface Left {
+  values: number;
+  characters: number;
+}
+
+interface PlacedNumber {
+  readonly parent: Members;
+  readonly key: string;
+  readonly literal: string;
+}
+
+/** True for a document that can be written without a pause. Finds its numbers. */
+function isSmall(parent: Container, left: Left, numbers: PlacedNumber[]): boolean {
+  const members = parent as Members;
+  for (const key of Object.keys(parent)) {
+    const member = members[key];
+    left.values -= 1;
+    left.characters -= key.length;
+    if (typeof member === 'string') left.characters -= member.length;
+    if (left.values < 0 || left.characters < 0) return false;
+    if (member instanceof ExactNumber) {
+      numbers.push({ parent: members, key, literal: member.literal });
+    } else if (isContainer(member) && !isSmall(member, left, numbers)) return false;
   }
+  return true;
+}
+
+/** A string stands in for each number while JSON.stringify works. */
+function writtenAtOnce(holder: readonly unknown[], numbers: readonly PlacedNumber[]): string {
+  if (numbers.length === 0) return JSON.stringify(holder[0]);
+  const mark = newMark();
+  for (const { parent, key, literal } of numbers) parent[key] = `${mark}${literal}`;
+  return JSON.stringify(holder[0]).replace(new RegExp(`"${mark}([^"]*)"`, 'g'), '$1');
+}
+
+const writtenLeaf = (value: unknown): string =>
+  value instanceof ExactNumber ? value.literal : JSON.stringify(value);
+
+function isTurnOver(left: Left): boolean {
+  left.values -= 1;
+  if (left.values > 0) return false;
+  left.values = valuesAtOnce;
+  return true;
+}
+
+/** Writes a list or an object a part at a time. */
+function* write(value: Container, pieces: string[], left: Left): Work<void> {
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const nth of isList ? (value as unknown[]) : Object.entries(value)) {
+    pieces.push(before);
+    before = ',';
+    if (isTurnOver(left)) yield;
+    let member = nth;
+    if (!isList) {
+      const [name, named] = nth as [string, unknown];
+      pieces.push(JSON.stringify(name), ':');
+      member = named;
+    }
+    if (isContainer(member)) yield* write(member, pieces, left);
+    else pieces.push(writtenLeaf(member));
+  }
+  if (before !== ',') pieces.push(before);
+  pieces.push(isList ? ']' : '}');
 }

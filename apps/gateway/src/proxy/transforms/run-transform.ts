@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { Principal } from '@glovebox/access';
 import type { TransformDefinition } from '@glovebox/definitions';
 import { timeOrderedId } from '@glovebox/database';
@@ -14,6 +13,8 @@ import {
 } from '@glovebox/reactors';
 import type { Room } from '../../call/call-shares';
 import type { InvokedProxy, ProxyDecision } from '../../call/caller';
+import { CallerLeft } from '../../connection/caller-left';
+import type { CallerResponse } from '../../connection/caller-response';
 import type { GatewayContext } from '../../context';
 import type { Call } from '../../observing/call';
 import { transformedBytesMax } from './content';
@@ -22,7 +23,7 @@ import { requireMessage, sendableOf, type MadeAnswer, type Sendable } from './se
 
 /** One call of a proxy whose messages go through code or steps. */
 export interface Transforming {
-  readonly res: ServerResponse;
+  readonly res: CallerResponse;
   readonly call: Call;
   readonly room: Room;
   readonly decision: ProxyDecision;
@@ -48,10 +49,7 @@ export async function runTransform(
 ): Promise<Transformed> {
   const { res, call, decision } = transforming;
   const { proxy, caller } = decision.decided;
-  const callerLeft = new AbortController();
-  const leave = (): void => callerLeft.abort();
-  if (res.destroyed) leave();
-  res.once('close', leave);
+  const signal = new CallerLeft(res);
   const { tenantId } = proxy;
   const runId = timeOrderedId();
   if (side === 'request') call.requestRunId = runId;
@@ -60,7 +58,7 @@ export async function runTransform(
     tenantId,
     logger: ctx.logger,
     urgency: 'sync',
-    signal: callerLeft.signal,
+    signal,
     argumentNames: () => Object.keys(args),
     record: ctx.runLog.recorder(
       {
@@ -75,13 +73,11 @@ export async function runTransform(
     ),
   });
   const work = (): Promise<Transformed> =>
-    transformed(ctx, transforming, { side, transform, args, recording, signal: callerLeft.signal });
+    transformed(ctx, transforming, { side, transform, args, recording, signal });
   try {
     return await recording.execute(work, (made) => (made.isAnswer ? made.status : 200));
   } catch (thrown) {
     throw failedInCode(thrown, `${side} transform`, ctx.config.REACTOR_SYNC_TIMEOUT_MS);
-  } finally {
-    res.off('close', leave);
   }
 }
 
@@ -90,7 +86,7 @@ interface TransformRun {
   readonly transform: TransformDefinition;
   readonly args: Readonly<Record<string, unknown>>;
   readonly recording: RunRecording;
-  readonly signal: AbortSignal;
+  readonly signal: CallerLeft;
 }
 
 async function transformed(

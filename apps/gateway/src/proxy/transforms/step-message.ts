@@ -1,6 +1,6 @@
 import { requirePermission, type Principal } from '@glovebox/access';
 import type { TransformStep } from '@glovebox/definitions';
-import { Budget, inSlices } from '@glovebox/expressions';
+import { Budget, nowOrInSlices } from '@glovebox/expressions';
 import { applicationGone, Problem } from '@glovebox/problems';
 import type { GatewayContext } from '../../context';
 import type { TokenRequest } from './token-placeholders';
@@ -11,7 +11,7 @@ import { applySteps, needsBody } from './steps';
 import { failedInSteps, type Side } from './transform-failure';
 
 /** A request or an answer. The body is as it came, or already changed. */
-interface SteppedMessage<Body> {
+export interface SteppedMessage<Body> {
   /** Name, value, name, value… */
   readonly headers: string[];
   readonly query: string;
@@ -55,7 +55,11 @@ async function stepped<Body>(
   const document = needsBody(steps) ? await documentOf(message, transforming) : undefined;
   const { headers, query, body } = await applySteps(
     steps,
-    { ...message, body: putBack ? putBack(document) : document },
+    {
+      headers: message.headers,
+      query: message.query,
+      body: putBack ? putBack(document) : document,
+    },
     {
       side,
       serviceHeaders: ctx.headers,
@@ -64,7 +68,7 @@ async function stepped<Body>(
     },
   );
   if (document === undefined) return { headers, query, body: message.body };
-  const text = await inSlices(writeExactJson(body), room.takeTurn);
+  const text = await nowOrInSlices(writeExactJson(body), room.takeTurn);
   const changed = withoutDigests(withoutFraming(headers), message.headers);
   return { headers: changed, query, body: Buffer.from(text) };
 }
@@ -81,7 +85,7 @@ async function documentOf(
   }
   const text = await textOfBody(body, format, room.keep);
   room.keep(text.length * documentCopies);
-  return inSlices(readExactJson(text), room.takeTurn);
+  return nowOrInSlices(readExactJson(text), room.takeTurn);
 }
 
 /** Copies of the body: parsed, and written anew. */

@@ -1,5 +1,5 @@
 import { isRequired, type TransformStep } from '@glovebox/definitions';
-import { Budget, inSlices, type JsonPath, type Work } from '@glovebox/expressions';
+import { Budget, nowOrInSlices, type JsonPath, type Work } from '@glovebox/expressions';
 import { jsonValuesMax, type ServiceHeaders } from '@glovebox/wire';
 import {
   fillTokensIn,
@@ -78,7 +78,7 @@ export async function applySteps(
     }
     return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
   };
-  const places = await inSlices(work(), message.budget.takeTurn);
+  const places = await nowOrInSlices(work(), message.budget.takeTurn);
   if (places.length > 0) await fillTokensIn(places, (requests) => tools.tokenize(requests));
   return { headers: message.headers, query: message.query, body: message.holder[0] };
 }
