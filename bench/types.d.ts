@@ -103,14 +103,23 @@ export interface TlsUpstream {
   readonly caFile: string;
 }
 
-/** One more gateway of the running product. */
-export interface BenchGateway {
-  readonly url: string;
+/** One more process of the running product, with the probe where it is asked. */
+interface BenchProcess {
   readonly opsUrl: string;
   readonly pid: number;
   ask(question: 'memory'): Promise<{ readonly liveBytes: number }>;
   ask(question: 'pause'): Promise<{ readonly longestMs: number }>;
+  ask(question: 'allocated'): Promise<{ readonly bytes: number }>;
   end(): Promise<void>;
+}
+
+export interface BenchGateway extends BenchProcess {
+  readonly url: string;
+}
+
+export interface BenchRunner extends BenchProcess {
+  /** A value of RUNNER_URLS. */
+  readonly url: string;
 }
 
 export type Runtime = 'node16' | 'node20';

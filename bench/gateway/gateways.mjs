@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/lib/ports.mjs';
 import { untilAnswers } from '../lib/programs.mjs';
@@ -14,34 +15,58 @@ const beside = (name) => fileURLToPath(new URL(name, import.meta.url));
  * and its pauses.
  *
  * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
- * @param {{
- *   env?: Readonly<Record<string, string>>,
- *   preload?: string,
- *   flag?: Flag,
- *   probe?: boolean,
- *   output?: string,
- * }} options
+ * @param {StartOptions & { env?: Readonly<Record<string, string>> }} options
  * @returns {Promise<import('../types.js').BenchGateway>}
  */
-export async function startGateway({ dev, children }, options = {}) {
-  const { env = {}, preload, flag, probe = false, output = '/dev/null' } = options;
-  const [command = '', ...own] = partsOf(dev.pids.gateway, 'cmdline');
+export async function startGateway(setting, { env = {}, ...options } = {}) {
+  const port = await freePort();
+  const started = await startOneMore(setting, 'gateway', { ...env, PORT: `${port}` }, options);
+  return { ...started, url: `http://127.0.0.1:${port}` };
+}
+
+/**
+ * Starts one more runner of the running product, with a folder of its own and with the probe.
+ *
+ * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
+ * @param {string} folder
+ * @returns {Promise<import('../types.js').BenchRunner>}
+ */
+export async function startRunner(setting, folder) {
+  const url = `unix:${join(folder, 'runner.sock')}`;
+  const env = { RUNNER_LISTEN: url, RUNNER_WORK_DIR: folder };
+  return { ...(await startOneMore(setting, 'runner', env, { probe: true })), url };
+}
+
+/**
+ * @typedef {{ preload?: string, flag?: Flag, probe?: boolean, output?: string }} StartOptions
+ *
+ * @param {Pick<import('../types.js').Setting, 'dev' | 'children'>} setting
+ * @param {'gateway' | 'runner'} name
+ * @param {Readonly<Record<string, string>>} env
+ * @param {StartOptions} options
+ */
+async function startOneMore({ dev, children }, name, env, options) {
+  const { preload, flag, probe = false, output = '/dev/null' } = options;
+  const first = dev.pids[name];
+  const [command = '', ...own] = partsOf(first, 'cmdline');
   const args = flag ? withFlag(own, flag) : own;
-  const ports = { PORT: await freePort(), OPS_PORT: await freePort() };
-  const loaded = [...(preload ? [preload] : []), ...(probe ? ['probe.cjs'] : [])].map(beside);
+  const opsPort = await freePort();
+  const loaded = [...(preload ? [preload] : []), ...(probe ? ['../lib/probe.cjs'] : [])].map(
+    beside,
+  );
   const flags = [...(probe ? ['--expose-gc'] : []), ...loaded.flatMap((file) => ['-r', file])];
   const log = openSync(output, 'w');
   const child = children.start(command, [...flags, ...args], {
-    env: { ...environmentOf(dev.pids.gateway), ...env, ...asText(ports) },
+    env: { ...environmentOf(first), ...env, OPS_PORT: `${opsPort}` },
     stdio: probe ? ['ignore', log, 'inherit', 'ipc'] : ['ignore', log, 'inherit'],
   });
   closeSync(log);
-  const opsUrl = `http://127.0.0.1:${ports.OPS_PORT}`;
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
   await untilAnswers(child, `${opsUrl}/health/ready`, { ok: true });
   return {
-    url: `http://127.0.0.1:${ports.PORT}`,
     opsUrl,
     pid: child.pid ?? 0,
+    /** @param {string} question */
     ask: (question) => ask(child, question),
     end: () => children.end(child),
   };
@@ -98,6 +123,3 @@ const environmentOf = (pid) =>
       return [line.slice(0, at), line.slice(at + 1)];
     }),
   );
-
-/** @param {Readonly<Record<string, number>>} env */
-const asText = (env) => Object.fromEntries(Object.entries(env).map(([k, v]) => [k, String(v)]));

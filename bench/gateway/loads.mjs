@@ -13,7 +13,7 @@ const agent = 'http-proxy + agent';
 /**
  * Unless stated otherwise, GETs of /small over 64 connections.
  *
- * @type {Readonly<Record<string, { connections?: number, path?: string, body?: string }>>}
+ * @type {Readonly<Record<string, { connections?: number, path?: string, body?: string, isBusy?: boolean }>>}
  */
 const loads = {
   'GET small': {},
@@ -22,6 +22,7 @@ const loads = {
   'GET small, four connections': { connections: 4 },
   'POST 1 KB': { body: '1k' },
   'POST 100 KB': { body: '100k' },
+  'POST 100 KB, busy core': { body: '100k', isBusy: true },
   '1 MB down': { path: '/1m' },
   'POST, tokens: 1': { body: '1-tokens' },
   'POST, tokens: 10': { body: '10-tokens' },
@@ -47,6 +48,7 @@ const pairs = [
   ['P3', 'POST 1 KB', 'gateway', 'nginx', ['≥', 0.4]],
   ['P3', 'GET small, one connection', 'gateway', 'nginx', ['≤', 1.6], 'p50'],
   ['P4', 'POST 100 KB', 'gateway', agent, ['≥', 1.5]],
+  ['P4', 'POST 100 KB, busy core', 'gateway', agent, ['≥', 1]],
   ['P5', '1 MB down', 'gateway', agent, ['≥', 1.2]],
   ['P5', '1 MB down', 'gateway', 'nginx', ['≥', 0.5]],
   ['P7', 'POST, tokens: 1', 'gateway', agent, ['≥', 1]],
@@ -113,7 +115,7 @@ function pairOf([goal, loadName, target, peer, bound, figure]) {
  */
 async function measure(pair, { setting, sites, scripts, details }) {
   const { goal, what, load, bound, figure } = pair;
-  const { connections = 64, path = '/small', body } = load;
+  const { connections = 64, path = '/small', body, isBusy = false } = load;
   const script = body === undefined ? undefined : scripts[body];
   /** @param {string} name */
   const loadTarget = async (name) => {
@@ -128,11 +130,24 @@ async function measure(pair, { setting, sites, scripts, details }) {
   if (!peer) return [notRun(goal, what, `there is no "${pair.peer}"`)];
   const { timing } = setting;
   const count = closeGoals.includes(goal) ? 2 * timing.rounds : timing.rounds;
+  const neighbour = isBusy ? startNeighbour(setting) : undefined;
   const rounds = await takeTurns({ target, peer }, { ...timing, rounds: count }, (side) =>
     loadOnce(side, { connections }),
   );
+  if (neighbour) await setting.children.end(neighbour);
   await sites.verify();
   tell(rounds, { target: pair.target, peer: pair.peer });
   details[`${goal} ${what}`] = rounds;
   return [check(goal, what, ratioOf(rounds, figure), bound, ' ×')];
 }
+
+/**
+ * Copies memory without end, on the core of load and stores.
+ *
+ * @param {import('../types.js').Setting} setting
+ */
+const startNeighbour = ({ children }) =>
+  children.start(process.execPath, [
+    '-e',
+    'const [from, to] = [1, 2].map((byte) => Buffer.alloc(64 << 20, byte)); for (;;) from.copy(to);',
+  ]);

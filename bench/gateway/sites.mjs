@@ -5,7 +5,7 @@ import { createProxy } from './setting.mjs';
 
 const agent = 'http-proxy + agent';
 
-const unchanged = {
+export const unchanged = {
   code: 'module.exports = async ({ args: { headers, body } }) => ({ headers, body });',
   runtime: 'node20',
 };

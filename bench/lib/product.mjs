@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const tool = (name) => fileURLToPath(new URL(`../../tools/${name}.mjs`, import.meta.url));
 
 /**
- * Runs the whole product in its own folder while `work` lasts.
+ * Runs the whole product as `npm start` makes it, in its own folder, while `work` lasts.
  *
  * @template Result
  * @param {Readonly<Record<string, string>>} environment
@@ -20,7 +20,6 @@ export async function withProduct(environment, work) {
     ...process.env,
     GATEWAY_PORT: '0',
     MANAGEMENT_PORT: '0',
-    LOG_LEVEL: 'error',
     ...environment,
     GLOVEBOX_DIR: folder,
   };

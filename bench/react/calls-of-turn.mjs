@@ -11,7 +11,7 @@ const headEnd = '\r\n\r\n';
  * makes the turn void.
  *
  * @param {import('../types.js').ReactSite} site
- * @param {{ connections: number, body: string }} load
+ * @param {{ connections: number, body?: string }} load a GET without a body
  */
 export async function callForTurn({ url, headers, pids }, { connections, body }) {
   const request = requestOf(new URL(url), headers, body);
@@ -45,17 +45,26 @@ export async function callForTurn({ url, headers, pids }, { connections, body })
 const usedBy = (pids) => pids.reduce((seconds, pid) => seconds + processorSeconds(pid), 0);
 
 /**
- * The bytes of a POST.
+ * The bytes of a POST, or of a GET without a body.
  *
  * @param {URL} url
  * @param {import('../types.js').Headers} headers
- * @param {string} body
+ * @param {string} [body]
  */
 export function requestOf({ host, pathname }, headers, body) {
-  const lines = Object.entries({ host, ...headers, 'content-type': 'application/json' });
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  const length = Buffer.byteLength(body);
-  return `POST ${pathname} HTTP/1.1\r\n${head}content-length: ${length}${headEnd}${body}`;
+  if (body === undefined) return headOf(`GET ${pathname}`, { host, ...headers });
+  const length = `${Buffer.byteLength(body)}`;
+  const framing = { 'content-type': 'application/json', 'content-length': length };
+  return headOf(`POST ${pathname}`, { host, ...headers, ...framing }) + body;
+}
+
+/**
+ * @param {string} target
+ * @param {import('../types.js').Headers} headers
+ */
+function headOf(target, headers) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${target} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
 
 /**

@@ -53,6 +53,13 @@ export async function choosePorts(env) {
   };
 }
 
+/**
+ * As in docker/Dockerfile (docs/adr/0081).
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const nodeFlags = { gateway: ['--initial-old-space-size=128'] };
+
 const socketFolderLengthMax = 60;
 
 /**
@@ -130,7 +137,7 @@ export function describeApps(options) {
   return Object.entries(apps).map(([name, own]) => ({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', entryPoint(name)],
+    args: ['--enable-source-maps', ...(nodeFlags[name] ?? []), entryPoint(name)],
     cwd: repoRoot,
     env: asText({ ...own, HOST: '127.0.0.1', OPS_PORT: ports.ops[name] }),
     opsUrl: `http://127.0.0.1:${ports.ops[name]}`,

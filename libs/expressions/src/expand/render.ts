@@ -2,16 +2,20 @@ import type { Budget } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
 import { toText } from '../filters/value-filters';
 import type { Expression } from '../scan/expression';
-import type { Hole, Piece } from '../scan/template-pieces';
+import type { Piece } from '../scan/template-pieces';
 
 /** Values by token id. The caller must provide all that a template needs. */
 export type Values = ReadonlyMap<string, unknown>;
 
 export function evaluate(expression: Expression, values: Values, budget: Budget): Work<unknown> {
-  if (!values.has(expression.tokenId)) {
+  return expression.evaluate(valueOf(expression, values), budget);
+}
+
+function valueOf({ tokenId }: Expression, values: Values): unknown {
+  if (!values.has(tokenId)) {
     throw new Error('A template was rendered without one of its tokens');
   }
-  return expression.evaluate(values.get(expression.tokenId), budget);
+  return values.get(tokenId);
 }
 
 /** Writes a value in its context so that it cannot leave its place. */
@@ -29,29 +33,35 @@ export const writeText: Write = (value) => toText(value).toWellFormed();
 
 export const writeEncoded: Write = (value) => encodeURIComponent(writeText(value, false));
 
-/** Returns the text of each piece, in order. */
+/** Returns the text of each piece, in order. Hot path: an expression alone takes no generator. */
 export function* renderEach(
   pieces: readonly Piece[],
   values: Values,
   budget: Budget,
   write: Write,
 ): Work<string[]> {
-  const written = new Map<string, string>();
-  function* textOf(hole: Hole): Work<string> {
-    // A large value that stands a thousand times in a body is written out once.
-    const key = `${hole.isWholeValue ? 'whole' : 'part'} ${hole.expression.source}`;
-    const before = written.get(key);
-    if (before !== undefined) return before;
-    const value = yield* evaluate(hole.expression, values, budget);
-    yield;
-    const text = write(value, hole.isWholeValue);
-    written.set(key, text);
-    yield;
-    return text;
-  }
+  // A large value that stands a thousand times in a body is written out once.
+  const wholeValues = new Map<string, string>();
+  const parts = new Map<string, string>();
   const texts: string[] = [];
   for (const piece of pieces) {
-    texts.push(typeof piece === 'string' ? piece : budget.spend(yield* textOf(piece)));
+    if (typeof piece === 'string') {
+      texts.push(piece);
+      continue;
+    }
+    const { expression, isWholeValue } = piece;
+    const written = isWholeValue ? wholeValues : parts;
+    let text = written.get(expression.source);
+    if (text === undefined) {
+      const value = expression.isPlain
+        ? valueOf(expression, values)
+        : yield* evaluate(expression, values, budget);
+      yield;
+      text = write(value, isWholeValue);
+      written.set(expression.source, text);
+      yield;
+    }
+    texts.push(budget.spend(text));
   }
   return texts;
 }

@@ -13,6 +13,8 @@ export interface Expression {
   readonly tokenId: string;
   /** The text that was read. Equal sources have equal results. */
   readonly source: string;
+  /** Neither a filter nor a path: the value itself. */
+  readonly isPlain: boolean;
   evaluate(value: unknown, budget: Budget): Work<unknown>;
 }
 
@@ -78,6 +80,7 @@ function parse(source: string, place: string, root: ExpressionRoot): Expression 
   return {
     tokenId: start.tokenId,
     source,
+    isPlain: steps.length === 0,
     evaluate: (value, budget) => evaluate(value, steps, budget, place),
   };
 }
