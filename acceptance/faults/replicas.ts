@@ -33,15 +33,23 @@ export interface Replica {
 export class Replicas {
   readonly all = new Set<Replica>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'glovebox-replicas-'));
+  readonly #own: Readonly<Record<App, ReturnType<typeof describeProcess>>>;
   #started = 0;
   #isOver = false;
 
   private constructor(
-    private readonly product: OwnProduct,
+    product: OwnProduct,
     private readonly dns: DnsServer,
     private readonly management: Balancer,
     private readonly runnerPort: number,
   ) {
+    const describe = (app: App) => describeProcess(Number(product.pids[app]));
+    this.#own = {
+      'management-api': describe('management-api'),
+      gateway: describe('gateway'),
+      worker: describe('worker'),
+      runner: describe('runner'),
+    };
     writeFileSync(join(this.#folder, 'resolv.conf'), `nameserver ${dns.address}\n`);
   }
 
@@ -65,7 +73,7 @@ export class Replicas {
   }
 
   async start(app: App): Promise<Replica> {
-    const { command, env } = describeProcess(Number(this.product.pids[app]));
+    const { command, env } = this.#own[app];
     const host = `127.0.0.${app === 'runner' ? 2 + (this.#started += 1) : 1}`;
     const [port, opsPort] = [await freePort(), await freePort()];
     const ownNames = app === 'gateway' || app === 'worker' ? withNamesOf(this.#folder) : [];

@@ -28,7 +28,6 @@ const accepted: string[] = [];
 beforeAll(async () => {
   product = await startOwnProduct();
   receiver = await startReceiver();
-  replicas = await Replicas.replace(product);
   const proxy = await create(product, '/proxies', {
     name: 'rolling restart',
     destination_url: `${receiver.url}/sink`,
@@ -37,6 +36,7 @@ beforeAll(async () => {
   reactors = await Promise.all(
     Array.from({ length: reactorsCount }, () => reactorOf(product, code)),
   );
+  replicas = await Replicas.replace(product);
 }, 180_000);
 
 afterAll(async () => {

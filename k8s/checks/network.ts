@@ -21,7 +21,7 @@ const exceptionsOf = (policy: ReturnType<typeof publicPolicies>[number]): readon
     .flatMap(({ ipBlock }) => ipBlock?.except ?? []);
 
 function ownServicesOf(manifests: readonly Manifest[]): readonly string[] {
-  const [settings] = ofKind(manifests, 'ConfigMap');
+  const settings = ofKind(manifests, 'ConfigMap').find((each) => /^settings\b/.test(nameOf(each)));
   return settings?.data?.['EGRESS_OWN_SERVICES']?.split(',') ?? [];
 }
 

@@ -25,7 +25,7 @@ export const outlives: Check = (manifests) =>
   workloadsOf(manifests)
     .filter(({ kind }) => kind === 'Deployment')
     .flatMap(({ name, pod }) => {
-      const { least, most } = replicasOf(manifests, name);
+      const { least } = replicasOf(manifests, name);
       const spread = (pod.topologySpreadConstraints ?? []).map(({ topologyKey }) => topologyKey);
       const budgets = ofKind(manifests, 'PodDisruptionBudget').map(nameOf);
       const scalers = [
@@ -34,7 +34,6 @@ export const outlives: Check = (manifests) =>
       ].filter((each) => nameOf(each) === name);
       return [
         least < 2 && `${name} may have one pod alone`,
-        most <= least && `${name} cannot grow`,
         scalers.length !== 1 && `${name} has ${scalers.length} autoscalers`,
         !budgets.includes(name) && `${name} has no PodDisruptionBudget`,
         ...['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map(
