@@ -84,10 +84,6 @@ export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[]
   });
 }
 
-/** The four apps, by name. */
-export const appsOf = (manifests: readonly Manifest[]): readonly Workload[] =>
-  workloadsOf(manifests).filter(({ kind }) => kind === 'Deployment');
-
 interface Selector {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly {

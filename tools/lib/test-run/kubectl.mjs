@@ -58,9 +58,8 @@ function isRecent(command) {
   const { status, stdout } = spawnSync(command, ['version', '--client', '-o', 'json'], {
     encoding: 'utf8',
   });
-  if (status !== 0) return false;
-  const { clientVersion } = JSON.parse(stdout);
-  return clientVersion.major === '1' && Number.parseInt(clientVersion.minor) >= minorMin;
+  const [, minor] = /"gitVersion": "v1\.(\d+)\./.exec(stdout ?? '') ?? [];
+  return status === 0 && Number(minor) >= minorMin;
 }
 
 /**
