@@ -14,12 +14,12 @@ module.exports = {
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
     '{acceptance,apps,bench}/**/*.{mjs,cjs}',
-    `{acceptance,apps,bench,libs,tools}/**/${specs}`,
+    `{acceptance,apps,bench,k8s,libs,tools}/**/${specs}`,
     jestSettings,
   ],
   project: [
     '{apps,docker,libs,tools}/**/*.{ts,mjs,js}!',
-    '{acceptance,bench}/**/*.{ts,mjs,cjs,js}',
+    '{acceptance,bench,k8s}/**/*.{ts,mjs,cjs,js}',
     `!**/{spec-*,*.cases.ts,jest*.js,${specs}}!`,
     '!**/{property,__fixtures__}/**!',
     '!libs/testing/**!',

@@ -1,15 +1,17 @@
-// node docker/make-secrets.mjs: the secrets that docker/compose.yaml mounts, each made once.
+// node docker/make-secrets.mjs [FOLDER]: the secrets that docker/compose.yaml mounts, and those of
+// k8s/overlays/local, each made once.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
-const folder = join(import.meta.dirname, 'secrets');
+const [, , target] = process.argv;
+const folder = target ? resolve(target) : join(import.meta.dirname, 'secrets');
 const isUpgrade = existsSync(folder);
 
 if (process.argv.includes('--help')) {
-  console.log(`usage: node docker/make-secrets.mjs
+  console.log(`usage: node docker/make-secrets.mjs [FOLDER]
 
-Writes random passwords, URLs and a key ring to ${folder}.
+Writes random passwords, URLs and a key ring to FOLDER, or else to docker/secrets.
 What is there is left as it is; what a newer release needs besides is added.`);
   process.exit(0);
 }

@@ -120,10 +120,19 @@ function moveUnlessThere(from, to, isThere) {
   }
 }
 
+/**
+ * The npm that started this script, or else the one on PATH.
+ *
+ * @returns {[command: string, first: readonly string[]]}
+ */
+export function npmCommand() {
+  const npm = process.env.npm_execpath;
+  return npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+}
+
 /** @param {string} folder */
 async function install(folder) {
-  const npm = process.env.npm_execpath;
-  const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
+  const [command, first] = npmCommand();
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { code, output } = await run(command, [...first, ...args], { cwd: folder });
   if (code === 0) return;

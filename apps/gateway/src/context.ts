@@ -3,7 +3,13 @@ import { Redis } from 'ioredis';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
-import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
+import {
+  createEgress,
+  egressPolicyOf,
+  hopMarkerOf,
+  ownNamesBy,
+  type Egress,
+} from '@glovebox/egress';
 import { runsRecorded, waitingLines } from '@glovebox/reactors';
 import { RunLog, runQueue } from '@glovebox/runs';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
@@ -95,6 +101,7 @@ export async function createGatewayContext(
   // Both fail on a wrong setting, before anything is open.
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
+    resolve: ownNamesBy(),
     secret: config.RUNNER_SECRET.reveal(),
     onDistrust: (url, error) =>
       logger.warn(

@@ -14,6 +14,7 @@ import {
   ConfigError,
   egressSettings,
   flag,
+  foundSettings,
   integer,
   list,
   loadConfig,
@@ -32,6 +33,7 @@ import { poolMemoryOf } from './pool/pool-size';
 
 export const settings = {
   ...processSettings(9083),
+  ...foundSettings,
   HOST: text(
     'the address that health and metrics are served on; the images set 0.0.0.0',
     '127.0.0.1',
@@ -143,6 +145,7 @@ export interface RunnerConfig {
   readonly logLevel: string;
   readonly host: string;
   readonly opsPort: number;
+  readonly stopDelayMs: number;
   readonly listen: RunnerAddress;
   readonly secrets: readonly Secret[];
   readonly workDir: string | undefined;
@@ -182,6 +185,7 @@ export function readConfig(
     logLevel: values.LOG_LEVEL,
     host: values.HOST,
     opsPort: values.OPS_PORT,
+    stopDelayMs: values.STOP_DELAY_MS,
     listen,
     secrets,
     workDir: values.RUNNER_WORK_DIR,

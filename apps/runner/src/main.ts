@@ -22,6 +22,7 @@ void runService({
     });
     ctx.logger.info({ listen: server.address, ops: ops.port }, 'listening');
     return {
+      stopDelayMs: config.stopDelayMs,
       async stop() {
         await server.close();
         await ctx.stop();

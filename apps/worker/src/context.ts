@@ -1,6 +1,12 @@
 import { connectDatabase, type Database } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
-import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
+import {
+  createEgress,
+  egressPolicyOf,
+  hopMarkerOf,
+  ownNamesBy,
+  type Egress,
+} from '@glovebox/egress';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
@@ -44,6 +50,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   // Both fail on a wrong setting, before anything is open.
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
+    resolve: ownNamesBy(),
     secret: config.RUNNER_SECRET.reveal(),
     onDistrust: (url, error) =>
       logger.warn(

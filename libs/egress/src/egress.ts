@@ -8,7 +8,7 @@ import { LookUps } from './names/shared-look-ups';
 import { OwnServices } from './own-services';
 import type { EgressPolicy } from './policy';
 import { post, type Post, type PostAnswer } from './post';
-import { resolveName } from './names/resolve';
+import { ownNamesBy, resolveName } from './names/resolve';
 import { SystemNames } from './names/system-names';
 import { checkUrl } from './url';
 
@@ -49,8 +49,7 @@ export function createEgress(
   const source = policy.dnsServers.length > 0 ? policy.dnsServers : system;
   const rules = {
     policy,
-    // Asks the system's servers, whatever EGRESS_DNS says, because our own clients do the same.
-    own: new OwnServices(policy.ownServices, (name) => resolveName(name, system)),
+    own: new OwnServices(policy.ownServices, ownNamesBy(system)),
     lookUps: new LookUps(lookups, (name, signal) => resolveName(name, source, signal)),
   };
   return {

@@ -19,7 +19,8 @@ const pages = [
 ];
 
 /** A name to fill in, and files that a command makes. */
-const isMade = (path: string): boolean => /NNNN|^docker\/secrets/.test(path);
+const isMade = (path: string): boolean =>
+  /NNNN|^(?:docker|k8s\/overlays\/local)\/secrets/.test(path);
 
 /** Names that stand for others, and those of a product. */
 const isNoFile = (path: string): boolean => /NAME|NNNN|^Node\.js$/.test(path);

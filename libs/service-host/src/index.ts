@@ -31,6 +31,7 @@ export {
   pendingSettings,
   processSettings,
   runnerSettings,
+  foundSettings,
   servingSettings,
   storeSettings,
 } from './shared-settings';

@@ -14,16 +14,21 @@ export const processSettings = (opsPort: number) => ({
   OPS_PORT: opsPortOf(opsPort),
 });
 
-/** Settings of a process that balancers send calls to. */
-export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsPort: number }) => ({
-  ...listening,
-  PORT: port,
-  OPS_PORT: opsPortOf(opsPort),
+/** Settings of a process that others find, and have to stop finding before it ends. */
+export const foundSettings = {
   STOP_DELAY_MS: integer(
     'how long calls are still taken once the process has been told to end and says it is not ready',
     0,
     { min: 0, max: 60_000 },
   ),
+};
+
+/** Settings of a process that balancers send calls to. */
+export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsPort: number }) => ({
+  ...listening,
+  PORT: port,
+  OPS_PORT: opsPortOf(opsPort),
+  ...foundSettings,
 });
 
 /** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
@@ -40,7 +45,9 @@ export const storeSettings = (role: string) => ({
 
 /** Settings of a process that has code run. */
 export const runnerSettings = {
-  RUNNER_URLS: requiredList('runners: unix:/path, or tcp://host:port for TLS'),
+  RUNNER_URLS: requiredList(
+    'runners: unix:/path, or tcp://host:port for TLS. A name of several runners stands for each of them',
+  ),
   RUNNER_SECRET: requiredSecret(
     'what this process and a runner prove themselves to each other with; 32 random characters or more for tcp://',
   ),

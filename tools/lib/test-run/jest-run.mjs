@@ -7,7 +7,7 @@ export function jestProjects() {
   const nested = ['libs', 'apps'].flatMap((area) =>
     readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
   );
-  const whole = ['acceptance', 'bench', 'tools'].map((name) => ({ name, folder: name }));
+  const whole = ['acceptance', 'bench', 'k8s', 'tools'].map((name) => ({ name, folder: name }));
   const all = [...nested, ...whole];
   return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
 }

@@ -7,6 +7,7 @@ import { barePath } from './bare-path.mjs';
 import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from '../database.mjs';
 import { devFile } from '../dev.mjs';
 import { installDependencies } from '../install.mjs';
+import { findKubectl } from './kubectl.mjs';
 import { jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
 import { query } from '../services/postgres.mjs';
 import {
@@ -92,10 +93,14 @@ export class TestRun {
         (root === 'apps/runner' && folders.some((folder) => startRunners.has(folder))),
     );
     await step('build', async () => `${await buildStaleApps(needed)} of ${needed.length} apps`);
-    const env = await this.#startServices();
+    const rendered = folders.includes('k8s') && !this.#options.testMatch;
+    const kubectl = rendered ? await this.#kubectl() : undefined;
+    const env = { ...(await this.#startServices()), TEST_KUBECTL: kubectl };
     const product = acceptance ? await this.#startProduct() : undefined;
     // A product that does not start fails the run, and keeps no other project from being tested.
-    const testable = folders.filter((folder) => folder !== 'acceptance' || product);
+    const testable = folders.filter(
+      (folder) => (folder !== 'acceptance' || product) && (folder !== 'k8s' || kubectl),
+    );
     if (testable.length > 0) await this.#jest(testable, { ...env, ...product });
     if (this.#total === 0) this.fail(new Trouble('No test was run.'));
   }
@@ -177,6 +182,20 @@ export class TestRun {
       return untested;
     });
     return found.command ?? 'none';
+  }
+
+  /** In CI the manifests may not be left out. */
+  async #kubectl() {
+    /** @type {Awaited<ReturnType<typeof findKubectl>>} */
+    let found = {};
+    await step('kubectl', async () => {
+      found = await findKubectl();
+      if (found.command) return found.command;
+      const untested = `the manifests of k8s/ are not tested: ${found.missing}`;
+      if (process.env.CI) throw new Trouble(untested);
+      return untested;
+    });
+    return found.command;
   }
 
   /** @param {import('../types.js').Service} service */

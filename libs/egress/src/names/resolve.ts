@@ -1,12 +1,19 @@
 import { Resolver } from 'node:dns/promises';
 import { limitTime } from '../abort';
 import { EgressUnreachable, unreachable } from '../refusal';
-import { withoutDot, type SystemNames } from './system-names';
+import { SystemNames, withoutDot } from './system-names';
 
 const lookUpTimeoutMs = 2_000;
 
 /** The servers to ask: only these, or those that the system would ask. */
 type NameSource = readonly string[] | SystemNames;
+
+/** Looks up the names of our own services: as the system would, whatever EGRESS_DNS says. */
+export function ownNamesBy(
+  source: NameSource = new SystemNames(),
+): (name: string) => Promise<readonly string[]> {
+  return (name) => resolveName(name, source);
+}
 
 /** Asks once for all A and AAAA answers for a name. */
 export async function resolveName(

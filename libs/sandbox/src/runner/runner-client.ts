@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { KnownRunners, type ResolveName } from './known-runners';
 import { parseRunnerAddress } from './runner-address';
 import { LargeCalls } from '../large-calls';
 import { socketOpener } from './open-socket';
@@ -16,8 +17,11 @@ export interface RunnerClient {
 }
 
 interface RunnerClientOptions extends Partial<ConnectionTimes> {
-  /** One address per runner: `unix:/path`, or `tcp://host:port` for TLS. */
+  /** `unix:/path`, or `tcp://host:port` for TLS. A host may be the name of several runners. */
   readonly urls: readonly string[];
+  /** Asked for the hosts that are names, every `refreshMs`. */
+  readonly resolve?: ResolveName;
+  readonly refreshMs?: number;
   /** In the form of RUNNER_SECRET. */
   readonly secret: string;
   /** A runner did not prove itself, or refused this side. Told once, until it works again. */
@@ -29,6 +33,7 @@ const usualTimes: ConnectionTimes = {
   heartbeatMs: 3_000,
   graceMs: 15_000,
 };
+const usualRefreshMs = 5_000;
 /** The first choice, and one more. */
 const choicesMax = 2;
 
@@ -37,15 +42,16 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
   const addresses = setting('RUNNER_URLS', () => options.urls.map(parseRunnerAddress));
   const [secret] = setting('RUNNER_SECRET', () => parseRunnerSecret(options.secret, addresses));
   const largeCalls = new LargeCalls();
-  const runners = options.urls.map((url) => {
+  const { urls, resolve = noNames, refreshMs = usualRefreshMs } = options;
+  const runners = new KnownRunners(urls, refreshMs, resolve, (url) => {
     const distrust = (error: Error): void => options.onDistrust?.(url, error);
     const open = socketOpener(parseRunnerAddress(url), secret, distrust);
-    return { url, connection: new RunnerConnection(open, times, largeCalls) };
+    return new RunnerConnection(open, times, largeCalls);
   });
 
   const runAnywhere: RunnerClient['run'] = async (request, hooks) => {
     let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
-    for (const { connection } of choicesFor(request, runners)) {
+    for (const { connection } of choicesFor(request, await runners.afterFirstAnswers())) {
       const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
       if (hooks.signal?.aborted) return cancelledOutcome;
       // Without a connection nothing has started: the next runner may have the run.
@@ -59,22 +65,23 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   return {
     run(request, hooks) {
-      const [only, other] = runners;
+      const [only, other] = runners.now;
       // Hot path: there is nothing to choose or to wait for.
       if (only?.connection.isOpen && !other) return only.connection.run(request, hooks);
       return runAnywhere(request, hooks);
     },
 
     async ready() {
-      const answers = await Promise.all(runners.map(({ connection }) => connection.ping()));
+      const known = await runners.afterFirstAnswers();
+      const answers = await Promise.all(known.map(({ connection }) => connection.ping()));
       return answers.includes(true);
     },
 
-    async close() {
-      await Promise.all(runners.map(({ connection }) => connection.close()));
-    },
+    close: () => runners.close(),
   };
 }
+
+const noNames: ResolveName = () => Promise.reject(new Error('names are not looked up here'));
 
 function setting<Value>(name: string, parse: () => Value): Value {
   try {
@@ -103,18 +110,20 @@ async function unlessAborted(
   }
 }
 
-/** Rendezvous hashing: a key keeps its runner whatever happens to the other runners. */
-function choicesFor<Runner extends { readonly url: string }>(
-  request: RunRequest,
-  runners: readonly Runner[],
-): readonly Runner[] {
-  if (runners.length === 1) return runners;
+/**
+ * Rendezvous hashing: a key keeps its runner whatever happens to the other runners. Those without
+ * a connection come last, as they may be gone.
+ */
+function choicesFor(request: RunRequest, runners: KnownRunners['now']): KnownRunners['now'] {
+  if (runners.length < 2) return runners;
   const key = processKey(request);
-  return runners
+  const ranked = runners
     .map((runner) => ({ runner, weight: weightOf(key, runner.url) }))
     .sort((a, b) => (a.weight < b.weight ? 1 : -1))
-    .slice(0, choicesMax)
     .map(({ runner }) => runner);
+  const open = ranked.filter(({ connection }) => connection.isOpen);
+  const others = ranked.filter(({ connection }) => !connection.isOpen);
+  return [...open, ...others].slice(0, choicesMax);
 }
 
 function weightOf(key: string, url: string): string {

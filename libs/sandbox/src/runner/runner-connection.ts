@@ -66,6 +66,7 @@ export class RunnerConnection {
   private failures = 0;
   private notBefore = 0;
   private isClosed = false;
+  private onIdle: (() => void) | undefined;
 
   constructor(
     private readonly openSocket: OpenSocket,
@@ -90,7 +91,7 @@ export class RunnerConnection {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
     const { tenantId, code, timeoutMs } = request;
     if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
-    if (this.link?.lanes.isFull(tenantId) !== false)
+    if (this.isClosed || this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
       this.lastId += 1;
@@ -106,6 +107,7 @@ export class RunnerConnection {
         this.runs.delete(id);
         hooks.signal?.removeEventListener('abort', cancel);
         resolve(outcome);
+        if (this.runs.size === 0) this.onIdle?.();
       };
       this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
       hooks.signal?.addEventListener('abort', cancel);
@@ -133,6 +135,12 @@ export class RunnerConnection {
       this.pings.set(id, settle);
       if (!this.send(ownLane, 'PING', { id })) settle(false);
     });
+  }
+
+  /** Closes when the runs under way are over. */
+  async leave(): Promise<void> {
+    while (this.runs.size > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+    await this.close();
   }
 
   async close(): Promise<void> {

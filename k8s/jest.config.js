@@ -1,0 +1,1 @@
+module.exports = { displayName: 'k8s', preset: '../jest.preset.js' };
