@@ -29,8 +29,10 @@ export function connectDefinitions(options: {
   /** Time that calls go on while Postgres refuses every writer. 0, the default: one lease. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (error: unknown) => void;
+  /** An operator has to decide before anything is served from this database. */
+  readonly onRestored?: (error: unknown) => void;
 }): DefinitionConnection {
-  const { app, redisUrl, ring, onFault } = options;
+  const { app, redisUrl, ring, onFault, onRestored = onFault } = options;
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
@@ -61,7 +63,7 @@ export function connectDefinitions(options: {
   redis.on('error', onFault);
   subscriber.on('error', onFault);
   const { writes = false, postgresAwayMaxMs = 0 } = options;
-  const stores = { sql, ring, redis, subscriber, onFault };
+  const stores = { sql, ring, redis, subscriber, onFault, onRestored };
   const writers = new WriterPoll(stores);
   const follower = new DefinitionFollower({ ...stores, writers, postgresAwayMaxMs });
   const announcements = new Announcements({ ...stores, follower, writes });

@@ -19,6 +19,7 @@ export { isRequired } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
 export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';
+export { acceptDatabase } from './marker';
 export { countCachedPayloads, removeOlderPayloads } from './payloads';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

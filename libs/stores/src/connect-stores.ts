@@ -48,6 +48,9 @@ export async function connectStores(options: {
     writes,
     postgresAwayMaxMs,
     onFault: onFault('definitions could not be followed'),
+    onRestored: onFault(
+      'this database was restored, or lacks what was seen of it: nothing is served from it before npm run after-restore, see docs/backup.md',
+    ),
   });
   const close = async (): Promise<void> => {
     await definitions.close();
