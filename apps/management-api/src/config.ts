@@ -50,6 +50,15 @@ export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
     KEY_RING: requiredSecret('master keys, the one to come among them'),
   });
 
+export type RestoreConfig = ReturnType<typeof loadRestoreConfig>;
+
+export const loadRestoreConfig = (env: NodeJS.ProcessEnv) =>
+  loadConfig(env, {
+    DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
+    REDIS_URL: requiredSecret('Redis'),
+    KEY_RING: requiredSecret('master keys'),
+  });
+
 export const loadMigrationConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {
     DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),

@@ -129,11 +129,8 @@ describe('no process becomes ready', () => {
     await owner.query('SELECT raise_pulse()');
     await waitFor(async () => {
       const { installation } = await head();
-      return parseMarker(
-        stage.ring,
-        installation,
-        (await redis.get(markerKey(installation))) ?? '',
-      )?.seen.pulse;
+      return parseMarker(stage.ring, installation, (await redis.get(markerKey(installation))) ?? '')
+        ?.seen.pulse;
     });
     await first.close();
     await owner.query('UPDATE database_pulse SET pulse = 0');

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
-import { formatHead, parseHead, type LogHead, type LogList } from './log';
+import { formatHead, listLog, parseHead, type LogHead, type LogList } from './log';
 
 /** The database that a log is in. A standby that is promoted has a new timeline. */
 export interface Origin {
@@ -213,7 +213,11 @@ export function formatMarker(ring: KeyRing, installation: string, marker: Marker
   return `${text} ${proofs.join(',')}`;
 }
 
-export function parseMarker(ring: KeyRing, installation: string, stored: string): Marker | undefined {
+export function parseMarker(
+  ring: KeyRing,
+  installation: string,
+  stored: string,
+): Marker | undefined {
   const [head = '', place = '', timeline = '', pulse = '', proofs = ''] = stored.split(' ');
   const text = [head, place, timeline, pulse].join(' ');
   const isProven = proofs.split(',').some((proof) => {
@@ -232,6 +236,61 @@ const proofOf = (ring: KeyRing, version: number, installation: string, text: str
   createHmac('sha256', ring.derive(version, 'definitions in Redis: marker', installation))
     .update(text)
     .digest();
+
+/** Tells readers that the database goes on. All workers together raise it once a second. */
+export async function raisePulse(sql: Sql): Promise<void> {
+  await sql.query('SELECT raise_pulse()');
+}
+
+/** Why nothing is served from a database, as far as Postgres and Redis tell. */
+export interface Standing {
+  /** `served`: nothing speaks against it. `promoted`: its timeline is new. */
+  readonly verdict: 'served' | 'promoted' | Distrust;
+  readonly has: Seen;
+  /** What processes left in Redis. Undefined: nothing, or Redis does not answer. */
+  readonly seen: Seen | undefined;
+}
+
+export async function standingOf(sql: Sql, stores: MarkerStores): Promise<Standing> {
+  const { installation } = await listLog(sql, Number.MAX_SAFE_INTEGER);
+  const kept = await readMarker(stores, installation).catch(() => undefined);
+  // After Redis: of what is in Redis, Postgres has everything.
+  const list = await listLog(sql, Number.MAX_SAFE_INTEGER);
+  return { verdict: await verdictOn(sql, list, kept), has: list.seen, seen: kept?.seen };
+}
+
+async function verdictOn(
+  sql: Sql,
+  { here, written, seen: has }: LogList,
+  kept: Marker | undefined,
+): Promise<Standing['verdict']> {
+  if (written.place !== here.place || written.timeline > here.timeline) return 'copied';
+  const isNew = written.timeline < here.timeline;
+  if (!kept) return isNew ? 'unseen' : 'served';
+  if (kept.seen.epoch === has.epoch) {
+    if (kept.place !== here.place) return 'copied';
+    if (kept.timeline > here.timeline || isLess(has, kept.seen)) return 'older';
+    return isNew ? 'promoted' : 'served';
+  }
+  const known = await sql.query('SELECT FROM definition_epochs WHERE epoch = $1', [
+    kept.seen.epoch,
+  ]);
+  if (known.length === 0) return 'other';
+  return isNew ? 'unseen' : 'served';
+}
+
+/** Keeps every process from serving from the database, and from its queues, until it is accepted. */
+export async function lockDatabase(sql: Sql): Promise<void> {
+  await sql.query(`UPDATE definition_head SET place = 'not accepted', holds = true`);
+}
+
+/** Puts the marker of an accepted database in the place of any other. */
+export async function tellMarker(
+  { redis, ring }: MarkerStores,
+  { installation, marker }: { readonly installation: string; readonly marker: Marker },
+): Promise<void> {
+  await redis.set(markerKey(installation), formatMarker(ring, installation, marker));
+}
 
 /**
  * Makes the database that answers the one to serve from, in a new epoch. Only its owner may. `lost`:
