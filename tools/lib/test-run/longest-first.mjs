@@ -24,6 +24,7 @@ export const longest = [
   'apps/runner/src/pool/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'acceptance/unread-bodies.spec.ts',
+  'acceptance/restored-database.spec.ts',
   'apps/runner/src/logs.spec.ts',
   'apps/runner/src/runtimes/offered-runtimes.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',
