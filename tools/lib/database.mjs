@@ -179,17 +179,32 @@ export function rotateKeys(args, { databaseUrl, redisUrl, keyRing }) {
 }
 
 /**
+ * Returns the output of the command.
+ *
+ * @param {readonly string[]} args
+ * @param {{ databaseUrl: string, redisUrl: string, keyRing: import('./types.js').KeyRingVariable }} options
+ */
+export function afterRestore(args, { databaseUrl, redisUrl, keyRing }) {
+  return runEntry(
+    'after-restore.main.js',
+    args,
+    { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...keyRing },
+    60 * 60_000,
+  );
+}
+
+/**
  * @param {string} file
  * @param {readonly string[]} args
  * @param {import('./types.js').Environment} env
  */
-async function runEntry(file, args, env) {
+async function runEntry(file, args, env, timeoutMs = 60_000) {
   const { code, output } = await run(
     process.execPath,
     [entryPoint('management-api', file), ...args],
     {
       env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...env },
-      timeoutMs: 60_000,
+      timeoutMs,
     },
   );
   if (code !== 0) throw new Trouble(`${file} failed:\n${output.trim()}`);

@@ -7,6 +7,7 @@ import {
   ownNamesBy,
   type Egress,
 } from '@glovebox/egress';
+import { redisServices } from '@glovebox/redis';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
@@ -64,7 +65,7 @@ export async function createWorkerContext(
   });
   const egressPolicy = egressPolicyOf(config, [
     databaseUrl,
-    config.REDIS_URL.reveal(),
+    ...redisServices(config),
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);

@@ -111,6 +111,21 @@ async function crowd(): Promise<void> {
      FROM generate_series(1, $2::int) nth`,
     [tenantId, crowdMax],
   );
+  await admin.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, due_at)
+     SELECT gen_random_uuid(), $1, $1, $1, 'held', '', '', 10000, 'trace', now(), 'epoch'
+     FROM generate_series(1, $2::int)`,
+    [tenantId, crowdMax],
+  );
+  await admin.query(
+    `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver,
+       path, body, status, attempts, next_attempt_at, created_at)
+     SELECT gen_random_uuid(), $1, $1, '', '', 'receiver ' || nth % 100, 'path ' || nth, '',
+       'held', nth % 3, 'epoch', now()
+     FROM generate_series(1, $2::int) nth`,
+    [tenantId, crowdMax],
+  );
   // Claims pass over them, since their paths fail and their receiver has no place for such.
   await admin.query(
     `INSERT INTO webhook_deliveries (id, tenant_id, run_id, webhook_id, callback_url, receiver,

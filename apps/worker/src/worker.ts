@@ -1,7 +1,9 @@
+import { raisePulse } from '@glovebox/definitions';
 import { waitingLines } from '@glovebox/reactors';
 import {
   claimDeliveries,
   claimRuns,
+  holdAfterLoss,
   takeBackPlaces,
   takeBackSilentRuns,
   tenantsWithDueRows,
@@ -42,6 +44,12 @@ export async function startWorker(ctx: WorkerContext): Promise<{ stop(): Promise
   background.repeat('sign_of_life', sweepMs, () =>
     ctx.definitions.redis.set(workerAliveKey, process.pid, 'PX', sweepMs * 3),
   );
+  background.repeat('pulse', sweepMs, () => raisePulse(ctx.database));
+  background.repeat('hold', sweepMs, async () => {
+    const held = await holdAfterLoss(ctx.database);
+    if (held)
+      ctx.logger.warn(held, 'Postgres lost commits: what waits is held, see docs/backup.md');
+  });
   background.repeat('sweep', sweepMs, () => sweep(ctx, { runs, deliveries }));
   startHousekeeping(ctx, background);
   return {

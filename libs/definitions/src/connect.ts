@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
+import { connectRedis, type RedisPlace } from '@glovebox/redis';
 import type { KeyRing } from '@glovebox/seal';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
@@ -22,15 +23,17 @@ export interface DefinitionConnection {
 export function connectDefinitions(options: {
   readonly app: string;
   readonly databaseUrl: string;
-  readonly redisUrl: string;
+  readonly redis: RedisPlace;
   readonly ring: KeyRing;
   /** True if this process acknowledges changes of definitions. */
   readonly writes?: boolean;
   /** Time that calls go on while Postgres refuses every writer. 0, the default: one lease. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (error: unknown) => void;
+  /** An operator has to decide before anything is served from this database. */
+  readonly onRestored?: (error: unknown) => void;
 }): DefinitionConnection {
-  const { app, redisUrl, ring, onFault } = options;
+  const { app, ring, onFault, onRestored = onFault } = options;
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
@@ -39,7 +42,7 @@ export function connectDefinitions(options: {
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });
-  const redis = new Redis(redisUrl, {
+  const redis = connectRedis(options.redis, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -49,7 +52,7 @@ export function connectDefinitions(options: {
     disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
   });
-  const subscriber = new Redis(redisUrl, {
+  const subscriber = connectRedis(options.redis, {
     enableOfflineQueue: false,
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
@@ -62,7 +65,7 @@ export function connectDefinitions(options: {
   redis.on('error', onFault);
   subscriber.on('error', onFault);
   const { writes = false, postgresAwayMaxMs = 0 } = options;
-  const stores = { sql, ring, redis, subscriber, onFault };
+  const stores = { sql, ring, redis, subscriber, onFault, onRestored };
   const writers = new WriterPoll(stores);
   const follower = new DefinitionFollower({ ...stores, writers, postgresAwayMaxMs });
   const announcements = new Announcements({ ...stores, follower, writes });

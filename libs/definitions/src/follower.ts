@@ -4,6 +4,7 @@ import { refusesConnections, type Sql } from '@glovebox/database';
 import { Problem } from '@glovebox/problems';
 import type { KeyRing } from '@glovebox/seal';
 import { listLog, logPartEntriesMax, type LogHead, type LogList } from './log';
+import { DatabaseMarker, DatabaseWasRestored } from './marker';
 import { Payloads } from './payloads';
 import type { WriterPoll } from './postgres-away';
 import { Replica } from './replica';
@@ -15,6 +16,7 @@ const leaseMs = 1_000;
 const askAgainAfterMs = 400;
 const askEveryMs = 250;
 const startAgainAfterMs = 250;
+const tellAgainAfterMs = 60_000;
 
 /** The source of the lease. `writers`: Postgres is away, and no writer has acknowledged more. */
 type LeaseSource = 'postgres' | 'writers';
@@ -28,6 +30,8 @@ interface FollowerOptions {
   /** Time that calls go on while Postgres refuses every writer. 0: not at all. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault?: (error: unknown) => void;
+  /** Told at once, and once a minute while it lasts. */
+  readonly onRestored?: (error: DatabaseWasRestored) => void;
 }
 
 /**
@@ -37,6 +41,7 @@ interface FollowerOptions {
 export class DefinitionFollower {
   readonly #payloads: Payloads;
   readonly #replica: Replica;
+  readonly #marker: DatabaseMarker;
   readonly #stopped = new AbortController();
   readonly #onFault: (error: unknown) => void;
   #leaseUntil = 0;
@@ -46,6 +51,7 @@ export class DefinitionFollower {
   /** The head of the log at its last reading. Undefined before the first. */
   #logHead: LogHead | undefined;
   #isLoaded = false;
+  #restored: { readonly error: DatabaseWasRestored; readonly toldAt: number } | undefined;
   #reading: Promise<void> | undefined;
   #extending: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
@@ -53,9 +59,12 @@ export class DefinitionFollower {
 
   constructor(private readonly options: FollowerOptions) {
     const { sql, ring, redis } = options;
-    this.#onFault = (error) => options.onFault?.(error);
+    this.#onFault = (error) => {
+      if (!isRestored(error)) options.onFault?.(error);
+    };
     this.#payloads = new Payloads(sql, redis, this.#onFault);
     this.#replica = new Replica(ring, this.#onFault);
+    this.#marker = new DatabaseMarker({ sql, redis, ring, onFault: this.#onFault });
   }
 
   /**
@@ -123,8 +132,9 @@ export class DefinitionFollower {
     return this.#replica.head;
   }
 
-  /** The progress of the first load, in words for the log. */
+  /** The progress of the first load, or what prevents any, in words for the log. */
   get loading(): string | undefined {
+    if (this.#restored) return 'restored, waits for after-restore';
     if (this.#isLoaded) return undefined;
     return `loading, version ${this.head?.version ?? 0} of ${this.#logHead?.version ?? 'unknown'}`;
   }
@@ -212,10 +222,16 @@ export class DefinitionFollower {
       const applied = this.#replica.head;
       const { askedAt, list } = await this.#list(applied?.version ?? 0, isOvertaken);
       this.#logHead = list.head;
-      const continues = list.head.epoch === applied?.epoch && list.head.version >= list.after;
-      if (list.isStandby || (applied && !continues)) this.#leaseUntil = 0;
-      if (list.isStandby)
+      if (list.isStandby) {
+        this.#leaseUntil = 0;
         throw new Problem('service_unavailable', { cause: new StandbyAnswered() });
+      }
+      const verdict = await this.#judge(list);
+      if (verdict === 'ask') continue;
+      if (verdict === 'take as continued') await this.#replica.continueIn(list.head.epoch);
+      const continues =
+        list.head.epoch === this.#replica.head?.epoch && list.head.version >= list.after;
+      if (applied && !continues) this.#leaseUntil = 0;
       if (applied && !continues) {
         await this.#replica.forget();
         continue;
@@ -225,10 +241,33 @@ export class DefinitionFollower {
       isOvertaken = part.upTo < list.upTo;
       if ((await this.#replica.apply(part)) && part.upTo === part.head.version) {
         this.#toldAt = Math.max(this.#toldAt, askedAt);
+        this.#marker.applied(list);
         this.#extend(askedAt, 'postgres');
         return;
       }
     }
+  }
+
+  async #judge(list: LogList): ReturnType<DatabaseMarker['judge']> {
+    try {
+      const verdict = await this.#marker.judge(list);
+      this.#restored = undefined;
+      return verdict;
+    } catch (error) {
+      if (isRestored(error)) {
+        this.#leaseUntil = 0;
+        this.#tellRestored(error.cause);
+      }
+      throw error;
+    }
+  }
+
+  #tellRestored(error: DatabaseWasRestored): void {
+    const now = performance.now();
+    const told = this.#restored;
+    if (told?.error.code === error.code && now - told.toldAt < tellAgainAfterMs) return;
+    this.#restored = { error, toldAt: now };
+    this.options.onRestored?.(error);
   }
 
   async #list(after: number, withPayloads: boolean): Promise<{ askedAt: number; list: LogList }> {
@@ -254,6 +293,9 @@ export class DefinitionFollower {
     this.#source = source;
   }
 }
+
+const isRestored = (error: unknown): error is Problem & { readonly cause: DatabaseWasRestored } =>
+  error instanceof Problem && error.cause instanceof DatabaseWasRestored;
 
 class StandbyAnswered extends Error {
   constructor() {

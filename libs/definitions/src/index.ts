@@ -18,7 +18,28 @@ export type {
 export { isRequired } from './definition';
 export { Decision } from './decision';
 export { DefinitionFollower } from './follower';
-export { appendDefinition, appendDeletion, appendTenantDeletion, listLog } from './log';
-export { countCachedPayloads, removeOlderPayloads } from './payloads';
+export {
+  appendDefinition,
+  appendDeletion,
+  appendTenantDeletion,
+  listLog,
+  readPayloads,
+} from './log';
+export {
+  acceptDatabase,
+  lockDatabase,
+  raisePulse,
+  standingOf,
+  tellMarker,
+  type Standing,
+} from './marker';
+export {
+  cachedDefinitions,
+  countCachedPayloads,
+  forgetCachedPayloads,
+  readCachedPayloads,
+  removeOlderPayloads,
+} from './payloads';
+export { openDefinition } from './codec';
 export { resealDefinitions } from './reseal';
 export { DefinitionSnapshot, principalOf } from './snapshot';

@@ -4,6 +4,7 @@ import { connectDatabase } from '@glovebox/database';
 import { startTcpRelay, waitFor, type TcpRelay } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
 import { changeChannel } from './announcements';
+import { acceptDatabase } from './marker';
 import { questionChannel, writersKey } from './postgres-away';
 import { startStage, type Stage } from './spec-stage';
 
@@ -121,34 +122,36 @@ describe('a lease ends', () => {
     await admin.close();
   });
 
-  it('when the log is that of another database, which is read from its beginning', async () => {
+  it('when the log is that of another epoch, until an operator accepts it: then it is read from its beginning', async () => {
     const id = await announced();
-    const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
-    const [{ payload } = { payload: null }] = await admin.query<{ payload: Buffer }>(
-      'DELETE FROM definition_log WHERE id = $1 RETURNING payload',
-      [id],
-    );
-    expect(payload).not.toBeNull();
+    const owner = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+    await owner.query('DELETE FROM definition_log WHERE id = $1', [id]);
     expect(stage.find(gateway, id)).toBeDefined();
-    await admin.query('UPDATE definition_head SET epoch = gen_random_uuid()');
+    await owner.query('UPDATE definition_head SET epoch = gen_random_uuid()');
+    await refusesCalls(gateway);
+    const { epoch } = gateway.follower.head ?? {};
+    await owner.query('UPDATE definition_head SET epoch = $1', [epoch]);
+    await acceptDatabase(owner, { lost: true });
     await waitFor(() => gateway.follower.fresh() && !stage.find(gateway, id));
     await announced();
-    await admin.close();
+    await owner.close();
   });
 
-  it('when the head of the log is lower than it was: what came after it is forgotten', async () => {
+  it('when the head of the log is lower than it was, until an operator accepts it: then what came after it is forgotten', async () => {
     const before = (
       await stage.management.query<{ version: string }>('SELECT version FROM definition_head')
     )[0]?.version;
     const id = await announced();
-    const admin = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
-    await admin.transaction(async (sql) => {
+    const owner = connectDatabase({ url: stage.database.adminUrl, app: 'spec', connectionsMax: 1 });
+    await owner.transaction(async (sql) => {
       await sql.query('DELETE FROM definition_log WHERE id = $1', [id]);
       await sql.query('UPDATE definition_head SET version = $1', [before]);
     });
+    await refusesCalls(gateway);
+    await acceptDatabase(owner, { lost: true });
     await waitFor(() => gateway.follower.head?.version === Number(before));
     expect(stage.find(gateway, id)).toBeUndefined();
-    await admin.close();
+    await owner.close();
   });
 });
 

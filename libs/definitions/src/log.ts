@@ -2,6 +2,7 @@ import { sealingVersion, type Sql } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
 import type { Definition, DefinitionKind } from './definition';
+import type { Origin, Seen } from './marker';
 
 /** The newest state of one resource in the log. Without a payload it was deleted. */
 export interface LogEntry {
@@ -51,6 +52,13 @@ export type LogPart = Part<LogEntry>;
 export interface LogList extends Part<ListedEntry> {
   /** A standby may lack what the primary has acknowledged. */
   readonly isStandby: boolean;
+  readonly seen: Seen;
+  /** The database that answers. */
+  readonly here: Origin;
+  /** The database that the log was written in. Another one was restored or promoted. */
+  readonly written: Origin;
+  /** Survives in dumps and copies. */
+  readonly installation: string;
 }
 
 /** A part is full with this many entries … */
@@ -133,10 +141,12 @@ export async function appendTenantDeletion(sql: Sql, tenantId: string): Promise<
 /** Nothing is newer for most readers: then the inner query is not begun. */
 const listAfter = {
   name: 'list-definitions',
-  text: `SELECT h.epoch, h.version AS head, pg_is_in_recovery() AS "isStandby", l.found, l.version,
+  text: `SELECT h.epoch, h.version AS head, pg_is_in_recovery() AS "isStandby",
+      h.installation, p.pulse, h.place AS "writtenPlace", h.timeline AS "writtenTimeline",
+      d.place, d.timeline, l.found, l.version,
       l.kind, l.id, l.tenant_id AS "tenantId", sha256(l.payload) AS digest,
       coalesce(octet_length(l.payload), 0) AS bytes, CASE WHEN $4 THEN l.payload END AS payload
-    FROM definition_head h
+    FROM definition_head h CROSS JOIN database_pulse p CROSS JOIN this_database() d
     LEFT JOIN LATERAL (
       SELECT *, (count(*) OVER ())::int AS found,
         sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY version)
@@ -152,6 +162,12 @@ interface ListedRow extends Omit<ListedEntry, 'version'> {
   readonly epoch: string;
   readonly head: string;
   readonly isStandby: boolean;
+  readonly installation: string;
+  readonly pulse: string;
+  readonly writtenPlace: string;
+  readonly writtenTimeline: number;
+  readonly place: string;
+  readonly timeline: number;
   readonly found: number | null;
   readonly version: string | null;
 }
@@ -176,7 +192,17 @@ export async function listLog(
   const last = entries.at(-1);
   const isFull = entries.length === entriesMax || entries.length < (first.found ?? 0);
   const upTo = last && isFull ? last.version : head.version;
-  return { after, head, isStandby: first.isStandby, entries, upTo };
+  return {
+    after,
+    head,
+    isStandby: first.isStandby,
+    seen: { ...head, pulse: Number(first.pulse) },
+    here: { place: first.place, timeline: first.timeline },
+    written: { place: first.writtenPlace, timeline: first.writtenTimeline },
+    installation: first.installation,
+    entries,
+    upTo,
+  };
 }
 
 /** Reads payloads by their versions. One whose definition has changed meanwhile is missing. */

@@ -119,7 +119,7 @@ export class Payloads {
   }
 }
 
-const fieldOf = ({ kind, id }: ListedEntry): string => `${kind}:${id}`;
+const fieldOf = ({ kind, id }: Pick<ListedEntry, 'kind' | 'id'>): string => `${kind}:${id}`;
 
 function matching(
   entries: readonly ListedEntry[],
@@ -131,6 +131,54 @@ function matching(
     if (value && digest?.equals(hash('sha256', value, 'buffer'))) found.set(version, value);
   }
   return found;
+}
+
+/** A larger one is none of ours. */
+const comparedBytesMax = 4 * 1024 * 1024;
+const readScript = `
+local found = {}
+for i = 1, #ARGV - 1 do
+  local fits = redis.call('HSTRLEN', KEYS[1], ARGV[i]) <= tonumber(ARGV[#ARGV])
+  found[i] = fits and redis.call('HGET', KEYS[1], ARGV[i])
+end
+return found
+`;
+
+/** The payloads that Redis has of these definitions, of whatever version. */
+export async function readCachedPayloads(
+  redis: Redis,
+  entries: readonly Pick<ListedEntry, 'kind' | 'id'>[],
+): Promise<readonly (Buffer | null)[]> {
+  if (entries.length === 0) return [];
+  const fields = entries.map(fieldOf);
+  const found = await redis.callBuffer(
+    'EVAL',
+    readScript,
+    1,
+    payloadsKey,
+    ...fields,
+    comparedBytesMax,
+  );
+  return found as (Buffer | null)[];
+}
+
+/** The definitions that Redis has a payload of, in parts. */
+export async function* cachedDefinitions(
+  redis: Redis,
+): AsyncGenerator<readonly { readonly kind: string; readonly id: string }[]> {
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.hscan(payloadsKey, cursor, 'COUNT', 500);
+    cursor = next;
+    yield found
+      .filter((_, at) => at % 2 === 0)
+      .map((field) => ({ kind: field.split(':')[0] ?? '', id: field.split(':')[1] ?? '' }));
+  } while (cursor !== '0');
+}
+
+/** Every process reads Postgres then, and fills the cache again. */
+export async function forgetCachedPayloads(redis: Redis): Promise<void> {
+  await redis.unlink(payloadsKey);
 }
 
 /** Counts the payloads in Redis by the version of the master key that sealed them. 0: no key did. */

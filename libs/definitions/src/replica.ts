@@ -39,6 +39,13 @@ export class Replica {
     });
   }
 
+  /** Goes on in an epoch that began with all that this copy has. */
+  continueIn(epoch: string): Promise<void> {
+    return this.#oneByOne(async () => {
+      if (this.#head) this.#head = { ...this.#head, epoch };
+    });
+  }
+
   #oneByOne<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PreparedStatement, Sql } from '@glovebox/database';
 import { claimMs, pathColumn, receiverColumn, type ClaimedDelivery } from './delivery-queue';
+import { isOpen } from './held-rows';
 
 /** How many webhooks of a tenant one host may get at the same time, from all workers together. */
 export const receiverDeliveriesMax = 10;
@@ -16,7 +17,8 @@ export const claimStepsMax = 200;
 const unsentPauseMaxMs = 10 * 60 * 1_000;
 
 // The claim may be a little early: the column keeps milliseconds, and rounds up.
-const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
+const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'
+  AND ${isOpen}`;
 /** Behind every path of a receiver: neither a hash nor an id has this character. */
 const behindAllPaths = '~';
 

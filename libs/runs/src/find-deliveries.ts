@@ -1,7 +1,7 @@
 import { Conditions, type CursorQuery, type Sql } from '@glovebox/database';
 import type { Attempt } from './delivery-queue';
 
-export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
+export const deliveryStatuses = ['pending', 'held', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 export interface DeliveryRow {
@@ -27,7 +27,8 @@ const shown = `id, run_id AS "runId", reactor_id AS "reactorId", webhook_id AS "
 const ended = `${shown}, outcome, body IS NOT NULL AS "isReplayable",
   NULL::timestamptz AS "nextAttemptAt", created_at AS "createdAt", ended_at AS "endedAt"`;
 const waiting = `${shown}, NULL AS outcome, false AS "isReplayable",
-  next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", NULL::timestamptz AS "endedAt"`;
+  CASE WHEN status = 'pending' THEN next_attempt_at END AS "nextAttemptAt",
+  created_at AS "createdAt", NULL::timestamptz AS "endedAt"`;
 
 /** Webhooks by their columns. The receiver is the keyed hash of the host. */
 interface Selection extends Partial<Omit<CursorQuery, 'size'>> {

@@ -1,7 +1,8 @@
 import { Conditions, type CursorQuery, type Sql } from '@glovebox/database';
 import type { Attempt } from './delivery-queue';
+import { attemptColumn } from './held-rows';
 
-export const runStatuses = ['pending', 'running', 'completed', 'failed'] as const;
+export const runStatuses = ['pending', 'running', 'held', 'completed', 'failed'] as const;
 type RunStatus = (typeof runStatuses)[number];
 export const runKinds = ['reactor', 'transform'] as const;
 type RunKind = (typeof runKinds)[number];
@@ -52,7 +53,7 @@ const ended = `id, kind, resource_id AS "resourceId", application_id AS "applica
 const waiting = `id, 'reactor' AS kind, reactor_id AS "resourceId", actor_id AS "applicationId",
   'async' AS mode, status, NULL AS outcome, NULL::smallint AS "httpStatus",
   NULL::text[] AS "argumentNames", NULL::text[] AS "tokenIds", trace_id AS "traceId",
-  greatest(fence, 1)::integer AS attempt, NULL::integer AS "queuedMs",
+  ${attemptColumn} AS attempt, NULL::integer AS "queuedMs",
   NULL::integer AS "durationMs", NULL::jsonb AS position, created_at AS "createdAt",
   started_at AS "startedAt", NULL::timestamptz AS "endedAt"`;
 
@@ -126,7 +127,7 @@ export async function webhookOfRun(
 
 /** The end of an async run. Its answer is the body of its webhook, sealed. */
 export interface ResultRow {
-  /** Where it is pending or running, the other members mean nothing. */
+  /** Where it is pending, running or held, the other members mean nothing. */
   readonly status: string;
   readonly outcome: string;
   readonly httpStatus: number;

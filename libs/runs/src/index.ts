@@ -53,6 +53,16 @@ export {
   type RunRow,
   type WholeRunRow,
 } from './find-runs';
+export {
+  failHeld,
+  heldByTenant,
+  holdAfterLoss,
+  holdQueues,
+  releaseHeld,
+  type HeldCounts,
+  type HeldOfTenant,
+  type HeldSelection,
+} from './held-rows';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
 export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';
 export {

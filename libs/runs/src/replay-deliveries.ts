@@ -61,7 +61,8 @@ export async function sendNow(
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `UPDATE webhook_deliveries SET next_attempt_at = now(), attempts = 0, unsent_tries = 0
-     WHERE tenant_id = $1 AND id = ANY ($2) AND place IS NULL AND next_attempt_at > now()
+     WHERE tenant_id = $1 AND id = ANY ($2) AND status = 'pending' AND place IS NULL
+       AND next_attempt_at > now()
      RETURNING id`,
     [tenantId, ids],
   );

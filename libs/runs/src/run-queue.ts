@@ -32,6 +32,7 @@ import {
   type Numbered,
   type OwnedClaim,
 } from './shared-claims';
+import { attemptOf, isOpen } from './held-rows';
 import { waitingRows } from './waiting-rows';
 
 /** As they were sent: an object, or a text whose expressions yield one. */
@@ -144,7 +145,7 @@ const claimStatement: PreparedStatement = {
     SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
     WHERE id = ANY (ARRAY(
       SELECT id FROM reactor_runs
-      WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
+      WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now() AND ${isOpen}
       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
     RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
       arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
@@ -341,7 +342,7 @@ function entryOf(run: EndingRun, record: RunRecord): RunLogEntry {
     traceId: run.traceId,
     applicationId: run.actorId,
     mode: 'async',
-    attempt: Number(run.fence),
+    attempt: attemptOf(run.fence),
     record: { ...record, queuedMs: queuedMsOf(run, record) },
   };
 }

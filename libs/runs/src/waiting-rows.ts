@@ -43,6 +43,8 @@ export interface QueueDepth {
   readonly due: number;
   /** Without what is under way. */
   readonly later: number;
+  /** Waits for an operator. */
+  readonly held: number;
   /** How long the oldest row has been due. 0: none is. */
   readonly oldestDueSeconds: number;
 }
@@ -65,10 +67,13 @@ export async function depthOf(sql: Sql, queue: QueueName): Promise<QueueDepth> {
     `WITH RECURSIVE first AS (${firstOfEachTenant(queue)})
      SELECT ${counted(`waiting.${due} <= now()`)} AS due,
        ${counted(`waiting.${due} > now() ${isIdle}`)} AS later,
+       (SELECT count(*)::int FROM (
+         SELECT FROM ${table} WHERE status = 'held'
+         ORDER BY tenant_id, id LIMIT ${countedRowsMax}) rows) AS held,
        greatest(extract(epoch FROM now() - min(${due})), 0)::float8 AS "oldestDueSeconds"
      FROM first`,
   );
-  return { due: 0, later: 0, ...depth, oldestDueSeconds: depth?.oldestDueSeconds ?? 0 };
+  return { due: 0, later: 0, held: 0, ...depth, oldestDueSeconds: depth?.oldestDueSeconds ?? 0 };
 }
 
 /** Counts the runs and webhooks of a tenant that wait, up to a number. Both are parameters. */

@@ -1,5 +1,6 @@
 import { dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import type { RedisPlace } from '@glovebox/redis';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Secret } from '@glovebox/service-host';
 import type { SchemaWatch } from './schema-watch';
@@ -19,9 +20,8 @@ interface Stores {
 export async function connectStores(options: {
   readonly app: string;
   readonly schema: SchemaWatch;
-  readonly config: {
+  readonly config: RedisPlace & {
     readonly DATABASE_URL: Secret;
-    readonly REDIS_URL: Secret;
     readonly KEY_RING: Secret;
   };
   /** See connectDefinitions. */
@@ -37,11 +37,14 @@ export async function connectStores(options: {
   const definitions = connectDefinitions({
     app,
     databaseUrl,
-    redisUrl: config.REDIS_URL.reveal(),
+    redis: config,
     ring,
     writes,
     postgresAwayMaxMs,
     onFault: onFault('definitions could not be followed'),
+    onRestored: onFault(
+      'this database was restored, or lacks what was seen of it: nothing is served from it before npm run after-restore, see docs/backup.md',
+    ),
   });
   const close = async (): Promise<void> => {
     await definitions.close();

@@ -4,5 +4,6 @@ export const knownMigrations: readonly string[] = [
   'LogCalls0000000000002',
   'KeepReasonsOfRuns0000000000003',
   'AddAllowedOrigins0000000000004',
+  'MarkTheDatabase0000000000006',
   'RecordMigrations0000000000007',
 ];

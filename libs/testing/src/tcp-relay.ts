@@ -15,6 +15,8 @@ export interface TcpRelay {
   stall(): void;
   /** Simulates a network that forgot the open connections: they stay, and no byte passes on them. */
   stallOpen(): void;
+  /** Leads new connections to another server. */
+  leadTo(url: string): void;
   /** Lets connections in again; bytes that a stall held back arrive now. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -22,7 +24,7 @@ export interface TcpRelay {
 
 /** Relays to the server of this URL. */
 export async function startTcpRelay(target: string): Promise<TcpRelay> {
-  const { port: targetPort, hostname } = new URL(target);
+  let { port: targetPort, hostname } = new URL(target);
   const sockets = new Set<Socket>();
   let held: (() => void)[] | undefined;
   const join = (from: Socket, to: Socket): void => {
@@ -65,6 +67,9 @@ export async function startTcpRelay(target: string): Promise<TcpRelay> {
     url: through(target),
     through,
     cut,
+    leadTo(url) {
+      ({ port: targetPort, hostname } = new URL(url));
+    },
     stall() {
       held ??= [];
     },

@@ -52,7 +52,11 @@ export function useTestDatabase(): SpecDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const database = await copyOf(fromTestRun('TEST_TEMPLATE_DATABASE'));
   // A log of its own: else two suites on one Redis would follow each other's.
-  await asAdmin('UPDATE definition_head SET epoch = gen_random_uuid()', database.adminUrl);
+  await asAdmin(
+    `UPDATE definition_head SET epoch = gen_random_uuid(), installation = gen_random_uuid(),
+       (place, timeline) = (SELECT place, timeline FROM this_database())`,
+    database.adminUrl,
+  );
   return database;
 }
 

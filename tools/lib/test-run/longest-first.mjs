@@ -25,6 +25,7 @@ export const longest = [
   'libs/reactors/src/run-recording.spec.ts',
   'apps/runner/src/serving/found-by-name.spec.ts',
   'acceptance/unread-bodies.spec.ts',
+  'acceptance/restored-database.spec.ts',
   'apps/runner/src/logs.spec.ts',
   'apps/runner/src/runtimes/offered-runtimes.spec.ts',
   'apps/worker/src/fair-queues.spec.ts',

@@ -69,6 +69,7 @@ export class DeliveriesService {
     return this.#replay(author, async (sql, free) => {
       const { id, status } = await found(sql, author.tenantId, deliveryId);
       const [delivery] = await replayableDeliveries(sql, author.tenantId, [id]);
+      if (status === 'held') throw conflict('The webhook is held by the operator.');
       if (!delivery) throw conflict('The body of the webhook has been erased.');
       const isWaiting = status === 'pending';
       const { queued, gone } = isWaiting

@@ -73,7 +73,7 @@ export class RunsService {
     const row = await findResult(this.#statements(actor), run);
     if (!row) throw notFound('result');
     const { status } = row;
-    if (status === 'pending' || status === 'running') return Buffer.from('{"status":"pending"}');
+    if (['pending', 'running', 'held'].includes(status)) return Buffer.from('{"status":"pending"}');
     const { largeOpenings } = this.ctx.vault;
     const answer = await (row.isLarge
       ? largeOpenings.hold(tenantId, () => this.#largeAnswerOf(actor, id, row))

@@ -37,7 +37,7 @@ const webhooks = (tenantId: string | undefined, count: number, due: string, isHe
   );
 
 it('the depth of a queue counts what is due and what waits, of all tenants, without what is under way', async () => {
-  const none = { due: 0, later: 0, oldestDueSeconds: 0 };
+  const none = { due: 0, later: 0, held: 0, oldestDueSeconds: 0 };
   expect(await depthOf(worker.ctx.database, 'runs')).toEqual(none);
   await runs(tenants[0], 3, '-90 seconds');
   await runs(tenants[1], 2, '-10 seconds');

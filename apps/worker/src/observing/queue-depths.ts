@@ -26,9 +26,10 @@ export function observeQueueDepths(registry: Registry, sql: Sql): void {
     registers: [registry],
     async collect() {
       this.reset();
-      for (const [queue, { due, later }] of await depths()) {
+      for (const [queue, { due, later, held }] of await depths()) {
         this.set({ queue, state: 'due' }, due);
         this.set({ queue, state: 'later' }, later);
+        this.set({ queue, state: 'held' }, held);
       }
     },
   });
