@@ -12,7 +12,7 @@ import {
 import { runsRecorded, waitingLines } from '@glovebox/reactors';
 import { connectRedis, redisServices } from '@glovebox/redis';
 import { RunLog, runQueue } from '@glovebox/runs';
-import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -109,6 +109,11 @@ export async function createGatewayContext(
         { runner: url, error: describeError(error) },
         'this process and the runner did not prove to each other that they have RUNNER_SECRET',
       ),
+    onForeign: (url, versions) =>
+      logger.warn(
+        { runner: url, ours: spokenVersions, theirs: versions },
+        'this process and the runner speak no version of the protocol in common: replace the older one',
+      ),
   });
   const egressPolicy = egressPolicyOf(config, [
     url,
@@ -124,6 +129,7 @@ export async function createGatewayContext(
     schema,
     config,
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
+    logger,
     onFault,
   });
   const { definitions, keyHash } = stores;

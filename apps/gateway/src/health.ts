@@ -1,11 +1,13 @@
 import { get } from 'node:http';
 import { workerAliveKey } from '@glovebox/runs';
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
+import { definitionsState } from '@glovebox/stores';
 import type { GatewayContext } from './context';
 
 /** Tells whether this process alone may take calls. */
 export const gatewayReadiness = ({
   schema,
+  config,
   definitions,
   follower,
   sealer,
@@ -14,7 +16,7 @@ export const gatewayReadiness = ({
   readiness({
     needed: {
       schema: schema.state,
-      definitions: async () => follower.loading ?? upOrDown(() => follower.current()),
+      definitions: () => definitionsState(follower, config),
       keys: () => sealer.masterKeys(readinessWithinMs),
     },
     others: {

@@ -90,6 +90,7 @@ export async function createManagementContext(
     schema,
     config,
     writes: true,
+    logger,
     onFault,
   }).catch(async (error: unknown) => {
     await dataSource.destroy();

@@ -8,7 +8,7 @@ import {
   type Egress,
 } from '@glovebox/egress';
 import { redisServices } from '@glovebox/redis';
-import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -62,6 +62,11 @@ export async function createWorkerContext(
         { runner: url, error: describeError(error) },
         'this process and the runner did not prove to each other that they have RUNNER_SECRET',
       ),
+    onForeign: (url, versions) =>
+      logger.warn(
+        { runner: url, ours: spokenVersions, theirs: versions },
+        'this process and the runner speak no version of the protocol in common: replace the older one',
+      ),
   });
   const egressPolicy = egressPolicyOf(config, [
     databaseUrl,
@@ -69,7 +74,7 @@ export async function createWorkerContext(
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);
-  const stores = await connectStores({ app: 'worker', schema, config, onFault });
+  const stores = await connectStores({ app: 'worker', schema, config, logger, onFault });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',

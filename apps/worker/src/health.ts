@@ -1,9 +1,11 @@
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
+import { definitionsState } from '@glovebox/stores';
 import type { WorkerContext } from './context';
 
 /** A worker without Postgres, Redis or a runner takes jobs that it cannot do. */
 export const workerReadiness = ({
   schema,
+  config,
   definitions,
   sealer,
   database,
@@ -12,8 +14,7 @@ export const workerReadiness = ({
   readiness({
     needed: {
       schema: schema.state,
-      definitions: async () =>
-        definitions.follower.loading ?? upOrDown(() => definitions.follower.current()),
+      definitions: () => definitionsState(definitions.follower, config),
       keys: () => sealer.masterKeys(readinessWithinMs),
       postgres: () => upOrDown(() => database.query('SELECT 1')),
       redis: () => upOrDown(() => definitions.redis.ping()),

@@ -4,6 +4,7 @@ import { connectRedis, type RedisPlace } from '@glovebox/redis';
 import type { KeyRing } from '@glovebox/seal';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
+import type { ToldNewer } from './replica';
 import { WriterPoll, WriterSigns } from './postgres-away';
 
 export interface DefinitionConnection {
@@ -32,6 +33,8 @@ export function connectDefinitions(options: {
   readonly onFault: (error: unknown) => void;
   /** An operator has to decide before anything is served from this database. */
   readonly onRestored?: (error: unknown) => void;
+  /** Told of definitions that this process is too old for, up to a number of them. */
+  readonly onNewer?: (newer: ToldNewer) => void;
 }): DefinitionConnection {
   const { app, ring, onFault, onRestored = onFault } = options;
   const sql = connectDatabase({
@@ -67,7 +70,12 @@ export function connectDefinitions(options: {
   const { writes = false, postgresAwayMaxMs = 0 } = options;
   const stores = { sql, ring, redis, subscriber, onFault, onRestored };
   const writers = new WriterPoll(stores);
-  const follower = new DefinitionFollower({ ...stores, writers, postgresAwayMaxMs });
+  const follower = new DefinitionFollower({
+    ...stores,
+    writers,
+    postgresAwayMaxMs,
+    onNewer: options.onNewer,
+  });
   const announcements = new Announcements({ ...stores, follower, writes });
   const signs = new WriterSigns({ ...stores, follower });
 

@@ -7,7 +7,7 @@ import { listLog, logPartEntriesMax, type LogHead, type LogList } from './log';
 import { DatabaseMarker, DatabaseWasRestored } from './marker';
 import { Payloads } from './payloads';
 import type { WriterPoll } from './postgres-away';
-import { Replica } from './replica';
+import { Replica, type ToldNewer } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
 
 /** Knowledge of one moment is in force for at most a second after it. */
@@ -32,6 +32,8 @@ interface FollowerOptions {
   readonly onFault?: (error: unknown) => void;
   /** Told at once, and once a minute while it lasts. */
   readonly onRestored?: (error: DatabaseWasRestored) => void;
+  /** Told of definitions that this process is too old for, up to a number of them. */
+  readonly onNewer?: ((newer: ToldNewer) => void) | undefined;
 }
 
 /**
@@ -63,7 +65,7 @@ export class DefinitionFollower {
       if (!isRestored(error)) options.onFault?.(error);
     };
     this.#payloads = new Payloads(sql, redis, this.#onFault);
-    this.#replica = new Replica(ring, this.#onFault);
+    this.#replica = new Replica(ring, this.#onFault, options.onNewer);
     this.#marker = new DatabaseMarker({ sql, redis, ring, onFault: this.#onFault });
   }
 
@@ -130,6 +132,11 @@ export class DefinitionFollower {
 
   get head(): LogHead | undefined {
     return this.#replica.head;
+  }
+
+  /** How many definitions this process is too old for. */
+  get newer(): number {
+    return this.#replica.snapshot.newer;
   }
 
   /** The progress of the first load, or what prevents any, in words for the log. */

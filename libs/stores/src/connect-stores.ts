@@ -1,8 +1,8 @@
-import { dataKeyTable, KeyUses } from '@glovebox/database';
+import { dataKeyTable, KeyUses, readerVersion } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import type { RedisPlace } from '@glovebox/redis';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
-import type { Secret } from '@glovebox/service-host';
+import type { Logger, Secret } from '@glovebox/service-host';
 import type { SchemaWatch } from './schema-watch';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
@@ -27,9 +27,10 @@ export async function connectStores(options: {
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
+  readonly logger: Logger;
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
-  const { app, schema, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
+  const { app, schema, config, writes = false, postgresAwayMaxMs = 0, logger, onFault } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   const sealer = new Sealer(ring, dataKeyTable(schema.sql));
@@ -45,6 +46,11 @@ export async function connectStores(options: {
     onRestored: onFault(
       'this database was restored, or lacks what was seen of it: nothing is served from it before npm run after-restore, see docs/backup.md',
     ),
+    onNewer: (newer) =>
+      logger.warn(
+        { ...newer, readerVersion },
+        'a newer release wrote a definition: its calls get 503 newer_definition from this process',
+      ),
   });
   const close = async (): Promise<void> => {
     await definitions.close();

@@ -1,4 +1,5 @@
 export { connectStores } from './connect-stores';
+export { definitionsState } from './definitions-state';
 export { knownMigrations } from './known-migrations';
 export { observeDefinitions } from './observe-definitions';
 export { watchSchema, type SchemaWatch } from './schema-watch';

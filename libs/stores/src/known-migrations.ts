@@ -4,6 +4,7 @@ export const knownMigrations: readonly string[] = [
   'LogCalls0000000000002',
   'KeepReasonsOfRuns0000000000003',
   'AddAllowedOrigins0000000000004',
+  'AddReaderVersions0000000000005',
   'MarkTheDatabase0000000000006',
   'RecordMigrations0000000000007',
 ];

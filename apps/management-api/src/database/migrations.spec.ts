@@ -75,6 +75,7 @@ it('a migration gives up where a table is being read for long, and is repeated l
   for (const [table, migration] of [
     ['definition_head', 'MarkTheDatabase0000000000006'],
     ['webhook_deliveries', 'MarkTheDatabase0000000000006'],
+    ['reactor_runs', 'AddReaderVersions0000000000005'],
     ['applications', 'AddAllowedOrigins0000000000004'],
     ['ended_runs', 'KeepReasonsOfRuns0000000000003'],
   ] as const) {
