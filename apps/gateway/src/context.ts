@@ -1,5 +1,4 @@
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
@@ -17,6 +16,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
+import { connectRedis } from '@glovebox/store-urls';
 import { connectStores, observeDefinitions } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
@@ -125,12 +125,11 @@ export async function createGatewayContext(
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
-  const queueRedis = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-  });
-  queueRedis.on('error', onFault('Redis is not reachable'));
+  const queueRedis = connectRedis(
+    redisUrl,
+    { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2_000 },
+    onFault('Redis is not reachable'),
+  );
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(egressPolicy, { lookups });

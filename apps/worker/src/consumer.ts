@@ -1,7 +1,8 @@
 import { Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { runQueue } from '@glovebox/runs';
 import { describeError } from '@glovebox/service-host';
+import { connectRedis } from '@glovebox/store-urls';
 import type { WorkerContext } from './context';
 import type { FairQueue } from './fair-queue';
 
@@ -16,10 +17,11 @@ export async function startConsumer(
   ctx: WorkerContext,
   runs: Pick<FairQueue<unknown>, 'wake'>,
 ): Promise<{ stop(): Promise<void> }> {
-  const connection = new Redis(ctx.config.REDIS_URL.reveal(), { maxRetriesPerRequest: null });
-  connection.on('error', (error) => {
-    ctx.logger.warn({ error: describeError(error) }, 'Redis is not reachable');
-  });
+  const connection = connectRedis(
+    ctx.config.REDIS_URL.reveal(),
+    { maxRetriesPerRequest: null },
+    (error) => ctx.logger.warn({ error: describeError(error) }, 'Redis is not reachable'),
+  );
   await refuseEviction(connection);
 
   const worker = new Worker<unknown>(runQueue.name, () => Promise.resolve(), {

@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
+import { connectRedis } from '@glovebox/store-urls';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
 import { WriterPoll, WriterSigns } from './postgres-away';
@@ -38,28 +39,17 @@ export function connectDefinitions(options: {
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });
-  const redis = new Redis(redisUrl, {
+  const quick = {
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 200,
-    socketTimeout: 1_000,
-    connectTimeout: 1_000,
-    disconnectTimeout: 100,
-    retryStrategy: reconnectSoon,
-  });
-  const subscriber = new Redis(redisUrl, {
-    enableOfflineQueue: false,
-    autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     socketTimeout: 1_000,
     connectTimeout: 1_000,
     disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
-  });
-  redis.on('error', onFault);
-  subscriber.on('error', onFault);
+  };
+  const redis = connectRedis(redisUrl, { ...quick, commandTimeout: 200 }, onFault);
+  const subscriber = connectRedis(redisUrl, { ...quick, autoResubscribe: false }, onFault);
   const { writes = false, postgresAwayMaxMs = 0 } = options;
   const stores = { sql, ring, redis, subscriber, onFault };
   const writers = new WriterPoll(stores);

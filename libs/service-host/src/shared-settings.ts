@@ -1,5 +1,19 @@
-import { flag, integer, list, port, requiredList, requiredSecret, text } from './config';
+import { parseStoreUrl, withLogin } from '@glovebox/store-urls';
+import {
+  ConfigError,
+  flag,
+  integer,
+  list,
+  loadConfig,
+  optionalSecret,
+  optionalText,
+  port,
+  requiredList,
+  requiredSecret,
+  text,
+} from './config';
 import type { Setting } from './config';
+import { Secret } from './secret';
 
 const listening = {
   LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
@@ -26,17 +40,63 @@ export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsP
   ),
 });
 
+/** Settings of a process that connects to Postgres. */
+export const postgresSettings = (role: string) => ({
+  DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
+  DATABASE_USER: optionalText('the user, in place of the one in DATABASE_URL'),
+  DATABASE_PASSWORD: optionalSecret('the password, in place of the one in DATABASE_URL'),
+});
+
+/** Settings of a process that connects to Redis. */
+export const redisSettings = {
+  REDIS_URL: requiredSecret('Redis'),
+  REDIS_USER: optionalText('the user, in place of the one in REDIS_URL'),
+  REDIS_PASSWORD: optionalSecret('the password, in place of the one in REDIS_URL'),
+};
+
 /** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
 export const storeSettings = (role: string) => ({
-  DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
+  ...postgresSettings(role),
   DATABASE_CONNECTIONS: integer(
     'connections to Postgres for what tenants ask for; each tenant has a share of them',
     20,
     { min: 2, max: 1_000 },
   ),
-  REDIS_URL: requiredSecret('Redis'),
+  ...redisSettings,
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
 });
+
+/**
+ * Loads settings with stores among them. Their addresses are whole afterwards: with the user and the
+ * password that have variables of their own, and of a form that can be used.
+ */
+export function loadStoreConfig<Settings extends Record<string, Setting<unknown>>>(
+  env: NodeJS.ProcessEnv,
+  settings: Settings,
+): ReturnType<typeof loadConfig<Settings>> {
+  const config = loadConfig(env, settings);
+  const values: Readonly<Record<string, unknown>> = config;
+  const whole: Record<string, Secret> = {};
+  const faults: string[] = [];
+  for (const store of ['DATABASE', 'REDIS']) {
+    const name = `${store}_URL`;
+    const [url, user, password] = [name, `${store}_USER`, `${store}_PASSWORD`].map((each) => {
+      const value = values[each];
+      return value instanceof Secret ? value.reveal() : (value as string | undefined);
+    });
+    if (url === undefined) continue;
+    try {
+      whole[name] = new Secret(withLogin(url, { user, password }));
+      parseStoreUrl(url);
+    } catch (error) {
+      // The message of Node.js about a URL may hold the password.
+      const isOurs = error instanceof Error && !('code' in error);
+      faults.push(`${name} ${isOurs ? error.message : 'is not a URL'}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...config, ...whole };
+}
 
 /** Settings of a process that has code run. */
 export const runnerSettings = {
