@@ -123,6 +123,11 @@ export class DefinitionFollower {
     return this.#replica.head;
   }
 
+  /** Versions that Postgres has told and that are not yet applied. */
+  get behind(): number {
+    return Math.max(0, (this.#logHead?.version ?? 0) - (this.head?.version ?? 0));
+  }
+
   /** The progress of the first load, in words for the log. */
   get loading(): string | undefined {
     if (this.#isLoaded) return undefined;

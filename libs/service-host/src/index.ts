@@ -1,3 +1,4 @@
+export { buildInfo } from './build-info';
 export { closeServer, watchServer } from './close-server';
 export {
   ConfigError,
