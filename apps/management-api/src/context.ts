@@ -22,7 +22,7 @@ import { createPageShares } from './shares/page-shares';
 import { createBodyShares, type BodyShares } from './shares/body-room';
 import { createDataSource, type SharedDataSource } from './database/data-source';
 import { eachInTenant, ofAllTenants } from './database/in-tenant';
-import { connectSearches, type Searches } from './shares/searches';
+import { connectSearches, searchConnections, type Searches } from './shares/searches';
 
 /** Everything the API needs, created once. Tests create their own with parts replaced. */
 export interface ManagementContext {
@@ -85,6 +85,7 @@ export async function createManagementContext(
   const stores = await connectStores({
     app: 'management-api',
     config,
+    moreConnections: searchConnections,
     writes: true,
     onFault,
   }).catch(async (error: unknown) => {

@@ -16,6 +16,9 @@ export interface DefinitionConnection {
   close(): Promise<void>;
 }
 
+/** Connections to Postgres for the log of definitions. */
+export const definitionConnections = 3;
+
 /**
  * Connects a process to the definitions, on connections of its own: neither a busy pool nor a queue
  * of commands may end the lease.
@@ -35,7 +38,7 @@ export function connectDefinitions(options: {
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
-    connectionsMax: 3,
+    connectionsMax: definitionConnections,
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });

@@ -4,4 +4,5 @@ export { createEgress, type Egress } from './egress';
 export { hasBeenHere, hopHeader, hopMarkerOf } from './hop-marker';
 export { egressPolicyOf, type EgressPolicy } from './policy';
 export { tlsReasonOf } from './reasons';
+export { askResolvers, findOpenWays } from './self-test';
 export { EgressRefused, EgressUnreachable } from './refusal';

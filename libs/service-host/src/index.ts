@@ -15,6 +15,8 @@ export {
   type Setting,
 } from './config';
 export { deadlines, type Limited } from './deadlines';
+export { runDoctor, type Examination } from './doctor/doctor';
+export { fault, ok, unknown, warning, type Check, type Finding } from './doctor/findings';
 export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';

@@ -1,7 +1,12 @@
 import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
-import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import {
+  connectDefinitions,
+  definitionConnections,
+  type DefinitionConnection,
+} from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Secret } from '@glovebox/service-host';
+import { tellOfProcess } from './live-processes';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
 interface Stores {
@@ -14,20 +19,27 @@ interface Stores {
   close(): Promise<void>;
 }
 
+/** Connections for data keys, and for when keys were last used. */
+const keyConnections = 2;
+
 /** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
   readonly config: {
     readonly DATABASE_URL: Secret;
+    readonly DATABASE_CONNECTIONS: number;
     readonly REDIS_URL: Secret;
     readonly KEY_RING: Secret;
   };
+  /** Connections to Postgres beside those for what tenants ask for. */
+  readonly moreConnections?: number;
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
   const { app, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
+  const { moreConnections = 0 } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   // A pool of its own: a transaction that waits for a data key must not wait for other
@@ -35,7 +47,7 @@ export async function connectStores(options: {
   const dataKeys = connectDatabase({
     url: databaseUrl,
     app: `${app}-keys`,
-    connectionsMax: 2,
+    connectionsMax: keyConnections,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
   const sealer = new Sealer(ring, dataKeyTable(dataKeys));
@@ -49,7 +61,11 @@ export async function connectStores(options: {
     postgresAwayMaxMs,
     onFault: onFault('definitions could not be followed'),
   });
+  const connections =
+    config.DATABASE_CONNECTIONS + keyConnections + definitionConnections + moreConnections;
+  const telling = tellOfProcess(definitions, { app, connections });
   const close = async (): Promise<void> => {
+    await telling.stop();
     await definitions.close();
     await keyUses.stop();
     await dataKeys.close();

@@ -4,6 +4,7 @@ import { Shares } from '@glovebox/shares';
 /** Connections for searches and for lists of tokens. Each search or list holds one. */
 export const searchesMax = 4;
 const listsMax = 8;
+export const searchConnections = searchesMax + listsMax;
 const searchStatementMs = 2_000;
 const searchWaitMs = 2_000;
 /** Waiting searches and lists of one tenant. */
@@ -30,7 +31,7 @@ export function connectSearches(options: {
   const database = connectDatabase({
     ...options,
     app: 'management-api-searches',
-    connectionsMax: searchesMax + listsMax,
+    connectionsMax: searchConnections,
     statementTimeoutMs: searchStatementMs,
   });
   const lists = new Shares({
