@@ -14,7 +14,7 @@ const libraries = {
   access: ['problems'],
   sandbox: ['problems'],
   definitions: ['problems', 'seal', 'database', 'access', 'sandbox', 'store-urls'],
-  stores: ['service-host', 'seal', 'database', 'definitions'],
+  stores: ['service-host', 'seal', 'database', 'definitions', 'store-urls'],
   expressions: ['problems'],
   vault: ['problems', 'wire', 'shares', 'seal', 'database', 'access', 'expressions'],
   egress: ['problems', 'shares'],

@@ -1,24 +1,15 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@glovebox/testing';
 import { call, devFile, runningProduct, until } from '../product';
+import { findProgram } from './find-program';
 import { prepareLoad, type Load } from './load';
 import { alerts, dashboardQueries, rulesFile, withoutThreshold } from './queries';
 
 jest.setTimeout(180_000);
-
-function find(program: string, variable: string): string {
-  const found = [process.env[variable], `/usr/bin/${program}`].find(
-    (path) => path && existsSync(path),
-  );
-  if (found !== undefined) return found;
-  throw new Error(
-    `This test needs ${program}: install it (apt-get install prometheus) or set ${variable} to its path.`,
-  );
-}
 
 const { opsUrls } = JSON.parse(readFileSync(devFile(), 'utf8')) as {
   readonly opsUrls: Readonly<Record<string, string>>;
@@ -47,7 +38,7 @@ beforeAll(async () => {
     }),
   );
   prometheus = spawn(
-    find('prometheus', 'PROMETHEUS'),
+    findProgram('prometheus', 'PROMETHEUS'),
     [
       `--config.file=${config}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
@@ -76,7 +67,7 @@ async function found(query: string): Promise<readonly unknown[]> {
 }
 
 it('promtool accepts the rules', () => {
-  const said = execFileSync(find('promtool', 'PROMTOOL'), ['check', 'rules', rulesFile]);
+  const said = execFileSync(findProgram('promtool', 'PROMTOOL'), ['check', 'rules', rulesFile]);
   expect(String(said)).toContain(`${alerts().length} rules found`);
 });
 
