@@ -15,7 +15,7 @@ export {
   type Setting,
 } from './config';
 export { deadlines, type Limited } from './deadlines';
-export { runDoctor, type Examination } from './doctor/doctor';
+export { runDoctor } from './doctor/doctor';
 export { fault, ok, unknown, warning, type Check, type Finding } from './doctor/findings';
 export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';

@@ -1,3 +1,3 @@
 export { connectRedis } from './connect-redis';
-export { parseStoreUrl, withLogin, withoutLogin, type StoreTls, type StoreUrl } from './store-url';
+export { parseStoreUrl, withLogin, withoutLogin, type StoreTls } from './store-url';
 export { StoreNotTrusted, trustFault } from './store-not-trusted';
