@@ -1,4 +1,5 @@
 // Bundles apps: node tools/build.mjs apps/NAME [apps/NAME …] → dist/apps/NAME/*.js
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -60,7 +61,21 @@ async function buildApp(root, build, transform) {
   });
   if (root === 'apps/runner') await bundlePackages(join(repoRoot, 'dist', root, 'packages'));
   mkdirSync(join(repoRoot, 'dist', root), { recursive: true });
+  writeBuild(root);
   writeFileSync(hashFile(root), hash);
+}
+
+/**
+ * Says beside the bundle what it was built from. A build without Git, as that of an image, is told
+ * the commit by GLOVEBOX_COMMIT.
+ *
+ * @param {string} root
+ */
+function writeBuild(root) {
+  const { version } = JSON.parse(readFileSync(join(repoRoot, 'package.json'), 'utf8'));
+  const asked = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: repoRoot, encoding: 'utf8' });
+  const commit = process.env.GLOVEBOX_COMMIT || asked.stdout?.trim() || 'unknown';
+  writeFileSync(join(repoRoot, 'dist', root, 'build.json'), JSON.stringify({ version, commit }));
 }
 
 /**
@@ -71,6 +86,8 @@ async function buildApp(root, build, transform) {
 export async function buildStaleApps(roots) {
   const stale = roots.filter((root) => !isFresh(root));
   if (stale.length > 0) await buildApps(stale);
+  // A commit that changes no source of a bundle is another commit all the same.
+  for (const root of roots) writeBuild(root);
   return stale.length;
 }
 

@@ -8,7 +8,8 @@ import { script, Trouble } from './lib/progress.mjs';
 import { entryPoint, repoRoot } from './lib/repo.mjs';
 
 const help = `
-npm run docs               writes docs/openapi.json, and the tables of docs/configuration.md
+npm run docs               writes docs/openapi.json, the tables of docs/configuration.md, and
+                           k8s/monitoring/prometheus-rule.yaml from rules.yaml beside it
 npm run docs -- --check    writes nothing; says which of them is out of date, and ends with 1`;
 
 /**
@@ -33,6 +34,7 @@ await script(help, async (args) => {
       ...options,
       parser: 'markdown',
     }),
+    'k8s/monitoring/prometheus-rule.yaml': prometheusRule(),
   };
   const stale = Object.keys(wanted).filter((file) => current(file) !== wanted[file]);
   if (args.includes('--check')) {
@@ -59,6 +61,20 @@ async function openApi() {
   const { status, stdout, stderr } = spawnSync(process.execPath, [entry], { encoding: 'utf8' });
   if (status !== 0) throw new Trouble(`The document could not be made:\n${stderr}`);
   return stdout;
+}
+
+/** The rules as the Prometheus Operator wants them. */
+function prometheusRule() {
+  const rules = current('k8s/monitoring/rules.yaml').replace(/^#.*\n/gm, '');
+  return [
+    '# Made from rules.yaml by npm run docs.',
+    'apiVersion: monitoring.coreos.com/v1',
+    'kind: PrometheusRule',
+    'metadata:',
+    '  name: glovebox',
+    'spec:',
+    rules.replace(/^(?=.)/gm, '  '),
+  ].join('\n');
 }
 
 /** The page with a new table in each pair of marks: <!-- settings: APP --> … <!-- end --> */

@@ -73,6 +73,7 @@ export async function startProduct({ folder, env, running }) {
     redisUrl,
     demoDestination: demo.url,
     sandboxes: await levelOfSandboxes(apps, bubblewrap),
+    ...(bubblewrap.command ? { bubblewrap: bubblewrap.command } : {}),
     opsUrls: Object.fromEntries(apps.map(({ name, opsUrl }) => [name, opsUrl])),
     ...(keyRing.KEY_RING_FILE ? { keyRingFile: keyRing.KEY_RING_FILE } : {}),
     logFiles: Object.fromEntries(running.services.map(({ name, logFile }) => [name, logFile])),

@@ -119,6 +119,8 @@ export interface Dev extends DemoTenants {
   readonly redisUrl: string;
   readonly demoDestination: string;
   readonly sandboxes: string;
+  /** The program, where there is one that works here. */
+  readonly bubblewrap?: string;
   readonly opsUrls: Readonly<Record<string, string>>;
   readonly keyRingFile?: string;
   readonly logFiles: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import {
   flag,
   headerSettings,
   integer,
-  loadConfig,
+  loadStoreConfig,
   optionalUrl,
   pendingSettings,
   port,
@@ -120,4 +120,4 @@ export const settings = {
 
 export type GatewayConfig = ReturnType<typeof loadGatewayConfig>;
 
-export const loadGatewayConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
+export const loadGatewayConfig = (env: NodeJS.ProcessEnv) => loadStoreConfig(env, settings);

@@ -10,7 +10,6 @@ import {
   type Egress,
 } from '@glovebox/egress';
 import { runsRecorded, waitingLines } from '@glovebox/reactors';
-import { connectRedis, redisServices } from '@glovebox/redis';
 import { RunLog, runQueue } from '@glovebox/runs';
 import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
@@ -23,6 +22,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
+import { connectRedis, redisServices } from '@glovebox/store-urls';
 import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
@@ -140,13 +140,16 @@ export async function createGatewayContext(
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
-  const queueRedis = connectRedis(config, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: 2_000,
-    socketTimeout: 4_000,
-  });
-  queueRedis.on('error', onFault('Redis is not reachable'));
+  const queueRedis = connectRedis(
+    config,
+    {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 1,
+      commandTimeout: 2_000,
+      socketTimeout: 4_000,
+    },
+    onFault('Redis is not reachable'),
+  );
 
   const lookups = new Shares({ places: config.EGRESS_LOOKUPS_MAX });
   const egress = createEgress(egressPolicy, { lookups });

@@ -4,9 +4,11 @@ import {
   headerSettings,
   integer,
   loadConfig,
+  loadStoreConfig,
   moduleSettings,
   pendingSettings,
   port,
+  postgresSettings,
   redisSettings,
   requiredSecret,
   servingSettings,
@@ -45,13 +47,13 @@ export const settings = {
 
 export type ManagementConfig = ReturnType<typeof loadManagementConfig>;
 
-export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
+export const loadManagementConfig = (env: NodeJS.ProcessEnv) => loadStoreConfig(env, settings);
 
 export type RotationConfig = ReturnType<typeof loadRotationConfig>;
 
 export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
-    DATABASE_URL: requiredSecret('Postgres, as glovebox_rotation'),
+  loadStoreConfig(env, {
+    ...postgresSettings('glovebox_rotation'),
     ...redisSettings,
     KEY_RING: requiredSecret('master keys, the one to come among them'),
   });
@@ -59,16 +61,14 @@ export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
 export type RestoreConfig = ReturnType<typeof loadRestoreConfig>;
 
 export const loadRestoreConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
-    DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
+  loadStoreConfig(env, {
+    ...postgresSettings('the role that owns the tables'),
     ...redisSettings,
     KEY_RING: requiredSecret('master keys'),
   });
 
 export const loadMigrationConfig = (env: NodeJS.ProcessEnv) =>
-  loadConfig(env, {
-    DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
-  });
+  loadStoreConfig(env, postgresSettings('the role that owns the tables'));
 
 export const loadRolesConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {

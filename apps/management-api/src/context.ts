@@ -4,7 +4,6 @@ import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
 import { createRateLimit, type RateLimit } from '@glovebox/rates';
-import { redisServices } from '@glovebox/redis';
 import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -89,6 +88,7 @@ export async function createManagementContext(
     app: 'management-api',
     schema,
     config,
+    moreConnections: config.SEARCH_CONNECTIONS,
     writes: true,
     logger,
     onFault,

@@ -19,6 +19,7 @@ export function createBackground({
   const repeated: RepeatedWork[] = [];
   return {
     repeat(name, ms, work) {
+      failures.inc({ work: name }, 0);
       const onFault = (error: unknown): void => {
         failures.inc({ work: name });
         logger.warn({ error: describeError(error), work: name }, 'background work failed');

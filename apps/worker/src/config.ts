@@ -1,7 +1,7 @@
 import {
   egressSettings,
   integer,
-  loadConfig,
+  loadStoreConfig,
   processSettings,
   runnerSettings,
   storeSettings,
@@ -36,4 +36,4 @@ export const settings = {
 
 export type WorkerConfig = ReturnType<typeof loadWorkerConfig>;
 
-export const loadWorkerConfig = (env: NodeJS.ProcessEnv) => loadConfig(env, settings);
+export const loadWorkerConfig = (env: NodeJS.ProcessEnv) => loadStoreConfig(env, settings);

@@ -1,8 +1,8 @@
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { connectRedis } from '@glovebox/redis';
 import { runQueue } from '@glovebox/runs';
 import { describeError } from '@glovebox/service-host';
+import { connectRedis } from '@glovebox/store-urls';
 import type { WorkerContext } from './context';
 import type { FairQueue } from './fair-queue';
 
@@ -17,14 +17,15 @@ export async function startConsumer(
   ctx: WorkerContext,
   runs: Pick<FairQueue<unknown>, 'wake'>,
 ): Promise<{ stop(): Promise<void> }> {
-  const connection = connectRedis(ctx.config, {
-    maxRetriesPerRequest: null,
-    // Longer than a command that waits for reminders.
-    socketTimeout: 30_000,
-  });
-  connection.on('error', (error) => {
-    ctx.logger.warn({ error: describeError(error) }, 'Redis is not reachable');
-  });
+  const connection = connectRedis(
+    ctx.config,
+    {
+      maxRetriesPerRequest: null,
+      // Longer than a command that waits for reminders.
+      socketTimeout: 30_000,
+    },
+    (error) => ctx.logger.warn({ error: describeError(error) }, 'Redis is not reachable'),
+  );
   await refuseEviction(connection);
 
   const worker = new Worker<unknown>(runQueue.name, () => Promise.resolve(), {

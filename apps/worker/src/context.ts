@@ -7,7 +7,6 @@ import {
   ownNamesBy,
   type Egress,
 } from '@glovebox/egress';
-import { redisServices } from '@glovebox/redis';
 import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient } from 'pg';
 import { Shares } from '@glovebox/shares';
+import { parseStoreUrl, trustFault, withoutLogin } from '@glovebox/store-urls';
 import { queryAsTenant } from './as-tenant';
 import { asUnavailable } from './unavailable';
 
@@ -76,8 +77,11 @@ interface DatabaseOptions {
 
 export function connectDatabase(options: DatabaseOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
+  const { url, tls } = parseStoreUrl(options.url);
+  const store = `Postgres at ${withoutLogin(url)}`;
   const pool = new Pool({
-    connectionString: options.url,
+    connectionString: url,
+    ...(tls && { ssl: tls }),
     application_name: options.app,
     max: options.connectionsMax,
     connectionTimeoutMillis: 2_000,
@@ -92,7 +96,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   const run = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
-      throw asUnavailable(error);
+      throw asUnavailable(trustFault(store, error) ?? error);
     });
   const whole: SqlPool = {
     query: (statement, values) => run(rowsOf(pool, statement, values)),

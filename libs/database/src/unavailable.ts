@@ -1,4 +1,5 @@
 import { Problem } from '@glovebox/problems';
+import { trustFault } from '@glovebox/store-urls';
 import { driverErrorOf } from './driver-error';
 
 /** SQLSTATEs of a server that cannot serve now: connection faults, shutdown, full, too slow. */
@@ -30,6 +31,7 @@ export const tookTooLong = (error: unknown): boolean =>
 function isAway(error: unknown): boolean {
   if (error instanceof Problem) return false;
   const { code, message } = driverErrorOf(error);
+  if (trustFault('Postgres', { code, message })) return true;
   if (code !== undefined && (systemCodes.has(code) || sqlState.test(code))) return true;
   return message !== undefined && driverMessages.test(message);
 }

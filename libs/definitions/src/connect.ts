@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
-import { connectRedis, type RedisPlace } from '@glovebox/redis';
 import type { KeyRing } from '@glovebox/seal';
+import { connectRedis, type RedisPlace } from '@glovebox/store-urls';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
 import type { ToldNewer } from './replica';
@@ -16,6 +16,9 @@ export interface DefinitionConnection {
   start(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Connections to Postgres for the log of definitions. */
+export const definitionConnections = 3;
 
 /**
  * Connects a process to the definitions, on connections of its own: neither a busy pool nor a queue
@@ -40,33 +43,21 @@ export function connectDefinitions(options: {
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
-    // One may be dead and not say so.
-    connectionsMax: 2,
+    connectionsMax: definitionConnections,
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });
-  const redis = connectRedis(options.redis, {
+  const quick = {
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 200,
-    socketTimeout: 1_000,
-    connectTimeout: 1_000,
-    disconnectTimeout: 100,
-    retryStrategy: reconnectSoon,
-  });
-  const subscriber = connectRedis(options.redis, {
-    enableOfflineQueue: false,
-    autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     socketTimeout: 1_000,
     connectTimeout: 1_000,
     disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
-  });
-  redis.on('error', onFault);
-  subscriber.on('error', onFault);
+  };
+  const redis = connectRedis(options.redis, { ...quick, commandTimeout: 200 }, onFault);
+  const subscriber = connectRedis(options.redis, { ...quick, autoResubscribe: false }, onFault);
   const { writes = false, postgresAwayMaxMs = 0 } = options;
   const stores = { sql, ring, redis, subscriber, onFault, onRestored };
   const writers = new WriterPoll(stores);

@@ -134,6 +134,11 @@ export class DefinitionFollower {
     return this.#replica.head;
   }
 
+  /** Versions that Postgres has told and that are not yet applied. */
+  get behind(): number {
+    return Math.max(0, (this.#logHead?.version ?? 0) - (this.head?.version ?? 0));
+  }
+
   /** How many definitions this process is too old for. */
   get newer(): number {
     return this.#replica.snapshot.newer;

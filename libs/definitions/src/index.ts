@@ -1,4 +1,4 @@
-export { connectDefinitions, type DefinitionConnection } from './connect';
+export { connectDefinitions, definitionConnections, type DefinitionConnection } from './connect';
 export type {
   ApplicationDefinition,
   Definition,

@@ -5,4 +5,5 @@ export { hasBeenHere, hopHeader, hopMarkerOf } from './hop-marker';
 export { ownNamesBy } from './names/resolve';
 export { egressPolicyOf, type EgressPolicy } from './policy';
 export { tlsReasonOf } from './reasons';
+export { askResolvers, findOpenWays } from './self-test';
 export { EgressRefused, EgressUnreachable } from './refusal';

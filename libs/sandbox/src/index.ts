@@ -67,6 +67,7 @@ export {
 export { parseRunnerAddress, type RunnerAddress } from './runner/runner-address';
 export { parseRunnerSecret } from './runner/runner-secret';
 export { runnerTls, tlsKeyOf } from './runner/runner-tls';
+export { askRunners } from './runner/ask-runners';
 export { createRunnerClient, type RunnerClient } from './runner/runner-client';
 export { callTooLarge, OpenCalls, svcBytesMax, svcCallsMax } from './call-limits';
 export { FrameLanes, writePieces } from './frame-lanes';

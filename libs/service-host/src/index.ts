@@ -1,3 +1,4 @@
+export { buildInfo } from './build-info';
 export { closeServer, watchServer } from './close-server';
 export {
   ConfigError,
@@ -14,6 +15,8 @@ export {
   type Setting,
 } from './config';
 export { deadlines, type Limited } from './deadlines';
+export { runDoctor } from './doctor/doctor';
+export { fault, ok, unknown, warning, type Check, type Finding } from './doctor/findings';
 export { every, type RepeatedWork } from './every';
 export { createLogger, describeError, type Logger } from './logger';
 export { Counter, createRegistry, Gauge, Histogram, type Registry } from './metrics';
@@ -27,8 +30,10 @@ export {
   destinationSettings,
   egressSettings,
   headerSettings,
+  loadStoreConfig,
   moduleSettings,
   pendingSettings,
+  postgresSettings,
   processSettings,
   redisSettings,
   runnerSettings,

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { Problem } from '@glovebox/problems';
+import { StoreNotTrusted } from '@glovebox/store-urls';
 
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -28,11 +29,13 @@ export function createLogger(options: { app: string; level: string }): Logger {
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
-  const code = (error as { code?: unknown }).code;
+  const { code } = error as { code?: unknown };
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,
     ...(typeof code === 'string' ? { code } : {}),
+    // In our words.
+    ...(error instanceof StoreNotTrusted ? { reason: error.reason } : {}),
     stack: frames.slice(0, 12).map((line) => line.trim()),
     ...(error instanceof Problem && error.cause !== undefined
       ? { cause: describeError(error.cause) }

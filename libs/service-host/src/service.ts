@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Problem } from '@glovebox/problems';
 import { callsMayTakeMs } from './close-server';
 import { describeError, type Logger } from './logger';
 
@@ -73,5 +74,6 @@ export async function stopService(service: Service, stopping: AbortController): 
 
 /** Before the first request no error holds customer data, so the operator may read its message. */
 function startFailure(error: unknown): string {
+  if (error instanceof Problem && error.cause instanceof Error) return error.cause.message;
   return error instanceof Error ? error.message : String(error);
 }

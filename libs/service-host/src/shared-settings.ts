@@ -1,14 +1,19 @@
+import { parseStoreUrl, withLogin } from '@glovebox/store-urls';
 import {
+  ConfigError,
   flag,
   integer,
   list,
+  loadConfig,
   optionalSecret,
+  optionalText,
   port,
   requiredList,
   requiredSecret,
   text,
 } from './config';
 import type { Setting } from './config';
+import { Secret } from './secret';
 
 const listening = {
   LOG_LEVEL: text('how much is logged: debug, info, warn, error', 'info'),
@@ -40,11 +45,20 @@ export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsP
   ...foundSettings,
 });
 
+/** Settings of a process that connects to Postgres. */
+export const postgresSettings = (role: string) => ({
+  DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
+  DATABASE_USER: optionalText('the user, in place of the one in DATABASE_URL'),
+  DATABASE_PASSWORD: optionalSecret('the password, in place of the one in DATABASE_URL'),
+});
+
 /** Where Redis is. */
 export const redisSettings = {
   REDIS_URL: requiredSecret(
     'Redis; with REDIS_SENTINELS its login, its database and whether TLS is used',
   ),
+  REDIS_USER: optionalText('the user, in place of the one in REDIS_URL'),
+  REDIS_PASSWORD: optionalSecret('the password, in place of the one in REDIS_URL'),
   REDIS_SENTINELS: list(
     'host:port of each Redis Sentinel; they tell which Redis is the primary',
     [],
@@ -55,7 +69,7 @@ export const redisSettings = {
 
 /** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
 export const storeSettings = (role: string, connections: number) => ({
-  DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
+  ...postgresSettings(role),
   DATABASE_CONNECTIONS: integer(
     'connections to Postgres for what tenants ask for; each tenant has a share of them (docs/connections.md)',
     connections,
@@ -68,6 +82,38 @@ export const storeSettings = (role: string, connections: number) => ({
     true,
   ),
 });
+
+/**
+ * Loads settings with stores among them. Their addresses are whole afterwards: with the user and the
+ * password that have variables of their own, and of a form that can be used.
+ */
+export function loadStoreConfig<Settings extends Record<string, Setting<unknown>>>(
+  env: NodeJS.ProcessEnv,
+  settings: Settings,
+): ReturnType<typeof loadConfig<Settings>> {
+  const config = loadConfig(env, settings);
+  const values: Readonly<Record<string, unknown>> = config;
+  const whole: Record<string, Secret> = {};
+  const faults: string[] = [];
+  for (const store of ['DATABASE', 'REDIS']) {
+    const name = `${store}_URL`;
+    const [url, user, password] = [name, `${store}_USER`, `${store}_PASSWORD`].map((each) => {
+      const value = values[each];
+      return value instanceof Secret ? value.reveal() : (value as string | undefined);
+    });
+    if (url === undefined) continue;
+    try {
+      whole[name] = new Secret(withLogin(url, { user, password }));
+      parseStoreUrl(url);
+    } catch (error) {
+      // The message of Node.js about a URL may hold the password.
+      const isOurs = error instanceof Error && !('code' in error);
+      faults.push(`${name} ${isOurs ? error.message : 'is not a URL'}`);
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { ...config, ...whole };
+}
 
 /** Settings of a process that has code run. */
 export const runnerSettings = {

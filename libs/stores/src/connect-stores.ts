@@ -1,9 +1,14 @@
 import { dataKeyTable, KeyUses, readerVersion } from '@glovebox/database';
-import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
-import type { RedisPlace } from '@glovebox/redis';
+import {
+  connectDefinitions,
+  definitionConnections,
+  type DefinitionConnection,
+} from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Logger, Secret } from '@glovebox/service-host';
-import type { SchemaWatch } from './schema-watch';
+import type { RedisPlace } from '@glovebox/store-urls';
+import { tellOfProcess } from './live-processes';
+import { schemaConnections, type SchemaWatch } from './schema-watch';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
 interface Stores {
@@ -16,14 +21,20 @@ interface Stores {
   close(): Promise<void>;
 }
 
+/** Connections for data keys, and for when keys were last used. */
+const keyConnections = 2;
+
 /** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
   readonly schema: SchemaWatch;
   readonly config: RedisPlace & {
     readonly DATABASE_URL: Secret;
+    readonly DATABASE_CONNECTIONS: number;
     readonly KEY_RING: Secret;
   };
+  /** Connections to Postgres beside those for what tenants ask for. */
+  readonly moreConnections?: number;
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
@@ -31,6 +42,7 @@ export async function connectStores(options: {
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
   const { app, schema, config, writes = false, postgresAwayMaxMs = 0, logger, onFault } = options;
+  const { moreConnections = 0 } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   const sealer = new Sealer(ring, dataKeyTable(schema.sql));
@@ -52,7 +64,11 @@ export async function connectStores(options: {
         'a newer release wrote a definition: its calls get 503 newer_definition from this process',
       ),
   });
+  const connections =
+    config.DATABASE_CONNECTIONS + schemaConnections + definitionConnections + moreConnections;
+  const telling = tellOfProcess(definitions, { app, connections });
   const close = async (): Promise<void> => {
+    await telling.stop();
     await definitions.close();
     await keyUses.stop();
     await schema.close();

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from '@glovebox/service-host';
 /** Tells how old this process's knowledge of the log is, and which store definitions came from. */
 export function observeDefinitions(
   registry: Registry,
-  follower: Pick<DefinitionFollower, 'toldMsAgo' | 'taken' | 'newer'>,
+  follower: Pick<DefinitionFollower, 'toldMsAgo' | 'taken' | 'head' | 'behind' | 'newer'>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -21,6 +21,22 @@ export function observeDefinitions(
     registers,
     collect() {
       this.set(follower.newer);
+    },
+  });
+  new Gauge({
+    name: 'glovebox_definitions_version',
+    help: 'Version of the definition log that is applied',
+    registers,
+    collect() {
+      this.set(follower.head?.version ?? 0);
+    },
+  });
+  new Gauge({
+    name: 'glovebox_definitions_behind',
+    help: 'Versions of the definition log that Postgres has told and that are not yet applied',
+    registers,
+    collect() {
+      this.set(follower.behind);
     },
   });
   new Counter({

@@ -10,6 +10,7 @@ import {
 } from '@glovebox/service-host';
 import { knownMigrations } from './known-migrations';
 
+export const schemaConnections = 1;
 /** A process that waits for a migration goes on soon after it. */
 const askAgainMs = 1_000;
 
@@ -132,7 +133,7 @@ export function watchSchema(
     // A pool of its own: a transaction that waits for a data key must not wait for other
     // transactions.
     app: `${app}-keys`,
-    connectionsMax: 1,
+    connectionsMax: schemaConnections,
     onIdleError: (error) =>
       logger.warn({ error: describeError(error) }, 'an idle connection to Postgres broke'),
   });

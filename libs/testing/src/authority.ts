@@ -1,10 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-
-interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
+import type { Certificate } from './certificate-files';
 
 export interface Authority {
   readonly ca: string;

@@ -9,6 +9,7 @@ export { freePort } from './free-port';
 export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';
 export { rewriteDefinition, type DefinitionPayload } from './rewrite-definition';
+export { startPostgres, type PrivatePostgres } from './postgres';
 export { startRedis, startReplica, startSentinel, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
 export {

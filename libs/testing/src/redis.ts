@@ -5,6 +5,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { certificateFiles, type Certificate, type CertificateFiles } from './certificate-files';
 import { fromTestRun } from './environment';
 import { freePort } from './free-port';
 import { waitFor } from './wait-for';
@@ -40,9 +42,16 @@ interface ServerCommand {
 export async function startRedis({
   port,
   args = [],
-}: { port?: number; args?: readonly string[] } = {}): Promise<PrivateRedis> {
+  tls,
+}: {
+  port?: number;
+  args?: readonly string[];
+  /** Then TLS is all that it speaks, at `localhost`, so that `url` needs the authority to trust. */
+  tls?: Certificate;
+} = {}): Promise<PrivateRedis> {
   const chosen = port ?? (await freePort());
-  return startServer(chosen, [...settings(chosen), ...args]);
+  const files = tls && certificateFiles(tls, serverCommand());
+  return startServer(chosen, [...settings(chosen, files), ...args], files);
 }
 
 /** Starts a Redis that follows another one. It may write no file. */
@@ -81,17 +90,21 @@ export async function startSentinel(watched: PrivateRedis): Promise<PrivateRedis
 const serverCommand = (): ServerCommand =>
   JSON.parse(fromTestRun('TEST_REDIS_SERVER')) as ServerCommand;
 
-async function startServer(chosen: number, args: readonly string[]): Promise<PrivateRedis> {
+async function startServer(
+  chosen: number,
+  args: readonly string[],
+  files?: CertificateFiles,
+): Promise<PrivateRedis> {
   const { command, ...options } = serverCommand();
   const child = spawn(command, args, { ...options, cwd: '/', stdio: 'ignore' });
-  const exited = once(child, 'exit');
-  await waitFor(() => answers(child, chosen), { timeoutMs: 10_000 });
+  const exited = once(child, 'exit').then(() => files?.remove());
+  await waitFor(() => answers(child, chosen, files !== undefined), { timeoutMs: 10_000 });
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await exited;
   };
   return {
-    url: `redis://127.0.0.1:${chosen}`,
+    url: files ? `rediss://localhost:${chosen}` : `redis://127.0.0.1:${chosen}`,
     port: chosen,
     pid: child.pid ?? 0,
     stop: () => end('SIGTERM'),
@@ -99,10 +112,17 @@ async function startServer(chosen: number, args: readonly string[]): Promise<Pri
   };
 }
 
-function settings(port: number): string[] {
+function settings(port: number, files?: CertificateFiles): string[] {
   const pairs = {
     bind: '127.0.0.1',
-    port: String(port),
+    port: files ? '0' : String(port),
+    ...(files && {
+      'tls-port': String(port),
+      'tls-cert-file': files.cert,
+      'tls-key-file': files.key,
+      'tls-ca-cert-file': files.cert,
+      'tls-auth-clients': 'no',
+    }),
     save: '',
     appendonly: 'no',
     'maxmemory-policy': 'noeviction',
@@ -111,15 +131,18 @@ function settings(port: number): string[] {
   return Object.entries(pairs).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-function answers(child: ChildProcess, port: number): Promise<boolean> {
+function answers(child: ChildProcess, port: number, isTls: boolean): Promise<boolean> {
   if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const ping = (): void => void socket.write('PING\r\n');
+    const socket = isTls
+      ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, ping)
+      : connect(port, '127.0.0.1', ping);
     const finish = (result: boolean): void => {
       socket.destroy();
       resolve(result);
     };
-    socket.once('data', (data) => finish(data.toString().startsWith('+PONG')));
+    socket.once('data', (data) => finish(/^(?:\+PONG|-NOAUTH)/.test(data.toString())));
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
   });

@@ -60,6 +60,13 @@ export async function startPostgres({ folder, password, logFile, durable, port }
   };
 }
 
+/** Describes how to make and start another server, for tests that need one of their own. */
+export const postgresServerCommand = () => ({
+  folder: findPostgres().folder,
+  env: plainEnvironment(),
+  ...serviceUser,
+});
+
 /** @returns {import('../types.js').Environment} */
 export const plainEnvironment = () => ({ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' });
 

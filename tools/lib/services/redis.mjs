@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import net from 'node:net';
 import { delimiter, join } from 'node:path';
@@ -64,7 +64,14 @@ export async function redisServerCommand() {
 /** @param {string} url */
 export async function checkRedisUrl(url) {
   const Redis = createRequire(join(repoRoot, 'package.json'))('ioredis').default;
-  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  const address = new URL(url);
+  const ca = address.searchParams.get('sslrootcert');
+  address.searchParams.delete('sslrootcert');
+  const client = new Redis(address.href, {
+    lazyConnect: true,
+    retryStrategy: () => null,
+    ...(ca === null ? {} : { tls: { ca: readFileSync(ca), host: address.hostname } }),
+  });
   /** @type {unknown} */
   let cause;
   client.on('error', (/** @type {unknown} */ error) => (cause = error));

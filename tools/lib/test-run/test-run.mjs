@@ -9,7 +9,7 @@ import { devFile } from '../dev.mjs';
 import { installDependencies } from '../install.mjs';
 import { findKubectl } from './kubectl.mjs';
 import { jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
-import { query } from '../services/postgres.mjs';
+import { postgresServerCommand, query } from '../services/postgres.mjs';
 import {
   commandLine,
   endNow,
@@ -166,6 +166,7 @@ export class TestRun {
       TEST_ROTATION_PASSWORD: secrets.rotationPassword,
       TEST_REDIS_URL: redisUrl,
       TEST_REDIS_SERVER: JSON.stringify(await redisServerCommand()),
+      TEST_POSTGRES_SERVER: JSON.stringify(postgresServerCommand()),
       TEST_BWRAP: await this.#bubblewrap(),
     };
   }

@@ -14,7 +14,7 @@ interface Observed {
   readonly destinations: { readonly size: number };
 }
 
-type Followed = Pick<DefinitionFollower, 'fresh' | 'head' | 'source' | 'leaseLeftMs'>;
+type Followed = Pick<DefinitionFollower, 'fresh' | 'source' | 'leaseLeftMs'>;
 
 const buckets = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 210,
@@ -41,6 +41,9 @@ export function createMetrics(registry: Registry, observed: Observed): GatewayMe
     },
     registry,
   );
+  // An alert about errors has figures before there is any.
+  for (const route of ['proxy', 'react', 'management']) requests.tallyOf(route, '5xx');
+  destinations.tallyOf('5xx');
   const aborted = new Counter({
     name: 'glovebox_gateway_callers_left_total',
     help: 'Calls whose caller left before the answer was complete',
@@ -99,14 +102,6 @@ function observeReplica(registry: Registry, follower: Followed): void {
     registers,
     collect() {
       this.set(follower.fresh()?.size ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'glovebox_gateway_definitions_version',
-    help: 'Version of the definition log that is applied',
-    registers,
-    collect() {
-      this.set(follower.head?.version ?? 0);
     },
   });
   new Gauge({

@@ -95,7 +95,7 @@ describe('metrics', () => {
     await call('/proxy');
     const page = readFileSync(join(__dirname, '../../../../docs/operating.md'), 'utf8');
     const documented =
-      page.match(/`glovebox_(?:gateway|definitions|share|run_log|call_log)_\w+`/g) ?? [];
+      page.match(/`glovebox_(?:build|gateway|definitions|share|run_log|call_log)_\w+`/g) ?? [];
     const names = (await metrics()).matchAll(/^# TYPE (glovebox_\w+)/gm);
     const exposed = Array.from(names, ([, name]) => `\`${name ?? ''}\``);
     expect([...new Set(documented)].sort()).toEqual(exposed.sort());
@@ -145,7 +145,7 @@ describe('metrics', () => {
 
   it('show the number of definitions and their version', async () => {
     expect(await figure('glovebox_gateway_definitions')).toBeGreaterThan(1);
-    const version = await figure('glovebox_gateway_definitions_version');
+    const version = await figure('glovebox_definitions_version');
     expect(version).toBe(gateway.ctx.follower.head?.version);
     expect(await figure('glovebox_gateway_destinations')).toBe(1);
   });

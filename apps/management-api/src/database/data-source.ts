@@ -1,6 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionShares } from '@glovebox/database';
 import type { Shares } from '@glovebox/shares';
+import { parseStoreUrl, trustFault, type StoreTls } from '@glovebox/store-urls';
 import { Application } from '../entities/application.entity';
 import { ApplicationKey } from '../entities/application-key.entity';
 import { CreateSchema0000000000001 } from '../migrations/0001-create-schema';
@@ -36,6 +37,12 @@ export class SharedDataSource extends DataSource {
     super(options);
     this.shares = connectionShares(options.poolSize);
   }
+
+  override async initialize(): Promise<this> {
+    return super.initialize().catch((error: unknown) => {
+      throw trustFault('Postgres', error) ?? error;
+    });
+  }
 }
 
 /** Connects as the role that row-level security applies to. */
@@ -46,7 +53,7 @@ export function createDataSource(options: {
 }): SharedDataSource {
   return new SharedDataSource({
     type: 'postgres',
-    url: options.url,
+    ...addressOf(options.url),
     applicationName: 'management-api',
     entities,
     synchronize: false,
@@ -64,7 +71,7 @@ export function createDataSource(options: {
 export function createMigrationSource(url: string): DataSource {
   return new DataSource({
     type: 'postgres',
-    url,
+    ...addressOf(url),
     applicationName: 'migrations',
     entities,
     migrations,
@@ -72,4 +79,10 @@ export function createMigrationSource(url: string): DataSource {
     logging: false,
     poolSize: 2,
   });
+}
+
+/** The driver would read TLS from the URL itself, and compare an address with a wrong name. */
+function addressOf(text: string): { readonly url: string; readonly ssl?: StoreTls } {
+  const { url, tls } = parseStoreUrl(text);
+  return { url, ...(tls && { ssl: tls }) };
 }

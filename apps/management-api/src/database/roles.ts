@@ -1,4 +1,5 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
+import { parseStoreUrl } from '@glovebox/store-urls';
 
 interface RolePasswords {
   readonly owner: string;
@@ -12,7 +13,12 @@ interface RolePasswords {
  * rights over the schema.
  */
 export async function ensureRoles(adminUrl: string, passwords: RolePasswords): Promise<void> {
-  const client = new Client({ connectionString: adminUrl, application_name: 'roles' });
+  const { url, tls } = parseStoreUrl(adminUrl);
+  const client = new Client({
+    connectionString: url,
+    ...(tls && { ssl: tls }),
+    application_name: 'roles',
+  });
   await client.connect();
   try {
     await client.query('BEGIN');

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
-import { connectRedis } from '@glovebox/redis';
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
+import { connectRedis } from '@glovebox/store-urls';
 import type { RestoreConfig } from '../config';
 
 /** The context of the command that an operator runs on a restored database, as its owner. */
@@ -21,15 +21,18 @@ export async function createRestoreContext(config: RestoreConfig): Promise<Resto
     // A listing walks through all held rows.
     statementTimeoutMs: 120_000,
   });
-  const redis = connectRedis(config, {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 2_000,
-    connectTimeout: 2_000,
-    retryStrategy: () => null,
-  });
-  redis.on('error', () => undefined);
+  const redis = connectRedis(
+    config,
+    {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: 2_000,
+      connectTimeout: 2_000,
+      retryStrategy: () => null,
+    },
+    () => undefined,
+  );
   // The report says that Redis does not answer.
   await redis.connect().catch(() => undefined);
   return {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
-import { connectRedis } from '@glovebox/redis';
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
+import { connectRedis } from '@glovebox/store-urls';
 import type { RotationConfig } from '../config';
 
 /** The context of the command that rotates the master key. Its role may do nothing else. */
@@ -22,13 +22,12 @@ export function createRotationContext(config: RotationConfig): RotationContext {
     // Statements count over whole tables.
     statementTimeoutMs: 120_000,
   });
-  const redis = connectRedis(config, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 2_000,
-  });
-  // The status at the end reports that Redis does not answer.
-  redis.on('error', () => undefined);
+  const redis = connectRedis(
+    config,
+    { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 2_000 },
+    // The status at the end reports that Redis does not answer.
+    () => undefined,
+  );
   return {
     database,
     redis,

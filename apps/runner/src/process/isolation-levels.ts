@@ -53,7 +53,7 @@ export async function chooseLevel(
 }
 
 /** Finds the highest level at which every attempt to break out fails, in every runtime. */
-async function findLevel(setup: Setup, choice: LevelChoice): Promise<LevelFinding> {
+export async function findLevel(setup: Setup, choice: LevelChoice): Promise<LevelFinding> {
   const platform = setup.platform ?? process.platform;
   if (platform !== 'linux') {
     return { level: 0, rejected: { 2: `Landlock and seccomp are of Linux, this is ${platform}` } };

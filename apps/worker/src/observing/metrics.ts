@@ -76,6 +76,14 @@ export function createMetrics(registry: Registry): WorkerMetrics {
     labelNames: ['queue'],
     registers,
   });
+  // Alerts have figures before there is anything to alert about.
+  for (const outcome of ['run_interrupted', 'internal_error']) runs.inc({ outcome }, 0);
+  for (const reason of ['later', 'fault'] as const) released.inc({ reason }, 0);
+  for (const outcome of ['timed_out', 'unreachable']) attemptSeconds.zero({ outcome });
+  for (const queue of ['runs', 'deliveries']) {
+    fenced.inc({ queue }, 0);
+    takenBack.inc({ queue }, 0);
+  }
   return {
     runEnded({ outcome, durationMs }, queuedMs) {
       runs.inc({ outcome });

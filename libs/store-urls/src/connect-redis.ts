@@ -1,4 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { trustFault } from './store-not-trusted';
+import { parseStoreUrl, withoutLogin } from './store-url';
 
 interface Secret {
   reveal(): string;
@@ -14,19 +16,37 @@ export interface RedisPlace {
   readonly REDIS_SENTINEL_PASSWORD?: Secret | undefined;
 }
 
-/** Every client of Redis is made here. */
-export function connectRedis(place: RedisPlace, options: RedisOptions): Redis {
-  const url = place.REDIS_URL.reveal();
+/**
+ * Every client of Redis is made here. `onError` gets what breaks the connection or keeps it from
+ * being made.
+ */
+export function connectRedis(
+  place: RedisPlace,
+  options: RedisOptions,
+  onError: (error: unknown) => void,
+): Redis {
+  const { url, tls } = parseStoreUrl(place.REDIS_URL.reveal());
   const sentinels = place.REDIS_SENTINELS ?? [];
-  if (sentinels.length === 0) return new Redis(url, options);
-  const { username, password, pathname, protocol } = new URL(url);
+  const redis =
+    sentinels.length === 0
+      ? new Redis(url, { ...options, ...(tls ? { tls } : {}) })
+      : new Redis({ ...options, ...watchedBy(sentinels, place) });
+  const shown = sentinels.length === 0 ? withoutLogin(url) : sentinels.join(', ');
+  redis.on('error', (error) => onError(trustFault(`Redis at ${shown}`, error) ?? error));
+  return redis;
+}
+
+function watchedBy(sentinels: readonly string[], place: RedisPlace): RedisOptions {
+  const { url, tls } = parseStoreUrl(place.REDIS_URL.reveal());
+  const { username, password, pathname } = new URL(url);
   const sentinelPassword = place.REDIS_SENTINEL_PASSWORD?.reveal();
-  return new Redis({
+  // Each server proves to be the one that the sentinels named.
+  const { host: _, servername: __, ...trusted } = tls ?? { host: '' };
+  return {
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),
     db: Number(pathname.slice(1) || 0),
-    ...(protocol === 'rediss:' && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
-    ...options,
+    ...(tls && { tls: trusted, enableTLSForSentinelMode: true, sentinelTLS: trusted }),
     sentinels: sentinels.map(hostAndPort),
     name: place.REDIS_SENTINEL_MASTER ?? 'mymaster',
     ...(sentinelPassword !== undefined && { sentinelPassword }),
@@ -35,7 +55,7 @@ export function connectRedis(place: RedisPlace, options: RedisOptions): Redis {
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     sentinelCommandTimeout: 1_000,
     sentinelRetryStrategy: (tries) => Math.min(tries * 50, 500),
-  });
+  };
 }
 
 const hostAndPort = (address: string): { host: string; port: number } => {

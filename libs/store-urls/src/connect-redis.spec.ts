@@ -27,14 +27,17 @@ const started = async (starting: Promise<PrivateRedis>): Promise<PrivateRedis> =
 };
 
 function connect(place: Parameters<typeof connectRedis>[0]): Redis {
-  const client = connectRedis(place, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: 200,
-    disconnectTimeout: 100,
-    retryStrategy: (tries) => Math.min(tries * 50, 500),
-  });
-  client.on('error', () => undefined);
+  const client = connectRedis(
+    place,
+    {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: 200,
+      disconnectTimeout: 100,
+      retryStrategy: (tries) => Math.min(tries * 50, 500),
+    },
+    () => undefined,
+  );
   clients.push(client);
   return client;
 }
@@ -67,7 +70,8 @@ it('a client uses the primary that the sentinels name, and another one once they
 
 it('login, database and TLS are those of the URL, with and without sentinels', () => {
   const url = 'rediss://user:p%40ss@redis.example:6390/2';
-  const plain = connectRedis({ REDIS_URL: secret(url) }, { lazyConnect: true });
+  const ignored = () => undefined;
+  const plain = connectRedis({ REDIS_URL: secret(url) }, { lazyConnect: true }, ignored);
   const watched = connectRedis(
     {
       REDIS_URL: secret(url),
@@ -76,6 +80,7 @@ it('login, database and TLS are those of the URL, with and without sentinels', (
       REDIS_SENTINEL_PASSWORD: secret('word'),
     },
     { lazyConnect: true },
+    ignored,
   );
   for (const { options } of [plain, watched]) {
     expect(options).toMatchObject({ username: 'user', password: 'p@ss', db: 2 });

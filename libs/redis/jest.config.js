@@ -1,1 +1,0 @@
-module.exports = { displayName: 'redis', preset: '../../jest.preset.js' };

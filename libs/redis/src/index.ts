@@ -1,1 +1,0 @@
-export { connectRedis, redisServices, type RedisPlace } from './connect-redis';

@@ -1,0 +1,1 @@
+module.exports = { displayName: 'store-urls', preset: '../../jest.preset.js' };
