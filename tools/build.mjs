@@ -42,19 +42,11 @@ async function buildApps(roots) {
 async function buildApp(root, build, transform) {
   const hash = sourceHash(root);
   await build({
-    absWorkingDir: repoRoot,
-    entryPoints: entryPointsOf(root),
-    outdir: join('dist', root),
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
+    ...bundleOptions(root, transform),
     sourcemap: true,
-    // Nest and OpenAPI need names; elsewhere the names would cost one call more per closure.
-    keepNames: root === 'apps/management-api',
+    // Stacks need the places alone. The sources would be most of a map.
+    sourcesContent: false,
     packages: 'external',
-    alias: aliases(),
-    plugins: [decorators(transform)],
     logLevel: 'warning',
   }).catch(() => {
     throw new Trouble(`The build of ${root} failed: see above.`);
@@ -77,6 +69,25 @@ function writeBuild(root) {
   const commit = process.env.GLOVEBOX_COMMIT || asked.stdout?.trim() || 'unknown';
   writeFileSync(join(repoRoot, 'dist', root, 'build.json'), JSON.stringify({ version, commit }));
 }
+
+/**
+ * @param {string} root
+ * @param {typeof import('@swc/core').transform} transform
+ * @returns {import('esbuild').BuildOptions}
+ */
+export const bundleOptions = (root, transform) => ({
+  absWorkingDir: repoRoot,
+  entryPoints: entryPointsOf(root),
+  outdir: join('dist', root),
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  // Nest and OpenAPI need names; elsewhere the names would cost one call more per closure.
+  keepNames: root === 'apps/management-api',
+  alias: aliases(),
+  plugins: [decorators(transform)],
+});
 
 /**
  * Builds the apps that changed since their last build and returns their number.
