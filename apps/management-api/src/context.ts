@@ -16,6 +16,7 @@ import {
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, type Shares } from '@glovebox/shares';
 import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
+import { redisServices } from '@glovebox/store-urls';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createPageShares } from './shares/page-shares';

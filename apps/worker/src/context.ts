@@ -18,6 +18,7 @@ import {
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
 import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
+import { redisServices } from '@glovebox/store-urls';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 import { createMetrics, type WorkerMetrics } from './observing/metrics';

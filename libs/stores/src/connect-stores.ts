@@ -21,9 +21,6 @@ interface Stores {
   close(): Promise<void>;
 }
 
-/** Connections for data keys, and for when keys were last used. */
-const keyConnections = 2;
-
 /** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
