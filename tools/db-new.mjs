@@ -20,7 +20,8 @@ await script(help, ([name = '']) => {
   const number = nextNumber();
   const file = join(folder, `${number}-${name}.ts`);
   writeFileSync(file, skeleton(classNameOf(name), number), { flag: 'wx' });
-  console.log(`Wrote ${file}. Add its class to apps/management-api/src/database/data-source.ts.`);
+  console.log(`Wrote ${file}. Add its class to apps/management-api/src/database/data-source.ts
+and its name to libs/stores/src/known-migrations.ts.`);
 });
 
 function nextNumber() {
@@ -40,13 +41,16 @@ function classNameOf(name) {
 function skeleton(className, number) {
   // TypeORM sorts migrations by the 13 digits at the end of their names.
   const order = number.padStart(13, '0');
-  return `import type { MigrationInterface, QueryRunner } from 'typeorm';
+  return `import type { QueryRunner } from 'typeorm';
+import type { Migration } from './migration';
 
 // Expand or contract, never both: the code before this migration is at work while it goes up. It
 // may add tables, functions, and columns that are null or have a default. What it takes away, that
 // code no longer uses: name it in \`unused\` of database/spec-walk.ts. Indexes of large tables are
 // built by build-index.ts. Replace this comment by what the migration does.
-export class ${className}${order} implements MigrationInterface {
+export class ${className}${order} implements Migration {
+  readonly kind = 'expand';
+
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(\`\`);
   }

@@ -17,7 +17,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, Shares } from '@glovebox/shares';
-import { connectStores, observeDefinitions } from '@glovebox/stores';
+import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import { createCallShares, type CallShares } from './call/call-shares';
 import { KnownKeys } from './call/caller';
@@ -49,6 +49,7 @@ export interface GatewayContext {
   readonly tracer: Tracer | null;
   /** Aborted when the process is told to end. */
   readonly stopping: AbortSignal;
+  readonly schema: SchemaWatch;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly follower: DefinitionFollower;
@@ -84,6 +85,7 @@ export interface GatewayParts {
 export async function createGatewayContext(
   config: GatewayConfig,
   { stopping, writeAccessLog = (lines) => void process.stdout.write(lines) }: GatewayParts,
+  schema = watchSchema('gateway', config),
 ): Promise<GatewayContext> {
   const logger = createLogger({ app: 'gateway', level: config.LOG_LEVEL });
   const registry = createRegistry('gateway');
@@ -113,6 +115,7 @@ export async function createGatewayContext(
   ]);
   const stores = await connectStores({
     app: 'gateway',
+    schema,
     config,
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
     onFault,
@@ -190,6 +193,7 @@ export async function createGatewayContext(
     failureLog,
     tracer,
     stopping,
+    schema,
     database,
     definitions,
     follower,

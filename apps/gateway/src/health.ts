@@ -5,6 +5,7 @@ import type { GatewayContext } from './context';
 
 /** Tells whether this process alone may take calls. */
 export const gatewayReadiness = ({
+  schema,
   definitions,
   follower,
   sealer,
@@ -12,6 +13,7 @@ export const gatewayReadiness = ({
 }: GatewayContext): Promise<Readiness> =>
   readiness({
     needed: {
+      schema: schema.state,
       definitions: async () => follower.loading ?? upOrDown(() => follower.current()),
       keys: () => sealer.masterKeys(readinessWithinMs),
     },

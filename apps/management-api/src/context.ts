@@ -15,7 +15,7 @@ import {
 } from '@glovebox/service-host';
 import { ServiceHeaders } from '@glovebox/wire';
 import { observeShares, type Shares } from '@glovebox/shares';
-import { connectStores, observeDefinitions } from '@glovebox/stores';
+import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { usesOneByOne, Vault } from '@glovebox/vault';
 import type { ManagementConfig } from './config';
 import { createPageShares } from './shares/page-shares';
@@ -30,6 +30,7 @@ export interface ManagementContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly duration: Histogram<'method' | 'route' | 'status'>;
+  readonly schema: SchemaWatch;
   readonly dataSource: SharedDataSource;
   readonly searches: Searches;
   readonly definitions: DefinitionConnection;
@@ -61,6 +62,7 @@ export const provideContext = (context: ManagementContext) => ({
 
 export async function createManagementContext(
   config: ManagementConfig,
+  schema = watchSchema('management-api', config),
 ): Promise<ManagementContext> {
   const logger = createLogger({ app: 'management-api', level: config.LOG_LEVEL });
   const registry = createRegistry('management-api');
@@ -84,6 +86,7 @@ export async function createManagementContext(
   await dataSource.initialize();
   const stores = await connectStores({
     app: 'management-api',
+    schema,
     config,
     writes: true,
     onFault,
@@ -131,6 +134,7 @@ export async function createManagementContext(
       buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
       registers: [registry],
     }),
+    schema,
     dataSource,
     searches,
     definitions: stores.definitions,

@@ -1,31 +1,40 @@
+import type { Server } from 'node:http';
 import {
   closeServer,
   createLogger,
+  readiness,
   runService,
   startOpsServer,
   watchServer,
 } from '@glovebox/service-host';
+import { watchSchema } from '@glovebox/stores';
 import { createApp } from './app.module';
 import { loadManagementConfig } from './config';
-import { createManagementContext } from './context';
+import { createManagementContext, type ManagementContext } from './context';
 import { managementReadiness } from './health';
 
 void runService({
   logger: createLogger({ app: 'management-api', level: 'info' }),
   start: async (stopping) => {
     const config = loadManagementConfig(process.env);
-    const ctx = await createManagementContext(config);
-    const app = await createApp(ctx);
-    const server = app.getHttpServer();
-    // Starts before the definitions load, which may take a while: it reports liveness and progress.
+    const schema = watchSchema('management-api', config);
+    let ctx: ManagementContext | undefined;
+    let server: Server | undefined;
+    // Starts before the schema is known and the definitions are loaded: it reports liveness and
+    // progress.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,
-      ready: () => managementReadiness(ctx),
-      metrics: () => ctx.registry.metrics(),
-      serving: server,
+      ready: () =>
+        ctx ? managementReadiness(ctx) : readiness({ needed: { schema: schema.state } }),
+      metrics: async () => ctx?.registry.metrics() ?? '',
+      isServing: () => server?.listening === true,
       stopping,
     });
+    await schema.known();
+    ctx = await createManagementContext(config, schema);
+    const app = await createApp(ctx);
+    server = app.getHttpServer();
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     watchServer(server);

@@ -11,7 +11,7 @@ import {
   type Registry,
 } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
-import { connectStores, observeDefinitions } from '@glovebox/stores';
+import { connectStores, observeDefinitions, watchSchema, type SchemaWatch } from '@glovebox/stores';
 import { TokenUses, Vault } from '@glovebox/vault';
 import type { WorkerConfig } from './config';
 import { createMetrics, type WorkerMetrics } from './observing/metrics';
@@ -22,6 +22,7 @@ export interface WorkerContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly metrics: WorkerMetrics;
+  readonly schema: SchemaWatch;
   readonly database: Database;
   readonly definitions: DefinitionConnection;
   readonly sealer: Sealer;
@@ -35,7 +36,10 @@ export interface WorkerContext {
   close(): Promise<void>;
 }
 
-export async function createWorkerContext(config: WorkerConfig): Promise<WorkerContext> {
+export async function createWorkerContext(
+  config: WorkerConfig,
+  schema = watchSchema('worker', config),
+): Promise<WorkerContext> {
   const logger = createLogger({ app: 'worker', level: config.LOG_LEVEL });
   const onFault = (what: string) => (error: unknown) =>
     logger.warn({ error: describeError(error) }, what);
@@ -57,7 +61,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);
-  const stores = await connectStores({ app: 'worker', config, onFault });
+  const stores = await connectStores({ app: 'worker', schema, config, onFault });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',
@@ -75,6 +79,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     logger,
     registry,
     metrics: createMetrics(registry),
+    schema,
     database,
     definitions: stores.definitions,
     sealer: stores.sealer,

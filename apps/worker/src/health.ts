@@ -3,6 +3,7 @@ import type { WorkerContext } from './context';
 
 /** A worker without Postgres, Redis or a runner takes jobs that it cannot do. */
 export const workerReadiness = ({
+  schema,
   definitions,
   sealer,
   database,
@@ -10,6 +11,7 @@ export const workerReadiness = ({
 }: WorkerContext): Promise<Readiness> =>
   readiness({
     needed: {
+      schema: schema.state,
       definitions: async () =>
         definitions.follower.loading ?? upOrDown(() => definitions.follower.current()),
       keys: () => sealer.masterKeys(readinessWithinMs),

@@ -1,6 +1,7 @@
-import { createLogger, runService, startOpsServer } from '@glovebox/service-host';
+import { createLogger, readiness, runService, startOpsServer } from '@glovebox/service-host';
+import { watchSchema } from '@glovebox/stores';
 import { loadWorkerConfig } from './config';
-import { createWorkerContext } from './context';
+import { createWorkerContext, type WorkerContext } from './context';
 import { workerReadiness } from './health';
 import { startWorker } from './worker';
 
@@ -8,15 +9,18 @@ void runService({
   logger: createLogger({ app: 'worker', level: 'info' }),
   start: async (stopping) => {
     const config = loadWorkerConfig(process.env);
-    const ctx = await createWorkerContext(config);
-    // Before the definitions, whose loading may take a while: meanwhile readiness reports progress.
+    const schema = watchSchema('worker', config);
+    let ctx: WorkerContext | undefined;
+    // Before the schema and the definitions, which may take a while: readiness reports progress.
     const ops = await startOpsServer({
       host: config.HOST,
       port: config.OPS_PORT,
-      ready: () => workerReadiness(ctx),
-      metrics: () => ctx.registry.metrics(),
+      ready: () => (ctx ? workerReadiness(ctx) : readiness({ needed: { schema: schema.state } })),
+      metrics: async () => ctx?.registry.metrics() ?? '',
       stopping,
     });
+    await schema.known();
+    ctx = await createWorkerContext(config, schema);
     await ctx.sealer.requireMasterKeys();
     await ctx.definitions.start();
     const worker = await startWorker(ctx);

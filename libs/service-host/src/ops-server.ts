@@ -21,8 +21,8 @@ export async function startOpsServer(options: {
   port: number;
   ready: () => Promise<Readiness>;
   metrics: () => Promise<string>;
-  /** The server that takes calls, if there is one. The process is not ready before it listens. */
-  serving?: { readonly listening: boolean };
+  /** Tells whether the server that takes calls listens, if there is one. */
+  isServing?: () => boolean;
   /** Once it is aborted, the process is not ready, whatever else is up. */
   stopping?: AbortSignal;
 }): Promise<OpsServer> {
@@ -38,7 +38,7 @@ export async function startOpsServer(options: {
     else if (req.url === '/health/ready') {
       if (options.stopping?.aborted) return json(503, { status: 'stopping', components: {} });
       options.ready().then(({ ready, components }) => {
-        const isReady = ready && options.serving?.listening !== false;
+        const isReady = ready && options.isServing?.() !== false;
         json(isReady ? 200 : 503, { status: isReady ? 'ok' : 'unavailable', components });
       }, fail);
     } else if (req.url === '/metrics') {

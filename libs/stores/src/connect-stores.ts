@@ -1,7 +1,8 @@
-import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
+import { dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Secret } from '@glovebox/service-host';
+import type { SchemaWatch } from './schema-watch';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
 interface Stores {
@@ -17,6 +18,7 @@ interface Stores {
 /** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
+  readonly schema: SchemaWatch;
   readonly config: {
     readonly DATABASE_URL: Secret;
     readonly REDIS_URL: Secret;
@@ -27,19 +29,11 @@ export async function connectStores(options: {
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
-  const { app, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
+  const { app, schema, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
-  // A pool of its own: a transaction that waits for a data key must not wait for other
-  // transactions.
-  const dataKeys = connectDatabase({
-    url: databaseUrl,
-    app: `${app}-keys`,
-    connectionsMax: 2,
-    onIdleError: onFault('an idle connection to Postgres broke'),
-  });
-  const sealer = new Sealer(ring, dataKeyTable(dataKeys));
-  const keyUses = new KeyUses(dataKeys, onFault('the last use of a key was not recorded'));
+  const sealer = new Sealer(ring, dataKeyTable(schema.sql));
+  const keyUses = new KeyUses(schema.sql, onFault('the last use of a key was not recorded'));
   const definitions = connectDefinitions({
     app,
     databaseUrl,
@@ -52,11 +46,14 @@ export async function connectStores(options: {
   const close = async (): Promise<void> => {
     await definitions.close();
     await keyUses.stop();
-    await dataKeys.close();
+    await schema.close();
   };
-  const keyHash = await createKeyHash(sealer).catch(async (error: unknown) => {
+  try {
+    await schema.require();
+    const keyHash = await createKeyHash(sealer);
+    return { ring, sealer, keyHash, keyUses, definitions, close };
+  } catch (error) {
     await close();
     throw error;
-  });
-  return { ring, sealer, keyHash, keyUses, definitions, close };
+  }
 }

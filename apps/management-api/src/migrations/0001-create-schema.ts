@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { auditLog } from './0001-schema/audit-log';
 import { definitions } from './0001-schema/definitions';
 import { deliveries } from './0001-schema/deliveries';
@@ -9,6 +9,7 @@ import { partitions } from './0001-schema/partitions';
 import { resources } from './0001-schema/resources';
 import { runs } from './0001-schema/runs';
 import { vault } from './0001-schema/vault';
+import type { Migration } from './migration';
 
 /** Each uses those before it. */
 const subjects = [
@@ -24,7 +25,9 @@ const subjects = [
   housekeeping,
 ];
 
-export class CreateSchema0000000000001 implements MigrationInterface {
+export class CreateSchema0000000000001 implements Migration {
+  readonly kind = 'expand';
+
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const { create } of subjects) await queryRunner.query(create);
     await queryRunner.query('SELECT make_partitions()');

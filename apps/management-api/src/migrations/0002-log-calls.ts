@@ -1,6 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { deleteLogsOfTenants } from './0001-schema/housekeeping';
 import { asOwner, ofEveryTenant } from './0001-schema/subject';
+import { shortWaits } from './build-index';
+import type { Migration } from './migration';
 
 /** A process of the management API writes the calls of all its tenants in one statement. */
 const writtenForAll = (table: string): string => `
@@ -112,7 +114,9 @@ const deleteLogs = `
   END $$`;
 
 /** The log of calls, and their counts by minute. */
-export class LogCalls0000000000002 implements MigrationInterface {
+export class LogCalls0000000000002 implements Migration {
+  readonly kind = 'expand';
+
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of [calls, summary, firstPartitions, deleteLogs]) {
       await queryRunner.query(statement);
@@ -120,6 +124,7 @@ export class LogCalls0000000000002 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
     await queryRunner.query(deleteLogsOfTenants);
     await queryRunner.query('DROP TABLE call_summary, calls');
   }

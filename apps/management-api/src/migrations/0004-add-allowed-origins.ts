@@ -1,8 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { shortWaits } from './build-index';
+import type { Migration } from './migration';
 
 /** A default that is constant is no part of the rows: they are not written again. */
-export class AddAllowedOrigins0000000000004 implements MigrationInterface {
+export class AddAllowedOrigins0000000000004 implements Migration {
+  readonly kind = 'expand';
+
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(shortWaits);
     await queryRunner.query(`
@@ -12,6 +15,7 @@ export class AddAllowedOrigins0000000000004 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
     await queryRunner.query(`
       ALTER TABLE proxies DROP COLUMN allowed_origins;
       ALTER TABLE applications DROP COLUMN allowed_origins;

@@ -1,0 +1,8 @@
+/** What this release's code needs, oldest first. A spec compares it with the migrations. */
+export const knownMigrations: readonly string[] = [
+  'CreateSchema0000000000001',
+  'LogCalls0000000000002',
+  'KeepReasonsOfRuns0000000000003',
+  'AddAllowedOrigins0000000000004',
+  'RecordMigrations0000000000007',
+];
