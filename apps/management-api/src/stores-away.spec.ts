@@ -22,7 +22,7 @@ it('the API starts and serves without Redis', async () => {
     expect((await api.post('/tokens', { data: 1 }, key)).status).toBe(201);
     expect(await managementReadiness(api.ctx)).toEqual({
       ready: true,
-      components: { definitions: 'up', keys: 'up', postgres: 'up', redis: 'down' },
+      components: { schema: 'up', definitions: 'up', keys: 'up', postgres: 'up', redis: 'down' },
     });
   } finally {
     await api.close();

@@ -9,7 +9,7 @@ it('a process that lives but is not ready is reported so', async () => {
     port: 0,
     ready: () => Promise.resolve({ ready, components: { redis: ready ? 'up' : 'down' } }),
     metrics: () => Promise.resolve('figures 1\n'),
-    serving,
+    isServing: () => serving.listening,
     stopping: stopping.signal,
   });
   const get = async (path: string): Promise<[number, string]> => {

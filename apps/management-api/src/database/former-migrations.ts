@@ -60,7 +60,9 @@ export function historyOf(source: DataSource, recorded: readonly string[]): Hist
  * transaction. Does nothing to other databases.
  */
 export async function adoptFormerSchema(source: DataSource): Promise<void> {
-  if (historyOf(source, await recordedNames(source.manager)) === 'ours') return;
+  const added = await newerExpansions(source);
+  const others = (await recordedNames(source.manager)).filter((name) => !added.includes(name));
+  if (historyOf(source, others) === 'ours') return;
   await source.transaction(async (sql) => {
     // Another process may be at it.
     await sql.query('LOCK TABLE migrations IN EXCLUSIVE MODE');
@@ -80,6 +82,20 @@ export async function recordedNames(sql: EntityManager): Promise<string[]> {
   );
   if (!table?.isThere) return [];
   const rows = await sql.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id');
+  return rows.map(({ name }) => name);
+}
+
+/** What a newer release added. This release runs beside it. */
+export async function newerExpansions(source: DataSource): Promise<string[]> {
+  const known = source.migrations.map((migration) => migration.constructor.name);
+  const [table] = await source.query<{ isThere: boolean }[]>(
+    `SELECT to_regclass('done_migrations') IS NOT NULL AS "isThere"`,
+  );
+  if (!table?.isThere) return [];
+  const rows = await source.query<{ name: string }[]>(
+    `SELECT name FROM done_migrations WHERE kind = 'expand' AND name <> ALL ($1) ORDER BY name`,
+    [known],
+  );
   return rows.map(({ name }) => name);
 }
 

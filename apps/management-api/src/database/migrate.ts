@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { adoptFormerSchema, historyOf, recordedNames } from './former-migrations';
+import { adoptFormerSchema, historyOf, newerExpansions, recordedNames } from './former-migrations';
 
 /** Updates the schema, reverts the last migration, or lists which migrations are done. */
 export async function migrate(source: DataSource, direction: string): Promise<string> {
@@ -9,7 +9,14 @@ export async function migrate(source: DataSource, direction: string): Promise<st
       // One transaction per migration, because indexes of large tables are built outside
       // transactions.
       const done = await source.runMigrations({ transaction: 'each' });
-      return done.map(({ name }) => `up ${name}`).join('\n') || 'The schema is up to date.';
+      const added = await newerExpansions(source);
+      const lines = done.map(({ name }) => `up ${name}`);
+      if (added.length > 0) {
+        lines.push(
+          `A newer release added to this schema, and this one runs on it: ${added.join(', ')}`,
+        );
+      }
+      return lines.join('\n') || 'The schema is up to date.';
     }
     case 'down':
       if (historyOf(source, await recordedNames(source.manager)) !== 'ours') {

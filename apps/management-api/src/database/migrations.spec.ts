@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@glovebox/testing';
+import { knownMigrations } from '@glovebox/stores';
 import { createMigrationSource, migrations } from './data-source';
 import { migrate } from './migrate';
 import { ensureRoles } from './roles';
@@ -34,16 +35,48 @@ it('migrations go down to nothing and up again as the owner role', async () => {
   expect(await migrate(source, 'up')).toBe('The schema is up to date.');
 });
 
+it('every migration is known to the apps, and recorded for them with its kind', async () => {
+  expect(migrations.map(({ name }) => name)).toEqual(knownMigrations);
+  const done = await source.query<{ name: string; kind: string }[]>(
+    'SELECT name, kind FROM done_migrations ORDER BY right(name, 13)',
+  );
+  const declared = migrations.map((Done) => ({ name: Done.name, kind: new Done().kind }));
+  expect(done).toEqual(declared);
+  for (const { name, kind } of declared) {
+    expect([name, kind]).toEqual([name, unused[name] ? 'contract' : 'expand']);
+  }
+});
+
+it('an older release leaves what a newer one added, and refuses what one took away', async () => {
+  const own = await createTestDatabase();
+  const older = createMigrationSource(own.ownerUrl);
+  older.setOptions({ migrations: [...migrations.slice(0, -1)] });
+  await older.initialize();
+  const newest = knownMigrations.at(-1) ?? '';
+  try {
+    expect(await migrate(older, 'up')).toBe(
+      `A newer release added to this schema, and this one runs on it: ${newest}`,
+    );
+    await expect(migrate(older, 'down')).rejects.toThrow(`does not know (${newest})`);
+    await older.query(`UPDATE done_migrations SET kind = 'contract' WHERE name = $1`, [newest]);
+    await expect(migrate(older, 'up')).rejects.toThrow(`does not know (${newest})`);
+  } finally {
+    await older.destroy();
+    await own.drop();
+  }
+});
+
 it('a migration gives up where a table is being read for long, and is repeated later', async () => {
   const own = await createTestDatabase();
   const migrated = createMigrationSource(own.ownerUrl);
   await migrated.initialize();
   const reader = new Client({ connectionString: own.ownerUrl });
   await reader.connect();
-  for (const [table, steps] of [
-    ['applications', 1],
-    ['ended_runs', 2],
+  for (const [table, migration] of [
+    ['applications', 'AddAllowedOrigins0000000000004'],
+    ['ended_runs', 'KeepReasonsOfRuns0000000000003'],
   ] as const) {
+    const steps = knownMigrations.length - knownMigrations.indexOf(migration);
     for (let done = 0; done < steps; done += 1) await migrate(migrated, 'down');
     await reader.query('BEGIN');
     await reader.query(`SELECT 1 FROM ${table}`);

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createEmptyDatabase, freePort, startRedis } from '@glovebox/testing';
+import { describeProcess } from './processes';
+import { call, runningProduct, until } from './product';
+
+const product = runningProduct();
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly said: string[];
+}
+
+/** Starts one more process of an app, on a database and a Redis of the test. */
+async function start(app: string, env: Record<string, string>): Promise<Started> {
+  const { command, env: own } = describeProcess(product.pids[app] ?? 0);
+  const [file = '', ...args] = command;
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const child = spawn(file, args, {
+    env: { ...own, ...env, PORT: String(port), OPS_PORT: String(opsPort) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const said: string[] = [];
+  child.stdout.on('data', (lines: Buffer) => void said.push(String(lines)));
+  return { child, url: `http://127.0.0.1:${opsPort}`, said };
+}
+
+const health = async (url: string) => {
+  const { status, body } = await call('GET', `${url}/health/ready`);
+  return { status, components: body.components as Record<string, string> };
+};
+
+it('apps that start before the migrations wait, say which is missing, and are ready after them', async () => {
+  const database = await createEmptyDatabase();
+  const redis = await startRedis();
+  const REDIS_URL = redis.url;
+  const data = { DATABASE_URL: database.dataUrl, REDIS_URL };
+  const apps = await Promise.all([
+    start('management-api', { DATABASE_URL: database.managementUrl, REDIS_URL }),
+    start('gateway', data),
+    start('worker', data),
+  ]);
+  try {
+    for (const { url, said } of apps) {
+      await until(async () => (await health(url).catch(() => undefined))?.status === 503);
+      await until(async () => (await health(url)).components.schema !== 'unknown');
+      expect((await health(url)).components.schema).toMatch(/^behind: \w+ is missing$/);
+      expect((await call('GET', `${url}/health/live`)).status).toBe(200);
+      expect(said.join('')).toMatch(/not ready: .*CreateSchema\d+.*npm run db:migrate -- up/);
+    }
+    await promisify(execFile)(
+      process.execPath,
+      [join(__dirname, '../dist/apps/management-api/migrate.main.js'), 'up'],
+      { env: { PATH: process.env.PATH, DATABASE_URL: database.ownerUrl } },
+    );
+    for (const { url } of apps) {
+      await until(async () => (await health(url)).status === 200, 20_000);
+      expect((await health(url)).components.schema).toBe('up');
+    }
+  } finally {
+    for (const { child } of apps) {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    }
+    await redis.kill();
+    await database.drop();
+  }
+}, 60_000);

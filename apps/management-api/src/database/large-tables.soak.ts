@@ -1,0 +1,111 @@
+import { Client } from 'pg';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { createEmptyDatabase, type TestDatabase } from '@glovebox/testing';
+import { shortWaits } from '../migrations/build-index';
+import type { Migration } from '../migrations/migration';
+import { createMigrationSource, migrations } from './data-source';
+import { fillTables } from './spec-locks';
+
+const rows = 10_000_000;
+const longestWaitMs = 1_000;
+const large = ['tokens', 'reactor_runs', 'ended_runs', 'audit_log', 'calls'];
+
+class Bad0000000000099 implements Migration {
+  readonly kind = 'contract';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
+    await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '') `);
+  }
+
+  async down(): Promise<void> {
+    // It is never taken back.
+  }
+}
+
+let database: TestDatabase;
+let source: DataSource;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+  source = createMigrationSource(database.ownerUrl);
+});
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+});
+
+async function withMigrations(known: readonly (new () => Migration)[]): Promise<void> {
+  if (source.isInitialized) await source.destroy();
+  source.setOptions({ migrations: [...known] });
+  await source.initialize();
+}
+
+/** Fills large tables without upkeep of indexes and triggers, which change no lock of a migration. */
+async function fill(): Promise<void> {
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  try {
+    const { rows: found } = await admin.query<{ table: string }>(
+      `SELECT relname AS table FROM pg_class
+       WHERE relname = ANY ($1) AND relnamespace = 'public'::regnamespace`,
+      [large],
+    );
+    await admin.query('SET session_replication_role = replica');
+    await admin.query(
+      `UPDATE pg_index SET indisready = false, indisvalid = false
+       WHERE NOT indisprimary AND indrelid IN (
+         SELECT relid FROM unnest($1::text[]) name, pg_partition_tree(to_regclass(name)))`,
+      [large],
+    );
+    for (const { table } of found) await fillTables(asSource(admin), rows, table);
+  } finally {
+    await admin.end();
+  }
+}
+
+const asSource = (client: Client) => ({
+  query: async <Row>(text: string): Promise<Row> => (await client.query(text)).rows as Row,
+});
+
+/** Writes a row of each large table again and again, and returns the longest wait for one. */
+async function waitOfWritersDuring(work: () => Promise<unknown>): Promise<number> {
+  let [isOver, longest] = [false, 0];
+  const write = async (table: string): Promise<void> => {
+    const client = new Client({ connectionString: database.ownerUrl });
+    await client.connect();
+    while (!isOver) {
+      const startedAt = performance.now();
+      await client.query(
+        `UPDATE ${table} SET tenant_id = tenant_id WHERE tenant_id = lpad('1', 32, '0')::uuid`,
+      );
+      longest = Math.max(longest, performance.now() - startedAt);
+    }
+    await client.end();
+  };
+  const there = await source.query<{ table: string }[]>(
+    `SELECT relname AS table FROM pg_class WHERE relname = ANY ($1)`,
+    [large],
+  );
+  const writers = there.map(({ table }) => write(table));
+  await work().finally(() => (isOver = true));
+  await Promise.all(writers);
+  return longest;
+}
+
+it(`no migration makes a writer wait for more than a second at ${rows} rows, and a bad one does`, async () => {
+  await withMigrations(migrations.slice(0, 1));
+  await source.runMigrations({ transaction: 'each' });
+  for (let count = 2; count <= migrations.length + 1; count += 1) {
+    await fill();
+    const isPlanted = count > migrations.length;
+    await withMigrations(
+      isPlanted ? [...migrations, Bad0000000000099] : migrations.slice(0, count),
+    );
+    const name = source.migrations.at(-1)?.constructor.name ?? '';
+    const waited = await waitOfWritersDuring(() => source.runMigrations({ transaction: 'each' }));
+    process.stdout.write(`${name}: longest wait of a writer ${waited.toFixed(0)} ms\n`);
+    if (isPlanted) expect(waited).toBeGreaterThan(longestWaitMs);
+    if (!isPlanted) expect(waited).toBeLessThan(longestWaitMs);
+  }
+}, 900_000);
