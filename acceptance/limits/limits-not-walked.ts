@@ -254,7 +254,7 @@ export const unreachable: readonly {
       ...['call-shares.turnsMax', 'call-shares.waitingTurnsMax', 'body-room.largeBodiesMax'],
       ...['body-room.waitingBodiesMax', 'body-room.smallBodyBytesMax'],
       ...['opening-budget.openedAtOnceMax', 'large-openings.largeOpeningsMax'],
-      ...['large-openings.waitingOpeningsMax', 'searches.searchesMax', 'searches.listsMax'],
+      ...['large-openings.waitingOpeningsMax', 'SEARCH_CONNECTIONS'],
       ...['searches.waitingSearchesMax', 'searches.waitingListsMax', 'destinations.openingsMax'],
       ...['destinations.openingsWaitingMax', 'destination.failuresMax', 'page-shares.pageBytesMax'],
       ...['page-shares.waitingPagesMax', 'claimed-calls.smallAnswerBytesMax'],

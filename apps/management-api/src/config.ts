@@ -15,7 +15,12 @@ import {
 
 export const settings = {
   ...servingSettings({ port: port('the port of the management API', 8081), opsPort: 9081 }),
-  ...storeSettings('glovebox_management'),
+  ...storeSettings('glovebox_management', 4),
+  SEARCH_CONNECTIONS: integer(
+    'further connections to Postgres, half for lists of tokens and half for searches',
+    4,
+    { min: 2, max: 1_000 },
+  ),
   ...headerSettings,
   ...moduleSettings,
   ...destinationSettings,

@@ -94,7 +94,11 @@ export async function createManagementContext(
     await dataSource.destroy();
     throw error;
   });
-  const searches = connectSearches({ url, onIdleError });
+  const searches = connectSearches({
+    url,
+    connectionsMax: config.SEARCH_CONNECTIONS,
+    onIdleError,
+  });
 
   const vault = new Vault(
     stores.sealer,

@@ -34,7 +34,8 @@ export function connectDefinitions(options: {
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
-    connectionsMax: 3,
+    // One may be dead and not say so.
+    connectionsMax: 2,
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });

@@ -9,12 +9,14 @@ const configuration = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 const rows = documentedLimits();
 
 /** Numeric settings of the apps; docs/configuration.md is generated from their config.ts. */
-const settings = new Map(
-  tableRows(configuration)
-    .map(([name = '', fallback = '']) => [name.replaceAll(/[*`]/g, ''), fallback] as const)
-    .filter(([name, fallback]) => /^`\d+`$/.test(fallback) && !/PORT$/.test(name))
-    .map(([name, fallback]) => [name, Number(fallback.replaceAll('`', ''))]),
-);
+const settings = new Map<string, number>();
+for (const [name = '', fallback = ''] of tableRows(configuration)) {
+  const setting = name.replaceAll(/[*`]/g, '');
+  if (!/^`\d+`$/.test(fallback) || /PORT$/.test(setting)) continue;
+  // Apps may differ. The least is the limit.
+  const value = Number(fallback.replaceAll('`', ''));
+  settings.set(setting, Math.min(value, settings.get(setting) ?? value));
+}
 
 /** Numeric settings that limit nothing which somebody could ask too much of. */
 const noLimits = [

@@ -27,11 +27,11 @@ export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsP
 });
 
 /** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
-export const storeSettings = (role: string) => ({
+export const storeSettings = (role: string, connections: number) => ({
   DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
   DATABASE_CONNECTIONS: integer(
-    'connections to Postgres for what tenants ask for; each tenant has a share of them',
-    20,
+    'connections to Postgres for what tenants ask for; each tenant has a share of them (docs/connections.md)',
+    connections,
     { min: 2, max: 1_000 },
   ),
   REDIS_URL: requiredSecret('Redis'),

@@ -132,7 +132,7 @@ export function watchSchema(
     // A pool of its own: a transaction that waits for a data key must not wait for other
     // transactions.
     app: `${app}-keys`,
-    connectionsMax: 2,
+    connectionsMax: 1,
     onIdleError: (error) =>
       logger.warn({ error: describeError(error) }, 'an idle connection to Postgres broke'),
   });

@@ -1,9 +1,6 @@
 import { connectDatabase, type Sql } from '@glovebox/database';
 import { Shares } from '@glovebox/shares';
 
-/** Connections for searches and for lists of tokens. Each search or list holds one. */
-export const searchesMax = 4;
-const listsMax = 8;
 const searchStatementMs = 2_000;
 const searchWaitMs = 2_000;
 /** Waiting searches and lists of one tenant. */
@@ -25,12 +22,15 @@ export interface Searches {
 
 export function connectSearches(options: {
   readonly url: string;
+  /** Each search or list holds one. */
+  readonly connectionsMax: number;
   readonly onIdleError: (error: unknown) => void;
 }): Searches {
+  const searchesMax = Math.floor(options.connectionsMax / 2);
+  const listsMax = options.connectionsMax - searchesMax;
   const database = connectDatabase({
     ...options,
     app: 'management-api-searches',
-    connectionsMax: searchesMax + listsMax,
     statementTimeoutMs: searchStatementMs,
   });
   const lists = new Shares({
