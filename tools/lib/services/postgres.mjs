@@ -18,6 +18,8 @@ import { Trouble } from '../progress.mjs';
 import { giveToServices, reachableFolder, serviceFolder, serviceUser } from './reachable.mjs';
 import { repoRoot } from '../repo.mjs';
 
+/** More than Postgres has by default: suites of tests share one. */
+const connectionsMax = Number(process.env.POSTGRES_CONNECTIONS_MAX || 300);
 const throwAwaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
 /**
@@ -39,7 +41,7 @@ export async function startPostgres({ folder, password, logFile, durable, port }
     );
   }
   const chosen = port || (await freePort());
-  const settings = ['listen_addresses=127.0.0.1', 'max_connections=300'];
+  const settings = ['listen_addresses=127.0.0.1', `max_connections=${connectionsMax}`];
   if (!durable) settings.push(...throwAwaySettings);
   const service = startService({
     name: 'postgres',
