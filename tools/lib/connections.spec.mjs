@@ -10,24 +10,28 @@ import {
 import { defaultConnections, replicaWeights } from './default-connections.mjs';
 
 const root = join(__dirname, '../..');
+/** @param {string} file */
 const read = (file) => readFileSync(join(root, file), 'utf8');
+/**
+ * @param {string} text
+ * @param {RegExp} pattern
+ */
 const numberIn = (text, pattern) => Number(pattern.exec(text)?.[1]);
-const names = Object.keys(defaultConnections);
 
-/** The apps as k8s/base has them. */
+/**
+ * The apps as k8s/base has them, with the pools that their manifests set or the settings have.
+ *
+ * @type {Record<string, import('./connections.mjs').AppConnections>}
+ */
 const base = Object.fromEntries(
-  names.map((name) => {
+  Object.entries(defaultConnections).map(([name, defaults]) => {
     const text = read(`k8s/base/${name}.yaml`);
-    const setting = (of, fallback) =>
-      fallback && (numberIn(text, new RegExp(`name: ${of}, value: '(\\d+)'`)) || fallback);
-    const { DATABASE_CONNECTIONS, SEARCH_CONNECTIONS } = defaultConnections[name];
+    const set = [...text.matchAll(/name: (\w+_CONNECTIONS), value: '(\d+)'/g)];
+    const settings = Object.fromEntries(set.map(([, of, value]) => [of, Number(value)]));
     return [
       name,
       {
-        pool: poolOf({
-          DATABASE_CONNECTIONS: setting('DATABASE_CONNECTIONS', DATABASE_CONNECTIONS),
-          SEARCH_CONNECTIONS: setting('SEARCH_CONNECTIONS', SEARCH_CONNECTIONS),
-        }),
+        pool: poolOf({ ...defaults, ...settings }),
         min: numberIn(text, /minReplicas: (\d+)/),
         max: numberIn(text, /maxReplicas: (\d+)/),
         surge: numberIn(read('k8s/base/hardened-pod.yaml'), /maxSurge: (\d+)/),
@@ -35,6 +39,15 @@ const base = Object.fromEntries(
     ];
   }),
 );
+/**
+ * The apps of the base with other maxima.
+ *
+ * @param {Readonly<Record<string, number>>} most
+ */
+const withMost = (most) =>
+  Object.fromEntries(
+    Object.entries(base).map(([name, app]) => [name, { ...app, max: most[name] ?? app.max }]),
+  );
 const baseMax = numberIn(read('k8s/base/kustomization.yaml'), /POSTGRES_CONNECTIONS_MAX=(\d+)/);
 
 it('the pools that are summed are those of the code', () => {
@@ -54,7 +67,7 @@ it('the pools that are summed are those of the code', () => {
 
 it('the manifests fit their number while every app is rolled out, and use it up', () => {
   expect(connectionFaults(base, baseMax)).toEqual([]);
-  const replicas = Object.fromEntries(names.map((name) => [name, base[name].max]));
+  const replicas = Object.fromEntries(Object.entries(base).map(([name, { max }]) => [name, max]));
   expect(replicas).toEqual(replicasWithin(baseMax, base, replicaWeights));
 });
 
@@ -70,8 +83,7 @@ it('the defaults fit a Postgres as it is installed, with two of each app and one
 });
 
 it('a sum above the number is a fault that says how it came about', () => {
-  const larger = { ...base, gateway: { ...base.gateway, max: 3 } };
-  expect(connectionFaults(larger, baseMax)).toEqual([
+  expect(connectionFaults(withMost({ gateway: 3 }), baseMax)).toEqual([
     expect.stringMatching(/110 connections at the maximum .* of 100: gateway \(3 \+ 1\) × 10/),
   ]);
   expect(connectionFaults(base, 99)).toHaveLength(2);
@@ -79,10 +91,7 @@ it('a sum above the number is a fault that says how it came about', () => {
 
 it('more connections give more replicas, and never more than fit', () => {
   for (const connectionsMax of [100, 137, 300, 1_000]) {
-    const most = replicasWithin(connectionsMax, base, replicaWeights);
-    const grown = Object.fromEntries(
-      names.map((name) => [name, { ...base[name], max: most[name] }]),
-    );
+    const grown = withMost(replicasWithin(connectionsMax, base, replicaWeights));
     expect(connectionFaults(grown, connectionsMax)).toEqual([]);
     expect(connectionSum(grown, 'max')).toBeGreaterThan(connectionsMax - 11);
   }
@@ -90,8 +99,7 @@ it('more connections give more replicas, and never more than fit', () => {
 
 it('the page has the sum of each app', () => {
   const page = read('docs/connections.md');
-  for (const name of names) {
-    const { pool } = base[name];
+  for (const [name, { pool }] of Object.entries(base)) {
     expect(page).toMatch(new RegExp(`^\\| ${name} .*\\| ${pool} +\\| ${3 * pool} +\\|$`, 'm'));
   }
   expect(page).toContain(`**${connectionSum(base, 'min')}**`);

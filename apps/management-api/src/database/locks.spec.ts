@@ -9,7 +9,7 @@ type Work = (queryRunner: QueryRunner) => Promise<unknown>;
 
 class Planted0000000000099 implements Migration {
   static work: Work = () => Promise.resolve();
-  static inTransaction: boolean | undefined;
+  static inTransaction = true;
   readonly kind = 'expand';
   readonly transaction = Planted0000000000099.inTransaction;
 
@@ -61,7 +61,7 @@ describe('on tables with rows, a migration', () => {
     await fillTables(source);
   });
 
-  const judged = async (work: Work, inTransaction?: boolean): Promise<void> => {
+  const judged = async (work: Work, inTransaction = true): Promise<void> => {
     Object.assign(Planted0000000000099, { work, inTransaction });
     await withMigrations([...migrations, Planted0000000000099]);
     await judgeNext(source, 'up');
