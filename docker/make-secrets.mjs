@@ -1,18 +1,34 @@
-// node docker/make-secrets.mjs: the secrets that docker/compose.yaml mounts, each made once.
+// The secrets of docker/compose.yaml, each made once. See --help.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
-const folder = join(import.meta.dirname, 'secrets');
-const isUpgrade = existsSync(folder);
+const help = `
+usage: node make-secrets.mjs [FOLDER] [--share FOLDER]
 
-if (process.argv.includes('--help')) {
-  console.log(`usage: node docker/make-secrets.mjs
+Writes random passwords, URLs and a key ring to FOLDER (secrets, beside this file). What is there is
+left as it is; what a newer release needs besides is added.
+--share copies to FOLDER/SERVICE the secrets that each service of compose.yaml reads.`;
 
-Writes random passwords, URLs and a key ring to ${folder}.
-What is there is left as it is; what a newer release needs besides is added.`);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { share: { type: 'string' }, help: { type: 'boolean' } },
+});
+if (values.help) {
+  console.log(help.trim());
   process.exit(0);
 }
+const [folder = join(import.meta.dirname, 'secrets')] = positionals;
 
 /** @param {string} message */
 const fail = (message) => {
@@ -33,10 +49,6 @@ const passwordIn = (urlName) => {
 };
 const random = () => randomBytes(24).toString('hex');
 
-if (isUpgrade && known('key_ring') === undefined) {
-  fail(`${folder} has no key_ring: put it back. Stored data cannot be opened with a new one.`);
-}
-
 /**
  * A password and the URL that contains it; each can be taken from the other.
  *
@@ -55,7 +67,9 @@ const redis =
   random();
 
 /** @type {Record<string, string>} */
-const files = {
+const secrets = {
+  // First: where there are others and no key ring, it was lost.
+  key_ring: `1:${randomBytes(32).toString('base64')}`,
   ...login('postgres', 'postgres_password', 'admin_database_url'),
   ...login('glovebox_owner', 'owner_password', 'owner_database_url'),
   ...login('glovebox_management', 'management_password', 'management_database_url'),
@@ -70,25 +84,56 @@ const files = {
     `requirepass ${redis}`,
   ].join('\n'),
   redis_url: `redis://:${encodeURIComponent(redis)}@redis:6379`,
-  key_ring: `1:${randomBytes(32).toString('base64')}`,
   runner_secret: random(),
 };
-const missing = Object.keys(files).filter((name) => known(name) === undefined);
+const data = ['data_database_url', 'redis_url', 'key_ring', 'runner_secret'];
+const passwords = ['owner', 'management', 'data', 'rotation'].map((role) => `${role}_password`);
 
-// Written whole or not at all: a new folder, or each added file. Only the owner may enter the
-// folder. The files are readable to all, because containers see them mounted one by one and run
-// under other uids.
-const draft = `${folder}.new`;
-rmSync(draft, { recursive: true, force: true });
-mkdirSync(draft, { mode: 0o700 });
-for (const name of missing) {
-  writeFileSync(join(draft, name), `${files[name]}\n`, { mode: 0o644 });
+/** @type {Readonly<Record<string, readonly string[]>>} */
+const readBy = {
+  postgres: ['postgres_password'],
+  redis: ['redis_conf'],
+  roles: ['admin_database_url', ...passwords],
+  migrate: ['owner_database_url'],
+  'rotate-keys': ['rotation_database_url', 'redis_url', 'key_ring'],
+  'management-api': ['management_database_url', 'redis_url', 'key_ring'],
+  gateway: data,
+  worker: data,
+  runner: ['runner_secret'],
+};
+
+const missing = Object.keys(secrets).filter((name) => known(name) === undefined);
+if (missing.includes('key_ring') && missing.length < Object.keys(secrets).length) {
+  fail(`${folder} has no key_ring: put it back. Stored data cannot be opened with a new one.`);
 }
-if (!isUpgrade) renameSync(draft, folder);
-else {
-  for (const name of missing) renameSync(join(draft, name), join(folder, name));
-  rmSync(draft, { recursive: true });
-}
+
+// Only the owner may enter the folder. The files are readable to all, because containers see some
+// of them and run under other uids.
+mkdirSync(folder, { recursive: true, mode: 0o700 });
+if ((statSync(folder).mode & 0o077) !== 0) chmodSync(folder, 0o700);
+for (const name of missing) write(folder, name, `${secrets[name]}\n`);
 console.log(
   missing.length > 0 ? `Written to ${folder}: ${missing.join(', ')}` : `${folder} is complete.`,
 );
+
+if (values.share !== undefined) {
+  for (const [service, names] of Object.entries(readBy)) {
+    const share = join(values.share, service);
+    mkdirSync(share, { recursive: true });
+    for (const name of names) write(share, name, readFileSync(join(folder, name), 'utf8'));
+  }
+}
+
+/**
+ * Nobody sees a file half written, and a start that breaks off here goes on at the next one.
+ *
+ * @param {string} place
+ * @param {string} name
+ * @param {string} text
+ */
+function write(place, name, text) {
+  const draft = join(place, `.${name}.new`);
+  rmSync(draft, { force: true });
+  writeFileSync(draft, text, { mode: 0o644 });
+  renameSync(draft, join(place, name));
+}

@@ -24,13 +24,15 @@ await script(help, async (args) => {
   const app = appNames.find((name) => root === `apps/${name}`);
   if (app === undefined || folder === undefined) throw new Trouble(help.trim());
   const built = join(repoRoot, 'dist', 'apps', app);
-  if (!existsSync(built)) throw new Trouble(`${app} is not built: node tools/build.mjs apps/${app}`);
+  if (!existsSync(built))
+    throw new Trouble(`${app} is not built: node tools/build.mjs apps/${app}`);
   const into = resolve(folder);
   cpSync(built, join(into, 'dist', 'apps', app), {
     recursive: true,
     filter: (file) => basename(file) !== '.build-hash',
   });
-  for (const name of withNativeParts(await importedPackages(`apps/${app}`))) copyPackage(name, into);
+  for (const name of withNativeParts(await importedPackages(`apps/${app}`)))
+    copyPackage(name, into);
   writeFileSync(join(into, 'package.json'), aboutProduct());
 });
 

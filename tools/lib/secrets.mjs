@@ -47,7 +47,7 @@ export function secretsOf(folder) {
   return secrets;
 }
 
-const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
+export const generateKeyRing = () => `1:${randomBytes(32).toString('base64')}`;
 
 /**
  * The file of the master key. Without it nothing that was sealed opens again.
