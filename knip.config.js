@@ -13,6 +13,8 @@ module.exports = {
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
+    // Runs in containers.
+    'tools/lib/images/look-around.mjs!',
     '{acceptance,apps,bench}/**/*.{mjs,cjs}',
     `{acceptance,apps,bench,libs,tools}/**/${specs}`,
     jestSettings,

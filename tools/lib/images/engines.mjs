@@ -10,6 +10,7 @@ import { appNames } from '../repo.mjs';
  *   command: string,
  *   options: readonly string[],
  *   perContainer: readonly string[],
+ *   workFolder: string,
  *   prepare(tag: string): Promise<void>,
  *   forget(tag: string): Promise<void>,
  * }} Engine
@@ -27,6 +28,7 @@ export const podman = (folder) => ({
   options: [...storeOptions(folder), '--cgroup-manager', 'cgroupfs', '--runtime', 'runc'],
   // Without these it asks for more than a container of this machine may have.
   perContainer: ['--no-healthcheck', '--ulimit=nofile=1024:1024', '--ulimit=nproc=20000:20000'],
+  workFolder: '--mount=type=tmpfs,destination=/run/runner,U=true',
   prepare: async () => undefined,
   forget: async () => undefined,
 });
@@ -45,6 +47,7 @@ export async function docker(folder) {
     command: 'docker',
     options: [],
     perContainer: [],
+    workFolder: '--tmpfs=/run/runner:size=64m,mode=0711,uid=10014,gid=10014',
     async prepare(tag) {
       for (const app of appNames) {
         const archive = join(folder, `${app}.tar`);
@@ -95,12 +98,12 @@ export class Containers {
   async start(app, { envFile, seccomp, detached = true, command = [] }) {
     const name = this.nameOf(app);
     this.#started.add(name);
-    const work = app === 'runner' ? ['--tmpfs=/run/runner:rw,size=64m,mode=1777'] : [];
+    const work = app === 'runner' ? [this.#engine.workFolder] : [];
     return this.#run([
       ...['run', '--name', name, ...(detached ? ['--detach'] : ['--rm']), '--network=host'],
       ...['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'],
       ...(seccomp === undefined ? [] : [`--security-opt=seccomp=${seccomp}`]),
-      ...['--tmpfs=/tmp:rw,size=64m,mode=1777', ...work, `--env-file=${envFile}`],
+      ...['--tmpfs=/tmp:size=64m,mode=1777', ...work, `--env-file=${envFile}`],
       ...[...this.#engine.perContainer, imageName(app, this.#tag), ...command],
     ]);
   }
