@@ -6,7 +6,7 @@ import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definit
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
 import { runsRecorded, waitingLines } from '@glovebox/reactors';
 import { RunLog, runQueue } from '@glovebox/runs';
-import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -101,6 +101,11 @@ export async function createGatewayContext(
         { runner: url, error: describeError(error) },
         'this process and the runner did not prove to each other that they have RUNNER_SECRET',
       ),
+    onForeign: (url, versions) =>
+      logger.warn(
+        { runner: url, ours: spokenVersions, theirs: versions },
+        'this process and the runner speak no version of the protocol in common: replace the older one',
+      ),
   });
   const egressPolicy = egressPolicyOf(config, [
     url,
@@ -115,6 +120,7 @@ export async function createGatewayContext(
     app: 'gateway',
     config,
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
+    logger,
     onFault,
   });
   const { definitions, keyHash } = stores;

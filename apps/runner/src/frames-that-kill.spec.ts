@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import {
   encodeFrame,
   FrameDecoder,
-  protocolVersion,
+  spokenVersions,
   type Frame,
   type RunOutcome,
 } from '@glovebox/sandbox';
@@ -253,7 +253,7 @@ function rawFrame(type: number, head: string, value: string): Buffer {
 async function open(isWelcome: boolean): Promise<Socket> {
   const socket = connect(runner.socketFile).on('error', () => undefined);
   if (isWelcome) {
-    socket.write(encodeFrame('HELLO', { version: protocolVersion, secret: specSecret }));
+    socket.write(encodeFrame('HELLO', { version: spokenVersions.highest, secret: specSecret }));
     await once(socket, 'data');
   } else await once(socket, 'connect');
   socket.resume();

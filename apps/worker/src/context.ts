@@ -1,7 +1,7 @@
 import { connectDatabase, type Database } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
-import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, spokenVersions, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -50,6 +50,11 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
         { runner: url, error: describeError(error) },
         'this process and the runner did not prove to each other that they have RUNNER_SECRET',
       ),
+    onForeign: (url, versions) =>
+      logger.warn(
+        { runner: url, ours: spokenVersions, theirs: versions },
+        'this process and the runner speak no version of the protocol in common: replace the older one',
+      ),
   });
   const egressPolicy = egressPolicyOf(config, [
     databaseUrl,
@@ -57,7 +62,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);
-  const stores = await connectStores({ app: 'worker', config, onFault });
+  const stores = await connectStores({ app: 'worker', config, logger, onFault });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',

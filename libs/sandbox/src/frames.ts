@@ -9,8 +9,6 @@
 const { parse, stringify } = JSON;
 const { allocUnsafe, concat } = Buffer;
 
-export const protocolVersion = 2;
-
 const frameCodes = {
   HELLO: 1,
   READY: 2,

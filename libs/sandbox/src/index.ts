@@ -4,7 +4,6 @@ export {
   encodePieces,
   FrameDecoder,
   FrameError,
-  protocolVersion,
   sandboxHeadBytesMax,
   streamWindowBytes,
   valueBytesMax,
@@ -12,6 +11,14 @@ export {
   type JsonFrameType,
   type JsonObject,
 } from './frames';
+export {
+  agreedVersion,
+  helloOf,
+  inWords,
+  spokenBy,
+  spokenVersions,
+  type SpokenVersions,
+} from './protocol';
 export { readValue, writeValue } from './values';
 export { nameOf, objectOf, positiveOf, textOf } from './members';
 export {

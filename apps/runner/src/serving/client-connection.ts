@@ -1,19 +1,24 @@
 import type { Socket } from 'node:net';
 import {
+  agreedVersion,
   encodePieces,
   FrameDecoder,
   FrameError,
   FrameLanes,
+  helloOf,
+  inWords,
   objectOf,
   parseRunOrder,
   positiveOf,
-  protocolVersion,
+  spokenBy,
+  spokenVersions,
   valueBytesMax,
   type Cancellation,
   type Frame,
   type JsonFrameType,
   type JsonObject,
   type RunOrder,
+  type SpokenVersions,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
 import { describeError } from '@glovebox/service-host';
@@ -54,6 +59,7 @@ export class ClientConnection {
     private readonly ctx: RunnerContext,
     private readonly socket: Socket,
     private readonly isProven: (hello: JsonObject) => boolean,
+    private readonly logForeign: (theirVersions: string) => void,
   ) {
     this.helloTimer = setTimeout(() => socket.destroy(), helloTimeoutMs);
     socket.setNoDelay(true);
@@ -115,11 +121,22 @@ export class ClientConnection {
     if (type !== 'HELLO' || !this.isProven(head)) {
       throw new FrameError('the secret is missing or wrong');
     }
-    if (head['version'] !== protocolVersion) throw new FrameError('another protocol version');
+    const theirs = spokenBy(head);
+    const version = theirs && agreedVersion(spokenVersions, theirs);
+    if (version === undefined) return this.refuse(theirs);
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
     this.socket.setTimeout(clientSilenceMs, () => this.socket.destroy());
-    this.send(ownLane, 'READY', { version: protocolVersion });
+    this.send(ownLane, 'READY', { version });
+  }
+
+  /** A client of another release learns why, and which versions it would have to speak. */
+  private refuse(theirs: SpokenVersions | undefined): void {
+    this.logForeign(theirs ? inWords(theirs) : 'unknown');
+    this.send(ownLane, 'HELLO', helloOf(spokenVersions));
+    this.socket.once('finish', () => this.socket.destroy());
+    this.socket.pause();
+    this.lanes.end();
   }
 
   private onInvoke(run: number, order: RunOrder): void {

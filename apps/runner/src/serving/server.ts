@@ -2,7 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { textOf, type JsonObject, type RunnerAddress } from '@glovebox/sandbox';
+import {
+  inWords,
+  spokenVersions,
+  textOf,
+  type JsonObject,
+  type RunnerAddress,
+} from '@glovebox/sandbox';
+import { aLineAMinute } from '../a-line-a-minute';
 import { ClientConnection } from './client-connection';
 import { createTlsServer } from './tls-server';
 import type { RunnerContext } from '../context';
@@ -18,10 +25,16 @@ export async function startServer(ctx: RunnerContext): Promise<RunnerServer> {
   const connections = new Set<ClientConnection>();
   const secrets = ctx.config.secrets.map((secret) => secret.reveal());
   let isClosing = false;
+  const logForeign = aLineAMinute((theirs, before) =>
+    ctx.logger.warn(
+      { theirs, ours: inWords(spokenVersions), before },
+      'a client speaks no version of the protocol that this runner speaks: replace the older one',
+    ),
+  );
   const welcome = (isProven: (hello: JsonObject) => boolean) => (socket: Socket) => {
     // A handshake may outlast the wish to close.
     if (isClosing) return void socket.destroy();
-    const connection = new ClientConnection(ctx, socket, isProven);
+    const connection = new ClientConnection(ctx, socket, isProven, logForeign);
     connections.add(connection);
     socket.once('close', () => connections.delete(connection));
   };

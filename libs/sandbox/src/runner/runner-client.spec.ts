@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { waitFor } from '@glovebox/testing';
 import { parseRunnerAddress } from './runner-address';
-import { encodeFrame, FrameDecoder, protocolVersion, type JsonObject } from '../frames';
+import { encodeFrame, FrameDecoder, type JsonObject } from '../frames';
 import type { RunOutcome } from '../outcome';
 import type { RunRequest } from '../run';
 import { createRunnerClient, type RunnerClient } from './runner-client';
@@ -17,12 +17,18 @@ const closers: (() => void)[] = [];
 afterEach(() => closers.splice(0).forEach((close) => close()));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** The version that 0.1.0 speaks. */
+const firstReleased = 2;
+type Greeting = readonly [type: 'READY' | 'HELLO', head: JsonObject];
+const ready: Greeting = ['READY', { version: firstReleased }];
+
 type Answer = (socket: Socket, run: number, order: JsonObject) => void;
 
 /** The other end of the wire. It answers each run as the spec wants. */
 async function listen(
   name: string,
   answer: Answer,
+  greeting: Greeting = ready,
 ): Promise<{ url: string; runs: () => number; stop: () => Promise<void> }> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
@@ -30,7 +36,7 @@ async function listen(
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     const decoder = new FrameDecoder((frame) => {
-      if (frame.type === 'HELLO') socket.write(encodeFrame('READY', { version: protocolVersion }));
+      if (frame.type === 'HELLO') socket.write(encodeFrame(...greeting));
       else if (frame.type === 'INVOKE') {
         runs += 1;
         answer(socket, frame.head['run'] as number, frame.head['order'] as JsonObject);
@@ -59,7 +65,7 @@ async function startIdleRunner(name: string): Promise<{ url: string; pid: number
     require('net').createServer((socket) => socket.on('error', () => {}).on('data', (data) => {
       for (let at = 0; at < data.length; at += 4 + data.readUInt32LE(at)) {
         const type = data[at + 4], body = JSON.parse(data.subarray(at + 9, at + 9 + data.readUInt32LE(at + 5)));
-        if (type === 1) socket.write(frame(2, { version: ${protocolVersion} }));
+        if (type === 1) socket.write(frame(2, { version: ${firstReleased} }));
         if (type === 5) process.stdout.write('invoked\\n');
         if (type === 10) process.stdout.write('cancelled\\n');
         if (type === 11) socket.write(frame(12, { id: body.id, ready: true }));
@@ -101,6 +107,42 @@ const full: Answer = (socket, run) =>
   void socket.write(encodeFrame('RESULT', { run, kind: 'no_capacity' }));
 const fine: Answer = (socket, run) =>
   void socket.write(encodeFrame('RESULT', { run, kind: 'returned' }, '{}'));
+
+describe('a client and a runner of another release', () => {
+  const outcomeOf = async (greeting: Greeting) => {
+    const { url } = await listen('foreign', fine, greeting);
+    const told: unknown[] = [];
+    const made = createRunnerClient({
+      urls: [url],
+      secret: 's',
+      connectTimeoutMs: 500,
+      onForeign: (_, versions) => told.push(versions),
+    });
+    closers.push(() => void made.close());
+    for (let tries = 0; tries < 3; tries += 1) {
+      // A refusal is kept for a moment: the client then asks nobody.
+      const asked = performance.now();
+      await waitFor(() => performance.now() - asked > 200);
+      const { kind } = await made.run(request, hooks);
+      if (kind === 'returned') return { kind, told };
+    }
+    return { kind: 'no_capacity', told };
+  };
+
+  it('work together where the runner agrees on a version that both speak', async () => {
+    expect(await outcomeOf(ready)).toEqual({ kind: 'returned', told: [] });
+  });
+
+  it('do not where it answers that it speaks others, which the log hears once', async () => {
+    const versions = { lowest: 7, highest: 8 };
+    const foreign: Greeting = ['HELLO', { version: 7, ...versions }];
+    expect(await outcomeOf(foreign)).toEqual({ kind: 'no_capacity', told: [versions] });
+  });
+
+  it('do not where it welcomes in a version that the client does not speak', async () => {
+    expect(await outcomeOf(['READY', { version: 7 }])).toEqual({ kind: 'no_capacity', told: [] });
+  });
+});
 
 describe('a client of several runners', () => {
   it('always sends a key to the same runner, and uses all of them for many keys', async () => {
@@ -236,7 +278,7 @@ describe('a runner that reads slowly', () => {
       const decoder = new FrameDecoder((frame) => {
         if (frame.type === 'HELLO') {
           socket.pause();
-          socket.write(encodeFrame('READY', { version: protocolVersion }));
+          socket.write(encodeFrame('READY', { version: firstReleased }));
         } else if (frame.type === 'INVOKE') {
           tenants.push(String((frame.head['order'] as JsonObject)['tenantId']));
           fine(socket, frame.head['run'] as number, {});

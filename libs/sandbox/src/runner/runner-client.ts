@@ -3,6 +3,7 @@ import { parseRunnerAddress } from './runner-address';
 import { LargeCalls } from '../large-calls';
 import { socketOpener } from './open-socket';
 import type { RunOutcome } from '../outcome';
+import type { SpokenVersions } from '../protocol';
 import { processKey, type Cancellation, type RunHooks, type RunRequest } from '../run';
 import { cancelledOutcome, RunnerConnection, type ConnectionTimes } from './runner-connection';
 import { parseRunnerSecret } from './runner-secret';
@@ -22,6 +23,8 @@ interface RunnerClientOptions extends Partial<ConnectionTimes> {
   readonly secret: string;
   /** A runner did not prove itself, or refused this side. Told once, until it works again. */
   readonly onDistrust?: (url: string, error: Error) => void;
+  /** A runner speaks none of our versions. Told once, until it works again. */
+  readonly onForeign?: (url: string, versions: SpokenVersions) => void;
 }
 
 const usualTimes: ConnectionTimes = {
@@ -40,7 +43,8 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
   const runners = options.urls.map((url) => {
     const distrust = (error: Error): void => options.onDistrust?.(url, error);
     const open = socketOpener(parseRunnerAddress(url), secret, distrust);
-    return { url, connection: new RunnerConnection(open, times, largeCalls) };
+    const foreign = (versions: SpokenVersions): void => options.onForeign?.(url, versions);
+    return { url, connection: new RunnerConnection(open, times, largeCalls, foreign) };
   });
 
   const runAnywhere: RunnerClient['run'] = async (request, hooks) => {

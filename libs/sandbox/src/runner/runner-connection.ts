@@ -5,7 +5,6 @@ import {
   encodeFrame,
   FrameDecoder,
   FrameError,
-  protocolVersion,
   UnsendableFrame,
   type Frame,
   type JsonFrameType,
@@ -13,6 +12,7 @@ import {
 } from '../frames';
 import { FrameLanes } from '../frame-lanes';
 import { positiveOf, textOf } from '../members';
+import { agreedVersion, helloOf, spokenBy, spokenVersions, type SpokenVersions } from '../protocol';
 import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
@@ -66,11 +66,14 @@ export class RunnerConnection {
   private failures = 0;
   private notBefore = 0;
   private isClosed = false;
+  private isForeign = false;
 
   constructor(
     private readonly openSocket: OpenSocket,
     private readonly times: ConnectionTimes,
     private readonly largeCalls: LargeCalls,
+    /** Hears once, until it succeeds, that the runner speaks none of our versions. */
+    private readonly onForeign: (versions: SpokenVersions) => void,
   ) {}
 
   get isOpen(): boolean {
@@ -146,7 +149,7 @@ export class RunnerConnection {
   private establish(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.openSocket((proof) => {
-        socket.write(encodeFrame('HELLO', { version: protocolVersion, ...proof }));
+        socket.write(encodeFrame('HELLO', { ...helloOf(spokenVersions), ...proof }));
       });
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
@@ -156,9 +159,7 @@ export class RunnerConnection {
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        if (frame.type !== 'READY' || frame.head['version'] !== protocolVersion) {
-          throw new FrameError('the runner did not welcome us');
-        }
+        this.requireWelcome(frame);
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
@@ -196,6 +197,21 @@ export class RunnerConnection {
         resolve(false);
       });
     });
+  }
+
+  /** A runner that speaks none of our versions answers with its own HELLO. */
+  private requireWelcome({ type, ...frame }: Frame): void {
+    const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
+    const isAgreed = theirs !== undefined && agreedVersion(spokenVersions, theirs) !== undefined;
+    if (type === 'READY' && isAgreed) {
+      this.isForeign = false;
+      return;
+    }
+    if (type === 'HELLO' && theirs && !this.isForeign) {
+      this.isForeign = true;
+      this.onForeign(theirs);
+    }
+    throw new FrameError('the runner did not welcome us');
   }
 
   private postpone(): void {
