@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { timeOfId } from '@glovebox/database';
 import type { TenantDefinition } from '@glovebox/definitions';
 import { EgressUnreachable, hopHeader } from '@glovebox/egress';
+import { Problem } from '@glovebox/problems';
 import {
   attemptMs,
   countAttempt,
@@ -62,7 +63,8 @@ async function prepare(
     definitions.requireReadable('tenant', tenantId);
     return { delivery, tenant: definitions.find('tenant', tenantId, tenantId) };
   } catch (error) {
-    if (claimed.unsentTries > unsentTriesMax) {
+    const isNewer = error instanceof Problem && error.code === 'newer_definition';
+    if (claimed.unsentTries > unsentTriesMax && !isNewer) {
       await conclude(ctx, claimed, { kind: 'given_up', reason: 'unreadable' });
     } else {
       // Another worker may have what this one lacks.

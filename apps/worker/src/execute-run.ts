@@ -124,6 +124,9 @@ async function runReactor(
       return { status: 'released', reason: 'later' };
     }
     if (codeStarted) return failed(toProblem(error), recorded, sights.list());
+    if (error instanceof Problem && error.code === 'newer_definition') {
+      return { status: 'released', reason: 'newer' };
+    }
     if (error instanceof Problem && notYet.has(error.code)) {
       return { status: 'released', reason: 'later' };
     }

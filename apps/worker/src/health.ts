@@ -1,8 +1,10 @@
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
+import { definitionsState } from '@glovebox/stores';
 import type { WorkerContext } from './context';
 
 /** A worker without Postgres, Redis or a runner takes jobs that it cannot do. */
 export const workerReadiness = ({
+  config,
   definitions,
   sealer,
   database,
@@ -10,8 +12,7 @@ export const workerReadiness = ({
 }: WorkerContext): Promise<Readiness> =>
   readiness({
     needed: {
-      definitions: async () =>
-        definitions.follower.loading ?? upOrDown(() => definitions.follower.current()),
+      definitions: () => definitionsState(definitions.follower, config),
       keys: () => sealer.masterKeys(readinessWithinMs),
       postgres: () => upOrDown(() => database.query('SELECT 1')),
       redis: () => upOrDown(() => definitions.redis.ping()),

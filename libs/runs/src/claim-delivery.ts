@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PreparedStatement, Sql } from '@glovebox/database';
 import { claimMs, pathColumn, receiverColumn, type ClaimedDelivery } from './delivery-queue';
+import { isUnderstood } from './waiting-rows';
 
 /** How many webhooks of a tenant one host may get at the same time, from all workers together. */
 export const receiverDeliveriesMax = 10;
@@ -16,7 +17,8 @@ export const claimStepsMax = 200;
 const unsentPauseMaxMs = 10 * 60 * 1_000;
 
 // The claim may be a little early: the column keeps milliseconds, and rounds up.
-const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'`;
+const isDue = `status = 'pending' AND next_attempt_at <= now() + interval '100 milliseconds'
+  AND ${isUnderstood}`;
 /** Behind every path of a receiver: neither a hash nor an id has this character. */
 const behindAllPaths = '~';
 
@@ -309,7 +311,7 @@ async function pathOfFirstAttempt(
   const next = (receiver: string, path: string): string =>
     `SELECT ${receiverColumn} AS receiver, ${pathColumn} AS path, next_attempt_at
      FROM webhook_deliveries
-     WHERE tenant_id = $1 AND status = 'pending' AND attempts = 0
+     WHERE tenant_id = $1 AND status = 'pending' AND ${isUnderstood} AND attempts = 0
        AND (${receiverColumn}, ${pathColumn}) > (${receiver}, ${path})
      ORDER BY ${receiverColumn}, ${pathColumn}, next_attempt_at LIMIT 1`;
   const [row] = await sql.query<{ receiver: string; path: string }>(
@@ -342,7 +344,7 @@ async function dueReceiver(
 ): Promise<string | undefined> {
   const next = (after: string): string =>
     `SELECT ${receiverColumn} AS receiver, next_attempt_at FROM webhook_deliveries
-     WHERE tenant_id = $1 AND status = 'pending' AND ${receiverColumn} > ${after}
+     WHERE tenant_id = $1 AND status = 'pending' AND ${isUnderstood} AND ${receiverColumn} > ${after}
      ORDER BY ${receiverColumn}, next_attempt_at LIMIT 1`;
   const [row] = await sql.query<{ receiver: string }>(
     `WITH RECURSIVE receivers AS (

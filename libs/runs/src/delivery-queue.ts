@@ -266,9 +266,10 @@ export async function recordVerdict(
  */
 const logEnded = (status: string, attempts: string, outcome: string): string => `
   INSERT INTO ended_deliveries (tenant_id, id, run_id, reactor_id, webhook_id, status,
-    callback_url, receiver, path, body, sights, attempt_log, outcome, created_at, ended_at)
+    callback_url, receiver, path, body, sights, reader_version, attempt_log, outcome, created_at,
+    ended_at)
   SELECT tenant_id, id, run_id, reactor_id, webhook_id, '${status}', callback_url, receiver, path,
-    CASE WHEN NOT sights_are_gone(tenant_id, sights) THEN body END, sights,
+    CASE WHEN NOT sights_are_gone(tenant_id, sights) THEN body END, sights, reader_version,
     ${listedWith(attempts)}, ${outcome}, created_at, now() FROM ended`;
 
 /** Waits for the row of its path, and so goes alone. */

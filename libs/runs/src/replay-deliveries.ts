@@ -41,9 +41,9 @@ export async function requeue(
        DELETE FROM ended_deliveries
        WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL RETURNING *)
      INSERT INTO webhook_deliveries (id, tenant_id, run_id, reactor_id, webhook_id, callback_url,
-       receiver, path, body, sights, status, attempt_log, next_attempt_at, created_at)
+       receiver, path, body, sights, reader_version, status, attempt_log, next_attempt_at, created_at)
      SELECT id, tenant_id, run_id, reactor_id, webhook_id, callback_url, receiver, path, body, sights,
-       'pending', attempt_log, now(), created_at FROM again
+       reader_version, 'pending', attempt_log, now(), created_at FROM again
      RETURNING id`,
     [tenantId, ids],
   );

@@ -32,7 +32,7 @@ import {
   type Numbered,
   type OwnedClaim,
 } from './shared-claims';
-import { waitingRows } from './waiting-rows';
+import { isUnderstood, waitingRows } from './waiting-rows';
 
 /** As they were sent: an object, or a text whose expressions yield one. */
 export type Arguments = Readonly<Record<string, unknown>> | string;
@@ -144,7 +144,7 @@ const claimStatement: PreparedStatement = {
     SET status = 'running', fence = fence + 1, lease_until = now() + $2 * interval '1 second'
     WHERE id = ANY (ARRAY(
       SELECT id FROM reactor_runs
-      WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now()
+      WHERE tenant_id = $1 AND status = 'pending' AND due_at <= now() AND ${isUnderstood}
       ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED))
     RETURNING id, tenant_id AS "tenantId", reactor_id AS "reactorId", actor_id AS "actorId",
       arguments AS args, callback_url AS "callbackUrl", timeout_ms AS "timeoutMs",
@@ -208,17 +208,23 @@ export async function renewRun(sql: Sql, run: Claim): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** `later`: there was no capacity, or no store. `fault`: something broke that should not. */
-export type ReleaseReason = 'later' | 'fault';
+/**
+ * `later`: there was no capacity, or no store. `newer`: this worker is too old for a definition that
+ * the run needs. `fault`: something broke that should not.
+ */
+export type ReleaseReason = 'later' | 'newer' | 'fault';
 
-/** Gives back a run whose code has not run. It is due again after a second. */
+/** Until then the run is left to newer workers, so that an old one alone does not spin on it. */
+const newerSeconds = 5;
+
+/** Gives back a run whose code has not run. It is due again after a moment. */
 export async function releaseRun(sql: Sql, run: Claim, reason: ReleaseReason): Promise<void> {
   await sql.query(
     `UPDATE reactor_runs
      SET status = 'pending', started_at = NULL, lease_until = NULL, faults = faults + $3,
-       due_at = now() + interval '1 second'
+       due_at = now() + make_interval(secs => $4)
      WHERE id = $1 AND fence = $2 AND ${isRunning}`,
-    [run.id, run.fence, reason === 'fault' ? 1 : 0],
+    [run.id, run.fence, reason === 'fault' ? 1 : 0, reason === 'newer' ? newerSeconds : 1],
   );
 }
 

@@ -1,6 +1,9 @@
-import type { Sql } from '@glovebox/database';
+import { readerVersion, type Sql } from '@glovebox/database';
 
 export type QueueName = 'runs' | 'deliveries';
+
+/** A row of a newer release stays due: a worker of that release understands it (docs/adr/0083). */
+export const isUnderstood = `reader_version <= ${readerVersion}`;
 
 /** The table of each queue, and the column that says when a pending row is due. */
 const queues = {

@@ -7,6 +7,7 @@ import { CreateSchema0000000000001 } from '../migrations/0001-create-schema';
 import { LogCalls0000000000002 } from '../migrations/0002-log-calls';
 import { KeepReasonsOfRuns0000000000003 } from '../migrations/0003-keep-reasons-of-runs';
 import { AddAllowedOrigins0000000000004 } from '../migrations/0004-add-allowed-origins';
+import { AddReaderVersions0000000000005 } from '../migrations/0005-add-reader-versions';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
 import { Reactor } from '../entities/reactor.entity';
@@ -19,6 +20,7 @@ export const migrations = [
   LogCalls0000000000002,
   KeepReasonsOfRuns0000000000003,
   AddAllowedOrigins0000000000004,
+  AddReaderVersions0000000000005,
 ];
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

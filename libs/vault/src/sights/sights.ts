@@ -1,4 +1,5 @@
-import type { Permission, Principal, Transform } from '@glovebox/access';
+import { permissions, type Permission, type Principal, type Transform } from '@glovebox/access';
+import { Problem } from '@glovebox/problems';
 
 /**
  * The tokens of one container that an answer shows: who saw them, under which permission, and how
@@ -76,6 +77,30 @@ export class Sights {
 const nameOf = ({ applicationId, permission, container, transform }: Sight): string =>
   [applicationId, permission, container, transform].join(' ');
 
-/** Reads stored sights. Null where there are none: nobody knows what the answer shows. */
-export const parseSights = (stored: unknown): readonly Sight[] | null =>
-  Array.isArray(stored) ? (stored as readonly Sight[]) : null;
+const membersOfSight: Readonly<Record<keyof Sight, true>> = {
+  applicationId: true,
+  permission: true,
+  container: true,
+  transform: true,
+  ids: true,
+  madeAt: true,
+};
+
+/**
+ * Reads stored sights. Null where there are none: nobody knows what the answer shows. What a newer
+ * release says of an answer cannot be left out of the decision.
+ */
+export function parseSights(stored: unknown): readonly Sight[] | null {
+  if (!Array.isArray(stored)) return null;
+  const sights = stored as readonly Sight[];
+  if (sights.every(isUnderstood)) return sights;
+  throw new Problem('newer_definition', {
+    detail: 'This process is older than the release that stored the answer.',
+    retryAfterSeconds: 1,
+  });
+}
+
+const isUnderstood = (sight: Sight): boolean =>
+  ranks.includes(sight.transform) &&
+  permissions.includes(sight.permission) &&
+  Object.keys(sight).every((member) => Object.hasOwn(membersOfSight, member));
