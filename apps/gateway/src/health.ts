@@ -1,10 +1,12 @@
 import { get } from 'node:http';
 import { workerAliveKey } from '@glovebox/runs';
 import { readiness, readinessWithinMs, upOrDown, type Readiness } from '@glovebox/service-host';
+import { definitionsState } from '@glovebox/stores';
 import type { GatewayContext } from './context';
 
 /** Tells whether this process alone may take calls. */
 export const gatewayReadiness = ({
+  config,
   definitions,
   follower,
   sealer,
@@ -12,7 +14,7 @@ export const gatewayReadiness = ({
 }: GatewayContext): Promise<Readiness> =>
   readiness({
     needed: {
-      definitions: async () => follower.loading ?? upOrDown(() => follower.current()),
+      definitions: () => definitionsState(follower, config),
       keys: () => sealer.masterKeys(readinessWithinMs),
     },
     others: {

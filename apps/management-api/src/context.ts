@@ -86,6 +86,7 @@ export async function createManagementContext(
     app: 'management-api',
     config,
     writes: true,
+    logger,
     onFault,
   }).catch(async (error: unknown) => {
     await dataSource.destroy();

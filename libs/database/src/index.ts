@@ -24,6 +24,7 @@ export {
 } from './pages';
 export { dropOldRows, makePartitions } from './partitions';
 export type { Part } from './places';
+export { readerVersion } from './reader-version';
 export { raiseSealingVersion, sealedCounts, sealingVersion } from './sealing-version';
 export { SharedStatement, type Locking } from './shared-statement';
 export { lowestIdAt, timeOfId, timeOrderedId } from './time-ordered-id';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readerVersion } from '@glovebox/database';
 import { openWithRing, parseKeyRing } from '@glovebox/seal';
-import { parseDefinition, sealDefinition, UnknownPayloadVersion } from './codec';
+import { parseDefinition, sealDefinition, NewerDefinition } from './codec';
 
 const golden = join(__dirname, '__fixtures__');
 
@@ -25,18 +26,27 @@ describe('a payload of the log', () => {
     expect(parseDefinition(text)).toMatchObject({ requestSteps: [], responseSteps: [] });
   });
 
-  it('has a version that older processes refuse only if a step of its proxy is required', () => {
+  it('carries the lowest version of a reader that understands it, and the hashes of its keys', () => {
     const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
-    const versionOf = (file: string): unknown => {
+    const sealed = (file: string): { v: unknown; recognise: unknown } => {
       const definition = parseDefinition(readFileSync(join(golden, file), 'utf8'));
       const { kind, id, tenantId } = definition;
       const place = { table: 'definition_log', column: kind, tenantId, record: id };
       const opened = openWithRing(ring, place, sealDefinition(ring, 1, definition));
-      return (JSON.parse(opened.toString('utf8')) as { v: unknown }).v;
+      return JSON.parse(opened.toString('utf8')) as { v: unknown; recognise: unknown };
     };
-    expect(versionOf('v1-proxy-with-steps.json')).toBe(1);
-    expect(versionOf('v1-application.json')).toBe(1);
-    expect(versionOf('v2-proxy-with-required-steps.json')).toBe(2);
+    expect(sealed('v1-proxy.json')).toMatchObject({ v: 1, recognise: { keys: ['cHJveHk'] } });
+    expect(sealed('v1-application.json')).toMatchObject({ v: 1, recognise: { keys: ['aGFzaA'] } });
+    expect(sealed('v1-proxy-with-steps.json')).toMatchObject({ v: 2 });
+    expect(sealed('v2-proxy-with-required-steps.json')).toMatchObject({ v: 2 });
+    expect(sealed('v1-tenant.json')).toMatchObject({ v: 1, recognise: { keys: [] } });
+  });
+
+  it('is not written with a member that has no reader version', () => {
+    const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
+    const definition = parseDefinition(readFileSync(join(golden, 'v1-proxy.json'), 'utf8'));
+    const later = { ...definition, later: true };
+    expect(() => sealDefinition(ring, 1, later)).toThrow('no reader version');
   });
 
   it.each(['v1-application.json', 'v1-proxy.json'])(
@@ -48,7 +58,27 @@ describe('a payload of the log', () => {
     },
   );
 
-  it('is refused in a version that this release does not know', () => {
-    expect(() => parseDefinition('{"v":999,"definition":{}}')).toThrow(UnknownPayloadVersion);
+  it('is refused in a version that this release does not know, and its keys are known', () => {
+    const newer = { v: readerVersion + 1, recognise: { keys: ['a', 'b'] }, definition: {} };
+    expect(faultOf(newer)).toMatchObject({ keyHashes: ['a', 'b'], needed: readerVersion + 1 });
+    expect(faultOf({ v: 999, definition: {} })).toMatchObject({ keyHashes: [], needed: 999 });
+  });
+
+  it('is refused where it holds more than its version says', () => {
+    const text = readFileSync(join(golden, 'v1-proxy-with-steps.json'), 'utf8');
+    const { definition } = JSON.parse(text) as { definition: { requestSteps: object[] } };
+    const scramble = { type: 'scramble', options: {} };
+    const steps = { ...definition, requestSteps: [...definition.requestSteps, scramble] };
+    const payload = { v: 2, recognise: { keys: ['a'] }, definition: steps };
+    expect(faultOf(payload)).toMatchObject({ keyHashes: ['a'], needed: null });
   });
 });
+
+function faultOf(payload: object): unknown {
+  try {
+    return parseDefinition(JSON.stringify(payload));
+  } catch (error) {
+    expect(error).toBeInstanceOf(NewerDefinition);
+    return error;
+  }
+}

@@ -1,31 +1,51 @@
-import { openWithRing, sealWithRing, type KeyRing, type Place } from '@glovebox/seal';
 import {
-  isRequired,
-  type ApplicationDefinition,
-  type Definition,
-  type ProxyDefinition,
-} from './definition';
+  openWithRing,
+  sealWithRing,
+  UnknownSealFormat,
+  type KeyRing,
+  type Place,
+} from '@glovebox/seal';
+import { readerVersion } from '@glovebox/database';
+import type { ApplicationDefinition, Definition, ProxyDefinition } from './definition';
+import { unknownVersion, versionNeeded } from './reader-versions';
 
 /**
- * The version of the payload's shape. A change that old readers would misread raises it. Each
- * payload has the lowest that it needs, so that older processes read all but those with the change.
+ * The shape of every payload, of all releases. An older reader looks at `v` and, where it is too
+ * old for the definition, at `recognise`: neither may ever mean anything else. The first release
+ * wrote no `recognise`.
  */
-const payloadVersions = { first: 1, requiredSteps: 2 } as const;
-const readable: readonly unknown[] = Object.values(payloadVersions);
+interface Payload {
+  /** The lowest version of a reader that understands all of the definition. */
+  readonly v: number;
+  readonly recognise: {
+    /** The hashes of the keys that belong to it. */
+    readonly keys: readonly string[];
+  };
+  readonly definition: Definition;
+}
 
-export class UnknownPayloadVersion extends Error {
-  constructor(version: unknown) {
+/** A definition holds what this process is too old for. */
+export class NewerDefinition extends Error {
+  constructor(
+    readonly keyHashes: readonly string[],
+    /** The version that it needs. Null: it says that this process could read it. */
+    readonly needed: number | null = null,
+  ) {
     super(
-      `A definition has the payload version ${String(version)}, which this process is too old for`,
+      `A definition needs a newer reader than this process, which has version ${readerVersion}`,
     );
-    this.name = 'UnknownPayloadVersion';
+    this.name = 'NewerDefinition';
   }
 }
 
 /** Seals by the ring, so that a process can follow the log while Postgres is away. */
 export function sealDefinition(ring: KeyRing, version: number, definition: Definition): Buffer {
-  const payload = JSON.stringify({ v: versionOf(definition), definition });
-  return sealWithRing(ring, version, placeOf(definition), payload);
+  const v = versionNeeded(definition);
+  // A reader of this very release would refuse it.
+  if (v === unknownVersion)
+    throw new Error(`A ${definition.kind} holds what has no reader version`);
+  const payload: Payload = { v, recognise: { keys: keyHashesOf(definition) }, definition };
+  return sealWithRing(ring, version, placeOf(definition), JSON.stringify(payload));
 }
 
 /** Seals the same bytes by another master key, also those of a payload of a later release. */
@@ -45,19 +65,34 @@ export function openDefinition(
   return parseDefinition(openWithRing(ring, placeOf(entry), entry.payload).toString('utf8'));
 }
 
+/** A payload that is damaged is not newer, and may be replaced. */
+export function isNewer(ring: KeyRing, entry: Parameters<typeof openDefinition>[1]): boolean {
+  try {
+    openDefinition(ring, entry);
+    return false;
+  } catch (error) {
+    return isTooNew(error);
+  }
+}
+
+/** Whether opening a payload failed because a newer release wrote it. */
+export const isTooNew = (error: unknown): error is NewerDefinition | UnknownSealFormat =>
+  error instanceof NewerDefinition || error instanceof UnknownSealFormat;
+
 /** Parses a definition from text that this product wrote and authenticated. No other place does. */
 export function parseDefinition(text: string): Definition {
-  const { v, definition } = JSON.parse(text) as { v: unknown; definition: Definition };
-  if (!readable.includes(v)) throw new UnknownPayloadVersion(v);
+  const { v, recognise, definition } = JSON.parse(text) as Omit<Payload, 'recognise'> &
+    Partial<Pick<Payload, 'recognise'>>;
+  if (!(v <= readerVersion)) throw new NewerDefinition(recognise?.keys ?? [], v);
+  // Its writer has put in what no reader of this version knows: none may skip it.
+  if (versionNeeded(definition) > readerVersion) throw new NewerDefinition(recognise?.keys ?? []);
   if (definition.kind === 'proxy') return completedProxy(definition);
   return definition.kind === 'application' ? completedApplication(definition) : definition;
 }
 
-/** An older process would run a required step as one that may be skipped. */
-function versionOf(definition: Definition): number {
-  const steps =
-    definition.kind === 'proxy' ? [...definition.requestSteps, ...definition.responseSteps] : [];
-  return steps.some(isRequired) ? payloadVersions.requiredSteps : payloadVersions.first;
+function keyHashesOf(definition: Definition): readonly string[] {
+  if (definition.kind === 'proxy') return [definition.keyHash];
+  return definition.kind === 'application' ? definition.keys.map(({ hash }) => hash) : [];
 }
 
 type Lacking<Whole, Later extends keyof Whole> = Omit<Whole, Later> & Partial<Pick<Whole, Later>>;

@@ -3,6 +3,7 @@ import { connectDatabase } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
+import type { ToldNewer } from './replica';
 import { WriterPoll, WriterSigns } from './postgres-away';
 
 export interface DefinitionConnection {
@@ -29,6 +30,8 @@ export function connectDefinitions(options: {
   /** Time that calls go on while Postgres refuses every writer. 0, the default: one lease. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault: (error: unknown) => void;
+  /** Told of definitions that this process is too old for, up to a number of them. */
+  readonly onNewer?: (newer: ToldNewer) => void;
 }): DefinitionConnection {
   const { app, redisUrl, ring, onFault } = options;
   const sql = connectDatabase({
@@ -63,7 +66,12 @@ export function connectDefinitions(options: {
   const { writes = false, postgresAwayMaxMs = 0 } = options;
   const stores = { sql, ring, redis, subscriber, onFault };
   const writers = new WriterPoll(stores);
-  const follower = new DefinitionFollower({ ...stores, writers, postgresAwayMaxMs });
+  const follower = new DefinitionFollower({
+    ...stores,
+    writers,
+    postgresAwayMaxMs,
+    onNewer: options.onNewer,
+  });
   const announcements = new Announcements({ ...stores, follower, writes });
   const signs = new WriterSigns({ ...stores, follower });
 

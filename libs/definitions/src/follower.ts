@@ -6,7 +6,7 @@ import type { KeyRing } from '@glovebox/seal';
 import { listLog, logPartEntriesMax, type LogHead, type LogList } from './log';
 import { Payloads } from './payloads';
 import type { WriterPoll } from './postgres-away';
-import { Replica } from './replica';
+import { Replica, type ToldNewer } from './replica';
 import type { DefinitionSnapshot } from './snapshot';
 
 /** Knowledge of one moment is in force for at most a second after it. */
@@ -28,6 +28,8 @@ interface FollowerOptions {
   /** Time that calls go on while Postgres refuses every writer. 0: not at all. */
   readonly postgresAwayMaxMs?: number;
   readonly onFault?: (error: unknown) => void;
+  /** Told of definitions that this process is too old for, up to a number of them. */
+  readonly onNewer?: ((newer: ToldNewer) => void) | undefined;
 }
 
 /**
@@ -55,7 +57,7 @@ export class DefinitionFollower {
     const { sql, ring, redis } = options;
     this.#onFault = (error) => options.onFault?.(error);
     this.#payloads = new Payloads(sql, redis, this.#onFault);
-    this.#replica = new Replica(ring, this.#onFault);
+    this.#replica = new Replica(ring, this.#onFault, options.onNewer);
   }
 
   /**
@@ -121,6 +123,11 @@ export class DefinitionFollower {
 
   get head(): LogHead | undefined {
     return this.#replica.head;
+  }
+
+  /** How many definitions this process is too old for. */
+  get newer(): number {
+    return this.#replica.snapshot.newer;
   }
 
   /** The progress of the first load, in words for the log. */

@@ -1,7 +1,8 @@
 import { sealingVersion, type Sql } from '@glovebox/database';
 import type { KeyRing } from '@glovebox/seal';
-import { sealDefinition } from './codec';
+import { isNewer, sealDefinition } from './codec';
 import type { Definition, DefinitionKind } from './definition';
+import { tooOldFor } from './snapshot';
 
 /** The newest state of one resource in the log. Without a payload it was deleted. */
 export interface LogEntry {
@@ -72,7 +73,25 @@ export async function appendDefinition(
   definition: Definition,
 ): Promise<number> {
   const version = await sealingVersion(sql, ring.newestVersion);
+  await requireUnderstood(sql, ring, definition);
   return append(sql, { ...definition, payload: sealDefinition(ring, version, definition) });
+}
+
+/**
+ * Refuses to replace a definition that this process is too old for: it would leave out what it does
+ * not know of. The transaction holds the row of the resource, so that nobody else replaces it. A
+ * deletion leaves nothing out.
+ */
+async function requireUnderstood(
+  sql: Sql,
+  ring: KeyRing,
+  { kind, id, tenantId }: Definition,
+): Promise<void> {
+  const [known] = await sql.query<{ payload: Buffer }>(
+    'SELECT payload FROM definition_log WHERE kind = $1 AND id = $2 AND payload IS NOT NULL',
+    [kind, id],
+  );
+  if (known && isNewer(ring, { kind, id, tenantId, payload: known.payload })) throw tooOldFor(kind);
 }
 
 export function appendDeletion(

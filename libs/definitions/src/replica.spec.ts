@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { parseKeyRing } from '@glovebox/seal';
+import { readerVersion } from '@glovebox/database';
+import { parseKeyRing, sealWithRing } from '@glovebox/seal';
 import { sealDefinition } from './codec';
-import type { ReactorDefinition } from './definition';
+import type { DefinitionKind, ReactorDefinition } from './definition';
 import type { LogEntry, LogPart } from './log';
-import { Replica } from './replica';
+import { newerToldMax, Replica } from './replica';
 
 const ring = parseKeyRing(`1:${randomBytes(32).toString('base64')}`);
 const epoch = randomUUID();
@@ -69,5 +70,120 @@ describe('a copy of the log', () => {
     clearInterval(timer);
     expect(turns).toBeGreaterThan(2);
     expect(copy.snapshot.size).toBe(5_000);
+  });
+});
+
+describe('a definition of a newer release', () => {
+  /** As this process may get it from a release that nobody has thought of. */
+  const newer = (
+    version: number,
+    kind: DefinitionKind,
+    id: string,
+    keys: readonly string[] = [],
+    v = readerVersion + 1,
+  ): LogEntry => {
+    const payload = { v, recognise: { keys, later: 1 }, definition: { shape: 'unknown' } };
+    const place = { table: 'definition_log', column: kind, tenantId, record: id };
+    const sealed = sealWithRing(ring, 1, place, JSON.stringify(payload));
+    return { version, kind, id, tenantId, payload: sealed };
+  };
+  const proxy = (version: number, id: string, keyHash: string): LogEntry => {
+    const definition = {
+      kind: 'proxy',
+      id,
+      tenantId,
+      keyHash,
+      destinationUrl: 'https://example.com',
+      requireAuth: true,
+      detokenize: true,
+      requestTransform: null,
+      responseTransform: null,
+      requestSteps: [],
+      responseSteps: [],
+      applicationId: null,
+      configuration: {},
+      isolation: 'warm',
+      timeoutMs: null,
+      tls: null,
+      allowedOrigins: [],
+    } as const;
+    return { version, kind: 'proxy', id, tenantId, payload: sealDefinition(ring, 1, definition) };
+  };
+  const tooOld = expect.objectContaining({ code: 'newer_definition', status: 503 }) as unknown;
+  const codeOf = (find: () => unknown): unknown => {
+    try {
+      return find();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('is refused by its id and by its keys, for its tenant alone, beside all others', async () => {
+    const copy = replica();
+    const [id, other, application] = [randomUUID(), randomUUID(), randomUUID()];
+    const entries = [
+      newer(1, 'proxy', id, ['p']),
+      newer(2, 'application', application, ['k1', 'k2']),
+      proxy(3, other, 'q'),
+    ];
+    await copy.apply(partOf(0, entries, 3));
+    const { snapshot } = copy;
+    expect(codeOf(() => snapshot.find('proxy', tenantId, id))).toEqual(tooOld);
+    expect(codeOf(() => snapshot.proxyByKeyHash('p'))).toEqual(tooOld);
+    expect(codeOf(() => snapshot.principalByKeyHash('k2'))).toEqual(tooOld);
+    expect(codeOf(() => snapshot.principal(tenantId, application))).toEqual(tooOld);
+    expect(snapshot.find('proxy', randomUUID(), id)).toBeUndefined();
+    expect(snapshot.find('reactor', tenantId, id)).toBeUndefined();
+    expect(snapshot.principalByKeyHash('guessed')).toBeUndefined();
+    expect(snapshot.proxyByKeyHash('q')).toMatchObject({ id: other });
+    expect([snapshot.newer, snapshot.size]).toEqual([2, 1]);
+  });
+
+  it('comes and goes with the versions of its resource, and leaves no key behind', async () => {
+    const copy = replica();
+    const id = randomUUID();
+    const found = (hash: string) => codeOf(() => copy.snapshot.proxyByKeyHash(hash));
+    await copy.apply(partOf(0, [proxy(1, id, 'a')], 1));
+    const { revision } = copy.snapshot;
+    await copy.apply(partOf(1, [newer(2, 'proxy', id, ['b'])], 2));
+    expect([found('a'), found('b')]).toEqual([undefined, tooOld]);
+    // What was decided before is decided anew.
+    expect(copy.snapshot.revision).not.toBe(revision);
+    await copy.apply(partOf(2, [newer(3, 'proxy', id, ['c'])], 3));
+    expect([found('b'), found('c')]).toEqual([undefined, tooOld]);
+    await copy.apply(partOf(3, [proxy(4, id, 'c')], 4));
+    expect(found('c')).toMatchObject({ id });
+    await copy.apply(partOf(4, [newer(5, 'proxy', id, ['c'])], 5));
+    await copy.apply(partOf(5, [{ version: 6, kind: 'proxy', id, tenantId, payload: null }], 6));
+    expect(found('c')).toBeUndefined();
+    expect([copy.snapshot.newer, copy.snapshot.size]).toEqual([0, 0]);
+  });
+
+  it('is refused in a sealed format of later as well, and a key of it is unknown', async () => {
+    const copy = replica();
+    const id = randomUUID();
+    const entry = newer(1, 'proxy', id, ['p']);
+    entry.payload?.writeUInt8(3, 0);
+    await copy.apply(partOf(0, [entry], 1));
+    expect(codeOf(() => copy.snapshot.find('proxy', tenantId, id))).toEqual(tooOld);
+    expect(copy.snapshot.proxyByKeyHash('p')).toBeUndefined();
+  });
+
+  it('is told of once, and of 50,000 no more than the first hundred are', async () => {
+    const told: string[] = [];
+    const faults: unknown[] = [];
+    const copy = new Replica(
+      ring,
+      (error) => faults.push(error),
+      ({ id, needed }) => told.push(`${id} ${needed}`),
+    );
+    const ids = Array.from({ length: 50_000 }, () => randomUUID());
+    const all = (from: number): LogEntry[] =>
+      ids.map((id, nth) => newer(from + nth + 1, 'reactor', id));
+    await copy.apply(partOf(0, all(0), ids.length));
+    await copy.apply(partOf(ids.length, all(ids.length), 2 * ids.length));
+    const first = ids.slice(0, newerToldMax).map((id) => `${id} ${readerVersion + 1}`);
+    expect({ told, faults }).toEqual({ told: first, faults: [] });
+    expect(copy.snapshot.newer).toBe(ids.length);
   });
 });

@@ -1,21 +1,39 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { KeyRing } from '@glovebox/seal';
-import { openDefinition } from './codec';
+import { isTooNew, NewerDefinition, openDefinition } from './codec';
+import type { DefinitionKind } from './definition';
 import type { LogEntry, LogHead, LogPart } from './log';
 import { DefinitionSnapshot } from './snapshot';
 
 /** Opening entries holds up every call of the process. Each slice is at most this long. */
 const sliceMs = 10;
 
+/** So many definitions are told of, each once in the life of a process. The metric counts them all. */
+export const newerToldMax = 100;
+
+/** Nothing of what is sealed in a newer format can be read, the hashes of its keys among it. */
+const unknownFormat = { keyHashes: [], needed: null };
+
+/** A definition that this process is too old for. */
+export interface ToldNewer {
+  readonly kind: DefinitionKind;
+  readonly id: string;
+  readonly tenantId: string;
+  /** The version of a reader that it needs, as far as that is known. */
+  readonly needed: number | null;
+}
+
 /** This process's copy of the log, up to a version. Parts may arrive in any order. */
 export class Replica {
   #snapshot = new DefinitionSnapshot();
   #head: LogHead | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly ring: KeyRing,
     private readonly onFault: (error: unknown) => void,
+    private readonly onNewer: (newer: ToldNewer) => void = () => undefined,
   ) {}
 
   get snapshot(): DefinitionSnapshot {
@@ -66,10 +84,22 @@ export class Replica {
     try {
       this.#snapshot.set(openDefinition(this.ring, { kind, id, tenantId, payload }));
     } catch (error) {
+      if (isTooNew(error)) {
+        const { keyHashes, needed } = error instanceof NewerDefinition ? error : unknownFormat;
+        this.#snapshot.setNewer(kind, id, { tenantId, keyHashes });
+        return this.#tell({ kind, id, tenantId, needed });
+      }
       this.onFault(error);
       // An unreadable entry counts as unknown, and calls to it are refused. One bad entry must not
       // stop all the others.
       this.#snapshot.setUnreadable(kind, id);
     }
+  }
+
+  #tell(newer: ToldNewer): void {
+    const name = `${newer.kind}:${newer.id}`;
+    if (this.#told.has(name) || this.#told.size >= newerToldMax) return;
+    this.#told.add(name);
+    this.onNewer(newer);
   }
 }

@@ -9,7 +9,17 @@ import type {
 } from './definition';
 import { ListedOrigins } from './listed-origins';
 
-/** All definitions as of one version of the log. Look-ups ask nobody. */
+/** What is known of a definition that needs a newer reader. */
+interface NewerEntry {
+  readonly tenantId: string;
+  readonly keyHashes: readonly string[];
+}
+
+/**
+ * All definitions as of one version of the log. Look-ups ask nobody. One that finds a definition of
+ * a newer release throws `newer_definition`: an older process must neither use a part of it nor
+ * take it for missing (docs/adr/0083).
+ */
 export class DefinitionSnapshot {
   readonly #byId = new Map<string, Definition>();
   readonly #applicationByKeyHash = new Map<string, ApplicationDefinition>();
@@ -17,6 +27,9 @@ export class DefinitionSnapshot {
   readonly #originsOfApplications = new ListedOrigins(hasExpired);
   readonly #originsOfProxies = new ListedOrigins(() => false);
   readonly #unreadable = new Set<string>();
+  /** The definitions that this process is too old for, as far as it can recognise them. */
+  readonly #newerById = new Map<string, NewerEntry>();
+  readonly #newerKeyHashes = new Set<string>();
   #revision = 0;
 
   /** While this stays the same, look-ups answer as before, except that applications expire. */
@@ -30,15 +43,20 @@ export class DefinitionSnapshot {
     id: string,
   ): DefinitionOf<Kind> | undefined {
     const definition = this.#byId.get(name(kind, id));
-    return definition?.tenantId === tenantId ? (definition as DefinitionOf<Kind>) : undefined;
+    if (definition?.tenantId === tenantId) return definition as DefinitionOf<Kind>;
+    if (this.#newerById.get(name(kind, id))?.tenantId === tenantId) throw tooOldFor(kind);
+    return undefined;
   }
 
   proxyByKeyHash(hash: string): ProxyDefinition | undefined {
-    return this.#proxyByKeyHash.get(hash);
+    const proxy = this.#proxyByKeyHash.get(hash);
+    if (!proxy && this.#newerKeyHashes.has(hash)) throw tooOldFor('proxy');
+    return proxy;
   }
 
   principalByKeyHash(hash: string): Principal | undefined {
     const application = this.#applicationByKeyHash.get(hash);
+    if (!application && this.#newerKeyHashes.has(hash)) throw tooOldFor('application');
     return application && principalOf(application);
   }
 
@@ -72,8 +90,19 @@ export class DefinitionSnapshot {
     this.#unreadable.add(name(kind, id));
   }
 
+  setNewer(kind: DefinitionKind, id: string, newer: NewerEntry): void {
+    this.delete(kind, id);
+    this.#newerById.set(name(kind, id), newer);
+    for (const hash of newer.keyHashes) this.#newerKeyHashes.add(hash);
+  }
+
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** How many definitions this process is too old for. */
+  get newer(): number {
+    return this.#newerById.size;
   }
 
   set(definition: Definition): void {
@@ -92,6 +121,9 @@ export class DefinitionSnapshot {
   delete(kind: DefinitionKind, id: string): void {
     this.#revision += 1;
     this.#unreadable.delete(name(kind, id));
+    const newer = this.#newerById.get(name(kind, id));
+    this.#newerById.delete(name(kind, id));
+    for (const hash of newer?.keyHashes ?? []) this.#newerKeyHashes.delete(hash);
     const definition = this.#byId.get(name(kind, id));
     if (!definition) return;
     this.#byId.delete(name(kind, id));
@@ -112,6 +144,13 @@ export function principalOf(application: ApplicationDefinition): Principal | und
   const { id, tenantId, type, permissions, rules } = application;
   return { applicationId: id, tenantId, type, permissions, rules };
 }
+
+/** The refusal of what needs a definition that this process is too old for. */
+export const tooOldFor = (kind: DefinitionKind): Problem =>
+  new Problem('newer_definition', {
+    detail: `This process is older than the release that wrote the ${kind}.`,
+    retryAfterSeconds: 1,
+  });
 
 const hasExpired = ({ expiresAt }: ApplicationDefinition): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= Date.now();

@@ -49,6 +49,10 @@ export const problemCatalogue = {
     title: 'Too many calls are waiting for this destination.',
   },
   no_capacity: { status: 503, title: 'No free capacity to run the code.' },
+  newer_definition: {
+    status: 503,
+    title: 'A newer release wrote what this call needs.',
+  },
   service_unavailable: { status: 503, title: 'The service is not available at the moment.' },
   reactor_timeout: { status: 504, title: 'The reactor did not answer in time.' },
   destination_timeout: { status: 504, title: 'The destination did not answer in time.' },

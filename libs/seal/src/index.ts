@@ -7,5 +7,6 @@ export {
   rewrapDataKey,
   Sealer,
   sealWithRing,
+  UnknownSealFormat,
   type WrappedDataKey,
 } from './sealer';

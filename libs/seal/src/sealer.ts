@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { Problem } from '@glovebox/problems';
 import { decrypt, encrypt, SealBroken, type Place } from './envelope';
 import { UnknownMasterKey, type KeyRing } from './key-ring';
 
@@ -37,8 +38,27 @@ export interface DataKeyStore {
 const systemTenantId = '00000000-0000-0000-0000-000000000000';
 const sealedByDataKey = 1;
 const sealedByRing = 2;
+/** Formats are counted up. Nothing but damage makes a first byte above these. */
+const formatsMax = 15;
 const dataKeyHeaderBytes = 17;
 const ringHeaderBytes = 5;
+
+/**
+ * A newer release sealed the value, unless its first byte is damaged. Another process may open it.
+ */
+export class UnknownSealFormat extends Problem {
+  constructor(format: number) {
+    super('service_unavailable', { retryAfterSeconds: 1 });
+    this.name = 'UnknownSealFormat';
+    this.message = `A sealed value has the format ${format}, which this process does not know`;
+  }
+}
+
+function unopenable(sealed: Buffer): Error {
+  const format = sealed[0] ?? 0;
+  const isNewer = format > sealedByRing && format <= formatsMax;
+  return isNewer ? new UnknownSealFormat(format) : new SealBroken();
+}
 
 /** Seals and opens stored values. A process fetches each data key once, and keeps no values. */
 export class Sealer {
@@ -65,7 +85,9 @@ export class Sealer {
 
   /** Opens the value without a wait. Undefined: its data key was not fetched yet. */
   openNow(place: Place, sealed: Buffer): Buffer | undefined {
-    if (sealed[0] !== sealedByDataKey || sealed.length < dataKeyHeaderBytes) throw new SealBroken();
+    if (sealed[0] !== sealedByDataKey || sealed.length < dataKeyHeaderBytes) {
+      throw unopenable(sealed);
+    }
     const key = this.#atHand.get(keyBytesOf(sealed));
     return key && decrypt(key, dataKeyHeaderBytes, place, sealed);
   }
@@ -158,7 +180,7 @@ export function sealWithRing(
 
 export function openWithRing(ring: KeyRing, place: Place, sealed: Buffer): Buffer {
   const version = masterVersionOf(sealed);
-  if (version === undefined) throw new SealBroken();
+  if (version === undefined) throw unopenable(sealed);
   const key = ring.derive(version, place.table, place.tenantId);
   return decrypt(key, ringHeaderBytes, place, sealed);
 }

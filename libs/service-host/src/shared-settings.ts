@@ -36,6 +36,10 @@ export const storeSettings = (role: string) => ({
   ),
   REDIS_URL: requiredSecret('Redis'),
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
+  READY_WITH_NEWER_DEFINITIONS: flag(
+    'stay ready although a newer release wrote definitions that this process is too old for',
+    true,
+  ),
 });
 
 /** Settings of a process that has code run. */

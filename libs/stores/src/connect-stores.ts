@@ -1,7 +1,7 @@
-import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
+import { connectDatabase, dataKeyTable, KeyUses, readerVersion } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
-import type { Secret } from '@glovebox/service-host';
+import type { Logger, Secret } from '@glovebox/service-host';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
 interface Stores {
@@ -25,9 +25,10 @@ export async function connectStores(options: {
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
+  readonly logger: Logger;
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
-  const { app, config, writes = false, postgresAwayMaxMs = 0, onFault } = options;
+  const { app, config, writes = false, postgresAwayMaxMs = 0, logger, onFault } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   // A pool of its own: a transaction that waits for a data key must not wait for other
@@ -48,6 +49,11 @@ export async function connectStores(options: {
     writes,
     postgresAwayMaxMs,
     onFault: onFault('definitions could not be followed'),
+    onNewer: (newer) =>
+      logger.warn(
+        { ...newer, readerVersion },
+        'a newer release wrote a definition: its calls get 503 newer_definition from this process',
+      ),
   });
   const close = async (): Promise<void> => {
     await definitions.close();

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from '@glovebox/service-host';
 /** Tells how old this process's knowledge of the log is, and which store definitions came from. */
 export function observeDefinitions(
   registry: Registry,
-  follower: Pick<DefinitionFollower, 'toldMsAgo' | 'taken'>,
+  follower: Pick<DefinitionFollower, 'toldMsAgo' | 'taken' | 'newer'>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -13,6 +13,14 @@ export function observeDefinitions(
     registers,
     collect() {
       this.set(follower.toldMsAgo / 1_000);
+    },
+  });
+  new Gauge({
+    name: 'glovebox_definitions_newer',
+    help: 'Definitions that this process is too old for: calls of them get 503 newer_definition',
+    registers,
+    collect() {
+      this.set(follower.newer);
     },
   });
   new Counter({
