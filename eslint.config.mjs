@@ -78,6 +78,7 @@ const testFiles = [
   '**/spec-*.ts',
   '**/property/*.ts',
   '**/*.faults.ts',
+  '**/*.skew.ts',
   '**/*.soak.ts',
   '**/*.nodes.ts',
   '**/*.clients.ts',

@@ -10,6 +10,7 @@ npm test -- PROJECT …         build and the tests of these projects alone (e.g
 npm run test:faults           **/*.faults.ts: what happens when processes and stores die
 npm run test:soak             **/*.soak.ts: long runs
 npm run test:clients          **/*.clients.ts: what needs a program that no bare machine has, such as Chromium
+npm run test:skew             **/*.skew.ts: the newest release and this one at work together
 node tools/test.mjs nodes     **/*.nodes.ts: what needs the npm registry, a part of npm run test:nodes
 
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
@@ -24,6 +25,7 @@ const kinds = {
   faults: { testMatch: '**/*.faults.ts', minutes: 45 },
   soak: { testMatch: '**/*.soak.ts', minutes: 240 },
   clients: { testMatch: '**/*.clients.ts', minutes: 20 },
+  skew: { testMatch: '**/*.skew.ts', minutes: 20 },
   nodes: { testMatch: '**/*.nodes.ts', minutes: 20 },
 };
 

@@ -11,10 +11,10 @@ const examples = readdirSync(folder, { withFileTypes: true }).filter((entry) =>
 
 it.each(examples.map(({ name }) => name))(
   'the example %s works when it is pasted, and every sample of it was',
-  (name) => {
+  async (name) => {
     const samples = samplesIn(join(folder, name, 'README.md'));
     const tours = [...first, ...toursOf(samples)];
-    expectShown(paste(tours.map(({ block }) => block)), tours);
+    expectShown(await paste(tours.map(({ block }) => block)), tours);
     const shown = tours.filter((tour) => tour.shown);
     expect(shown).not.toEqual([]);
     expect(samples).toHaveLength(tours.length - first.length + shown.length);

@@ -50,10 +50,10 @@ describe.each([...guide, proxies])('%s', (page) => {
   }
 
   if (tours.length > 0) {
-    it('works when it is pasted', () => {
+    it('works when it is pasted', async () => {
       const files = samples.filter(({ kind }) => kind === 'js file');
       const named = Object.fromEntries(files.map(({ name, text }) => [name, text]));
-      const outputs = paste(
+      const outputs = await paste(
         tours.map(({ block }) => block),
         named,
       );

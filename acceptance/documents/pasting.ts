@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { scriptEnvironment } from '../product';
 
 export const repository = join(__dirname, '../..');
@@ -10,26 +11,25 @@ export const repository = join(__dirname, '../..');
  * Pastes the blocks into one shell, one after the other, and returns the output of each. The shell
  * runs in a folder with the repository's tools and docs, a curl, and these files.
  */
-export function paste(
+export async function paste(
   blocks: readonly string[],
   files: Readonly<Record<string, string>> = {},
-): string[] {
+  environment = scriptEnvironment(),
+): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-pasted-'));
   const bin = join(folder, 'bin');
-  const environment = scriptEnvironment();
   try {
     mkdirSync(bin);
     symlinkSync(join(__dirname, 'curl.mjs'), join(bin, 'curl'));
     for (const name of ['tools', 'docs']) symlinkSync(join(repository, name), join(folder, name));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const output = execFileSync('sh', ['-eu'], {
+    const shell = promisify(execFile)('sh', ['-eu'], {
       cwd: folder,
       env: { ...environment, PATH: [bin, environment.PATH].join(delimiter) },
-      input: blocks.map((block) => `${block}\nprintf '\\036'\n`).join(''),
-      encoding: 'utf8',
       timeout: 20_000,
     });
-    return output.split('\x1e').slice(0, -1);
+    shell.child.stdin?.end(blocks.map((block) => `${block}\nprintf '\\036'\n`).join(''));
+    return (await shell).stdout.split('\x1e').slice(0, -1);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -22,16 +22,16 @@ it('npm start has the tour of the README: the same commands, and the output that
   );
 });
 
-it('each command of the tour answers what the README shows', () => {
+it('each command of the tour answers what the README shows', async () => {
   expect(tour.filter(({ shown }) => shown)).toHaveLength(5);
-  expectShown(paste(tour.map(({ block }) => block)), tour);
+  expectShown(await paste(tour.map(({ block }) => block)), tour);
 });
 
-it('the tour works when it is pasted as npm start prints it, texts and outputs included', () => {
+it('the tour works when it is pasted as npm start prints it, texts and outputs included', async () => {
   const modulePath = join(repository, 'tools/lib/tour.mjs');
   const print = `import(process.argv[1]).then(({ tour, tourText }) => console.log(tourText(tour())))`;
   const printed = execFileSync(process.execPath, ['-e', print, modulePath], { encoding: 'utf8' });
-  const [output = ''] = paste([printed]);
+  const [output = ''] = await paste([printed]);
   const last = output.slice(output.lastIndexOf('\n[') + 1);
   expectJson(last, steps.at(-1)?.output ?? '');
   expect(output).toContain('{"raw":{"last4":"4242"}}');

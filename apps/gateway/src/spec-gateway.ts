@@ -21,6 +21,7 @@ import {
   createTestDatabase,
   freePort,
   startDestination,
+  rewriteDefinition,
   startRedis,
 } from '@glovebox/testing';
 import { TokenUses, Vault, type TokenInput } from '@glovebox/vault';
@@ -142,6 +143,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       first: Partial<ProxyDefinition> = {},
     ): Promise<{
       readonly key: string;
+      readonly id: string;
       change(changes: Partial<ProxyDefinition>): Promise<void>;
       remove(): Promise<void>;
     }> {
@@ -169,6 +171,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
       await define(definition);
       return {
         key,
+        id: definition.id,
         change: (changes) => define({ ...definition, ...changes }),
         remove: () => write(tenantId, (sql) => appendDeletion(sql, definition)),
       };
@@ -213,6 +216,16 @@ export async function startSpecGateway(environment: Record<string, string> = {})
         await enterTenant(sql, tenantId);
         return sql.query(`SELECT * FROM audit_log WHERE $1 = ANY (token_ids)`, [tokenId]);
       });
+    },
+
+    /** Writes a definition as another release would. */
+    async rewrite(
+      { kind, id }: Pick<Definition, 'kind' | 'id'>,
+      change: Parameters<typeof rewriteDefinition>[2],
+    ): Promise<void> {
+      const stores = { adminUrl: testDatabase.adminUrl, keyRing };
+      await rewriteDefinition(stores, { kind, id }, change);
+      await ctx.follower.reach(Number.MAX_SAFE_INTEGER);
     },
 
     /** Runs a statement as the owner of the whole database. */

@@ -18,7 +18,7 @@ import { openApiDocument } from './openapi/document';
 import { createTenant, type NewTenant } from './tenants/create-tenant';
 
 /** All processes of a spec seal by the same key. */
-const keyRing = `1:${randomBytes(32).toString('base64')}`;
+export const keyRing = `1:${randomBytes(32).toString('base64')}`;
 
 export const rule = (
   transform: string,

@@ -241,6 +241,44 @@ it('an answer of the client that cannot be passed on fails only its call', async
   }
 });
 
+describe('HELLO', () => {
+  const answerTo = async (versions: object): Promise<{ type: string; head?: unknown }> => {
+    const socket = connect(runner.socketFile).on('error', () => undefined);
+    const answered = new Promise<Frame>((resolve) => {
+      const decoder = new FrameDecoder(resolve);
+      socket.on('data', (chunk: Buffer) => decoder.push(chunk));
+    });
+    socket.write(encodeFrame('HELLO', { ...versions, secret: specSecret }));
+    const frame = await answered;
+    if (frame.type === 'HELLO') await closed(socket);
+    socket.destroy();
+    return 'head' in frame ? { type: frame.type, head: frame.head } : frame;
+  };
+  const { lowest, highest } = spokenVersions;
+
+  it.each([
+    ['0.1.0, which names one version,', { version: 2 }, 2],
+    ['the same release', { version: lowest, lowest, highest }, highest],
+    ['the next release', { version: lowest, lowest: highest, highest: highest + 1 }, highest],
+  ])('of %s is answered with the newest version of both', async (_, versions, version) => {
+    expect(await answerTo(versions)).toEqual({ type: 'READY', head: { version } });
+  });
+
+  it.each([
+    ['a later release', { version: 7, lowest: 7, highest: 9 }],
+    ['an earlier release', { version: 1 }],
+    ['no version', {}],
+  ])(
+    'of %s is answered with the versions of the runner, and the connection ends',
+    async (_, versions) => {
+      expect(await answerTo(versions)).toEqual({
+        type: 'HELLO',
+        head: { version: lowest, lowest, highest },
+      });
+    },
+  );
+});
+
 function rawFrame(type: number, head: string, value: string): Buffer {
   const prefix = Buffer.alloc(9);
   const [headBytes, valueBytes] = [Buffer.byteLength(head), Buffer.byteLength(value)];

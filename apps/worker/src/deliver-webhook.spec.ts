@@ -1,3 +1,4 @@
+import { readerVersion } from '@glovebox/database';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { dataKeyTable } from '@glovebox/database';
@@ -262,6 +263,25 @@ describe('a worker that cannot send', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'pending' });
     await tryOnce();
     expect(await rowOf(id)).toMatchObject({ status: 'failed', outcome: 'unreadable', attempts: 0 });
+  });
+
+  it('because its tenant needs a newer worker leaves it due, however often that happens', async () => {
+    const id = await delivery();
+    const tenant = { kind: 'tenant', id: worker.tenantId } as const;
+    await worker.needReader(readerVersion + 1, tenant);
+    for (const unsent of [0, unsentTriesMax + 1]) {
+      await worker.ctx.database.query(
+        'UPDATE webhook_deliveries SET unsent_tries = $1, next_attempt_at = now()',
+        [unsent],
+      );
+      const taken = await claimDue();
+      if (!taken) throw new Error('nothing was due');
+      await expect(deliverWebhook(worker.ctx, taken)).rejects.toMatchObject({
+        code: 'newer_definition',
+      });
+      expect(await rowOf(id)).toMatchObject({ status: 'pending', attempts: 0 });
+    }
+    await worker.needReader(1, tenant);
   });
 
   it('because another one has claimed the delivery meanwhile sends nothing', async () => {

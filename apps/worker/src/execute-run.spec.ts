@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readerVersion } from '@glovebox/database';
 import { Problem, type ProblemCode } from '@glovebox/problems';
 import {
   claimRuns,
@@ -56,6 +57,12 @@ function contextWith(
   };
 }
 const refusing = (thrown: Error): WorkerContext => contextWith(() => Promise.reject(thrown));
+
+async function claimAgain(): Promise<ClaimedRun> {
+  const [run] = await claimRuns(worker.ctx.database, runs.tenantId, 1);
+  if (!run) throw new Error('no run is due');
+  return run;
+}
 
 /** The one webhook of a run that has ended. */
 async function webhookOf({ id }: ClaimedRun): Promise<unknown> {
@@ -183,6 +190,20 @@ describe('a run whose code has not started', () => {
       expect(await runs.webhooks(run.id)).toEqual([]);
     },
   );
+
+  it('is given back for five seconds, without a fault, while its formula needs a newer worker', async () => {
+    await worker.needReader(readerVersion + 1, runs.formula);
+    for (let tries = 0; tries <= faultsMax; tries += 1) {
+      await worker.ctx.database.query('UPDATE reactor_runs SET due_at = now()');
+      const run = tries === 0 ? await runs.claimNew() : await claimAgain();
+      // The other runs of its tenant go on.
+      expect(await executeRun(worker.ctx, run)).toBe('done');
+      const row = await runs.row(run.id);
+      expect(row).toMatchObject({ status: 'pending', faults: 0, isLeased: false });
+      expect(row.dueInMs).toBeGreaterThan(3_000);
+    }
+    await worker.needReader(1, runs.formula);
+  });
 
   it('is given back when its formula changes between its arguments and its start', async () => {
     const run = await runs.claimNew();

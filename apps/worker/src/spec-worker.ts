@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { connectDatabase } from '@glovebox/database';
 import { appendDefinition, appendTenantDeletion, type Definition } from '@glovebox/definitions';
 import { parseKeyRing } from '@glovebox/seal';
-import { enterTenant, createTestDatabase, startRedis } from '@glovebox/testing';
+import { createTestDatabase, enterTenant, rewriteDefinition, startRedis } from '@glovebox/testing';
 import { loadWorkerConfig } from './config';
 import { createWorkerContext } from './context';
 
@@ -43,6 +43,13 @@ export async function startSpecWorker(environment: Record<string, string> = {}) 
         return appendDefinition(sql, parseKeyRing(keyRing), definition);
       });
       await ctx.definitions.follower.reach(version);
+    },
+
+    /** Writes a definition as a release would that says its reader needs this version. */
+    async needReader(v: number, { kind, id }: Pick<Definition, 'kind' | 'id'>): Promise<void> {
+      const stores = { adminUrl: testDatabase.adminUrl, keyRing };
+      await rewriteDefinition(stores, { kind, id }, (payload) => ({ ...payload, v }));
+      await ctx.definitions.follower.reach(Number.MAX_SAFE_INTEGER);
     },
 
     /** Deletes all definitions of a tenant, as its deletion does. */

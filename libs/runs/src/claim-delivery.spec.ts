@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '@glovebox/database';
+import { readerVersion, type Sql } from '@glovebox/database';
 import {
   claimDeliveries,
   claimDelivery,
@@ -15,6 +15,7 @@ import {
   type Attempt,
   type ClaimedDelivery,
 } from './delivery-queue';
+import { requeue } from './replay-deliveries';
 import { startSpecRows, type SpecRows } from './spec-rows';
 
 let rows: SpecRows;
@@ -275,4 +276,29 @@ describe('a claim of several webhooks', () => {
     }
     expect(await claimAll(tenantId, 8)).toEqual([]);
   });
+});
+
+it('a webhook of a newer release stays due, also when it ended before and is sent again', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'a receiver', 3);
+  await rows.database.query('UPDATE webhook_deliveries SET reader_version = $1', [readerVersion]);
+  const ended = await claimed(tenantId);
+  await recordVerdict(rows.database, ended, { kind: 'delivered', attempt });
+  await rows.admin.query('UPDATE webhook_deliveries SET reader_version = reader_version + 1');
+  await rows.admin.query('UPDATE ended_deliveries SET reader_version = reader_version + 1');
+  expect(await requeue(rows.admin, tenantId, [ended.id])).toEqual([ended.id]);
+  expect(await claimOf(tenantId)).toBeUndefined();
+  expect(await claimDeliveries(rows.database, tenantId, 7)).toEqual([]);
+  await wait(tenantId, 'a receiver', 1, { due: overdue });
+  expect(await claimAll(tenantId, 2)).toHaveLength(1);
+});
+
+it('webhooks of a newer release hold up none behind them, however many they are', async () => {
+  const tenantId = randomUUID();
+  await wait(tenantId, 'later', 2 * claimStepsMax, { path: ownPaths, due: overdue });
+  await rows.database.query('UPDATE webhook_deliveries SET reader_version = $1', [
+    readerVersion + 1,
+  ]);
+  await wait(tenantId, 'own', 3);
+  expect(await claimAll(tenantId, 1)).toHaveLength(3);
 });

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { dataKeyTable, timeOfId } from '@glovebox/database';
+import { dataKeyTable, readerVersion, timeOfId } from '@glovebox/database';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { waitFor } from '@glovebox/testing';
 import { recordWithoutCode, textPlace } from './ended-runs';
@@ -425,4 +425,33 @@ describe('a run of a silent worker', () => {
     await takeBackSilentRuns(rows.database);
     expect(await rows.row(claimed.id)).toMatchObject({ status: 'pending' });
   });
+});
+
+it('a run of a newer release stays due for a worker of it, and holds up no other', async () => {
+  const tenantId = rows.tenantId;
+  const later = await rows.accept();
+  await rows.database.query('UPDATE reactor_runs SET reader_version = $1', [readerVersion + 1]);
+  const own = await rows.accept();
+  const claimed = await claimRuns(rows.database, tenantId, 10);
+  expect(claimed.map(({ id }) => id)).toEqual([own]);
+  const [row] = await rows.database.query(
+    `SELECT status, due_at <= now() AS "isDue", faults FROM reactor_runs WHERE id = $1`,
+    [later],
+  );
+  expect(row).toEqual({ status: 'pending', isDue: true, faults: 0 });
+});
+
+it('10,000 runs of a newer release cost a claim less than 100 ms', async () => {
+  const own = await rows.accept();
+  await rows.admin.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at, due_at, reader_version)
+     SELECT gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now(), now() - interval '1 hour', $2
+     FROM generate_series(1, 10000)`,
+    [rows.tenantId, readerVersion + 1],
+  );
+  const begun = performance.now();
+  const claimed = await claimRuns(rows.database, rows.tenantId, 10);
+  expect(claimed.map(({ id }) => id)).toEqual([own]);
+  expect(performance.now() - begun).toBeLessThan(100);
 });

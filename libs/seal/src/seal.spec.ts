@@ -7,6 +7,7 @@ import {
   rewrapDataKey,
   Sealer,
   sealWithRing,
+  UnknownSealFormat,
   type DataKeyStore,
   type WrappedDataKey,
 } from './sealer';
@@ -125,6 +126,26 @@ describe('a sealed value', () => {
       seen.add((await sealer.seal(place, card)).subarray(17, 29).toString('hex'));
     }
     expect(seen.size).toBe(10_000);
+  });
+
+  it.each([3, 15])(
+    'of the later format %d is told by its number, in place of damage',
+    async (format) => {
+      const later = await sealer.seal(place, card);
+      const ofRing = sealWithRing(ring, 1, place, card);
+      for (const sealed of [later, ofRing]) sealed[0] = format;
+      const refusal = { name: 'UnknownSealFormat', code: 'service_unavailable' };
+      await expect(sealer.open(place, later)).rejects.toMatchObject(refusal);
+      await expect(sealer.open(place, later)).rejects.toThrow(`the format ${format}`);
+      expect(() => openWithRing(ring, place, ofRing)).toThrow(UnknownSealFormat);
+    },
+  );
+
+  it.each([0, 16, 255])('that begins with %d is damaged', async (format) => {
+    const sealed = await sealer.seal(place, card);
+    sealed[0] = format;
+    await expect(sealer.open(place, sealed)).rejects.toThrow(SealBroken);
+    expect(() => openWithRing(ring, place, sealed)).toThrow(SealBroken);
   });
 
   it('has one data key per tenant and period, however many are sealed at once', async () => {

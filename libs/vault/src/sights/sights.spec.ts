@@ -65,4 +65,14 @@ describe('the sights of an answer', () => {
     expect(parseSights(null)).toBeNull();
     expect(parseSights([])).toEqual([]);
   });
+
+  it('of a newer release are refused: what they say of an answer cannot be left out', () => {
+    const [sight] = seen([['a', '/x/', 'mask']]).list();
+    expect(parseSights([sight])).toEqual([sight]);
+    for (const later of [{ transform: 'half' }, { permission: 'token:sell' }, { region: 'eu' }]) {
+      expect(() => parseSights([{ ...sight, ...later }])).toThrow(
+        expect.objectContaining({ code: 'newer_definition', status: 503 }),
+      );
+    }
+  });
 });
