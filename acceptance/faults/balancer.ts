@@ -32,7 +32,9 @@ export async function startBalancer(): Promise<Balancer> {
       new URL(req.url ?? '/', target),
       { agent, method, headers },
       (answer) => {
-        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        // What the target says of its connection is not about the caller's.
+        const { connection: _, 'keep-alive': _alive, ...rest } = answer.headers;
+        res.writeHead(answer.statusCode ?? 502, rest);
         answer.pipe(res);
       },
     );
@@ -44,6 +46,8 @@ export async function startBalancer(): Promise<Balancer> {
     onward.on('close', () => count(target, -1));
     req.pipe(onward);
   });
+  // Callers close what they do not use: a connection that ends here may carry a call already.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -41,8 +41,9 @@ it('a migration gives up where a table is being read for long, and is repeated l
   const reader = new Client({ connectionString: own.ownerUrl });
   await reader.connect();
   for (const [table, steps] of [
-    ['applications', 1],
-    ['ended_runs', 2],
+    ['reactor_runs', 1],
+    ['applications', 2],
+    ['ended_runs', 3],
   ] as const) {
     for (let done = 0; done < steps; done += 1) await migrate(migrated, 'down');
     await reader.query('BEGIN');
