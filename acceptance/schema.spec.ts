@@ -55,7 +55,7 @@ it('apps that start before the migrations wait, say which is missing, and are re
     await promisify(execFile)(
       process.execPath,
       [join(__dirname, '../dist/apps/management-api/migrate.main.js'), 'up'],
-      { env: { PATH: process.env.PATH, DATABASE_URL: database.ownerUrl } },
+      { env: { DATABASE_URL: database.ownerUrl } },
     );
     for (const { url } of apps) {
       await until(async () => (await health(url)).status === 200, 20_000);

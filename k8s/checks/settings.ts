@@ -5,6 +5,7 @@ import { loadGatewayConfig } from '../../apps/gateway/src/config';
 import {
   loadManagementConfig,
   loadMigrationConfig,
+  loadRestoreConfig,
   loadRolesConfig,
   loadRotationConfig,
 } from '../../apps/management-api/src/config';
@@ -27,7 +28,7 @@ const loaders: Readonly<Record<string, Load>> = {
   'migrate.main.js': loadMigrationConfig,
   'roles.main.js': loadRolesConfig,
   'keys-rotate.main.js': loadRotationConfig,
-  'after-restore.main.js': loadRotationConfig,
+  'after-restore.main.js': loadRestoreConfig,
 };
 
 function loaderOf({ image = '', command }: IContainer): Load | undefined {

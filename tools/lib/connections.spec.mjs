@@ -60,7 +60,7 @@ it('the pools that are summed are those of the code', () => {
     }
   }
   const own = ['libs/definitions/src/connect.ts', 'libs/stores/src/schema-watch.ts']
-    .map((file) => numberIn(read(file), /connectionsMax: (\d+)/))
+    .map((file) => numberIn(read(file), /Connections = (\d+);/))
     .reduce((sum, connections) => sum + connections);
   expect(own).toBe(ownConnections);
 });

@@ -18,7 +18,7 @@ export interface DefinitionConnection {
 }
 
 /** Connections to Postgres for the log of definitions. */
-export const definitionConnections = 3;
+export const definitionConnections = 2;
 
 /**
  * Connects a process to the definitions, on connections of its own: neither a busy pool nor a queue
