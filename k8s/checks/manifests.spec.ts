@@ -12,7 +12,7 @@ import {
   type Check,
 } from './pods';
 import { compositions, k8s, renderAll, titleOf } from './render';
-import { outlives, quota, replicasOf } from './scale';
+import { connections, outlives, quota, replicasOf } from './scale';
 import { memoryOfRunners, settings } from './settings';
 import { typeFaults } from './types';
 import { ports, selectors } from './wiring';
@@ -55,6 +55,7 @@ const everywhere: Readonly<Record<string, Check>> = {
 const inProduction: Readonly<Record<string, Check>> = {
   'apps outlive a pod, a node and a zone': outlives,
   'the quota has room for every app at its most': quota,
+  'Postgres has a connection for every app at its most': connections,
 };
 
 describe.each(all)('in %s', (title) => {
@@ -147,6 +148,13 @@ const planted: readonly [fault: string, check: Check, from: RegExp, to: string, 
   ['a port that egress does not know', ownServices, /gateway-pods:9080,/, '', /gateway-pods:9080/],
   ['no resolver', resolvers, /"EGRESS_DNS":"[\d.]+"/, '"EGRESS_DNS":""', /has no EGRESS_DNS/],
   ['a single pod', outlives, /"minReplicas":2/, '"minReplicas":1', /one pod alone/],
+  [
+    'a Postgres of fewer connections',
+    connections,
+    /"POSTGRES_CONNECTIONS_MAX":"\d+"/,
+    '"POSTGRES_CONNECTIONS_MAX":"90"',
+    /connections at the maximum of replicas, of 90/,
+  ],
   ['a small quota', quota, /"requests.cpu":"\d+"/, '"requests.cpu":"4"', /requests.cpu/],
 ];
 

@@ -1,4 +1,14 @@
-import { nameOf, ofKind, quantityOf, workloadsOf, type Manifest, type Workload } from './manifest';
+import { connectionFaults, poolOf } from '../../tools/lib/connections.mjs';
+import { defaultConnections } from '../../tools/lib/default-connections.mjs';
+import {
+  environmentOf,
+  nameOf,
+  ofKind,
+  quantityOf,
+  workloadsOf,
+  type Manifest,
+  type Workload,
+} from './manifest';
 import type { Check } from './pods';
 
 interface Bounds {
@@ -41,6 +51,24 @@ export const outlives: Check = (manifests) =>
         ),
       ].filter((fault) => fault !== false);
     });
+
+/** Every app has its connections to Postgres, while each of them is being rolled out. */
+export const connections: Check = (manifests) => {
+  const named = ofKind(manifests, 'ConfigMap').find((map) => /^connections\b/.test(nameOf(map)));
+  const connectionsMax = Number(named?.data?.['POSTGRES_CONNECTIONS_MAX']);
+  const apps = Object.entries(defaultConnections).map(([name, defaults]) => {
+    const [app] = workloadsOf(manifests).filter((each) => each.name === name);
+    const [container] = app?.containers ?? [];
+    if (!container) throw new Error(`there is no ${name}`);
+    const set = environmentOf(container, manifests);
+    const settings = Object.fromEntries(
+      Object.entries(defaults).map(([setting, usual]) => [setting, Number(set[setting] ?? usual)]),
+    ) as Parameters<typeof poolOf>[0];
+    const { least, most } = replicasOf(manifests, name);
+    return [name, { pool: poolOf(settings), min: least, max: most, surge: 1 }];
+  });
+  return connectionFaults(Object.fromEntries(apps), connectionsMax);
+};
 
 /** The quota leaves room for every app at its most, a pod more of each, and every Job at once. */
 export const quota: Check = (manifests) => {
