@@ -26,6 +26,7 @@ export const longest = [
   'apps/runner/src/pool/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
   'apps/runner/src/serving/found-by-name.spec.ts',
+  'acceptance/schema.spec.ts',
   'acceptance/unread-bodies.spec.ts',
   'acceptance/restored-database.spec.ts',
   'apps/runner/src/logs.spec.ts',
