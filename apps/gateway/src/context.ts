@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq';
-import { Redis } from 'ioredis';
 import { CallLog } from '@glovebox/calls';
 import { connectDatabase, type Database, type KeyUses } from '@glovebox/database';
 import type { DefinitionConnection, DefinitionFollower } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
 import { runsRecorded, waitingLines } from '@glovebox/reactors';
+import { connectRedis, redisServices } from '@glovebox/redis';
 import { RunLog, runQueue } from '@glovebox/runs';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { KeyHash, Sealer } from '@glovebox/seal';
@@ -91,7 +91,6 @@ export async function createGatewayContext(
     logger.warn({ error: describeError(error) }, what);
 
   const url = config.DATABASE_URL.reveal();
-  const redisUrl = config.REDIS_URL.reveal();
   // Both fail on a wrong setting, before anything is open.
   const runner = createRunnerClient({
     urls: config.RUNNER_URLS,
@@ -104,7 +103,7 @@ export async function createGatewayContext(
   });
   const egressPolicy = egressPolicyOf(config, [
     url,
-    redisUrl,
+    ...redisServices(config),
     config.MANAGEMENT_URL,
     ...config.RUNNER_URLS,
     ...(config.TRACE_OTLP_URL === undefined ? [] : [config.TRACE_OTLP_URL]),
@@ -125,10 +124,11 @@ export async function createGatewayContext(
     connectionsMax: config.DATABASE_CONNECTIONS,
     onIdleError: onFault('an idle connection to Postgres broke'),
   });
-  const queueRedis = new Redis(redisUrl, {
+  const queueRedis = connectRedis(config, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: 2_000,
+    socketTimeout: 4_000,
   });
   queueRedis.on('error', onFault('Redis is not reachable'));
 

@@ -7,6 +7,7 @@ import {
   moduleSettings,
   pendingSettings,
   port,
+  redisSettings,
   requiredSecret,
   servingSettings,
   storeSettings,
@@ -46,7 +47,7 @@ export type RotationConfig = ReturnType<typeof loadRotationConfig>;
 export const loadRotationConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {
     DATABASE_URL: requiredSecret('Postgres, as glovebox_rotation'),
-    REDIS_URL: requiredSecret('Redis'),
+    ...redisSettings,
     KEY_RING: requiredSecret('master keys, the one to come among them'),
   });
 
@@ -55,7 +56,7 @@ export type RestoreConfig = ReturnType<typeof loadRestoreConfig>;
 export const loadRestoreConfig = (env: NodeJS.ProcessEnv) =>
   loadConfig(env, {
     DATABASE_URL: requiredSecret('Postgres, as the role that owns the tables'),
-    REDIS_URL: requiredSecret('Redis'),
+    ...redisSettings,
     KEY_RING: requiredSecret('master keys'),
   });
 

@@ -4,6 +4,7 @@ import type { KeyUses } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, type Egress } from '@glovebox/egress';
 import { createRateLimit, type RateLimit } from '@glovebox/rates';
+import { redisServices } from '@glovebox/redis';
 import type { KeyHash, KeyRing, Sealer } from '@glovebox/seal';
 import {
   createLogger,
@@ -71,7 +72,7 @@ export async function createManagementContext(
   // A wrong setting fails here, before anything is open.
   const egressPolicy = egressPolicyOf(config, [
     url,
-    config.REDIS_URL.reveal(),
+    ...redisServices(config),
     `${config.HOST}:${config.PORT}`,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);

@@ -1,5 +1,6 @@
 import { Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { connectRedis } from '@glovebox/redis';
 import { runQueue } from '@glovebox/runs';
 import { describeError } from '@glovebox/service-host';
 import type { WorkerContext } from './context';
@@ -16,7 +17,11 @@ export async function startConsumer(
   ctx: WorkerContext,
   runs: Pick<FairQueue<unknown>, 'wake'>,
 ): Promise<{ stop(): Promise<void> }> {
-  const connection = new Redis(ctx.config.REDIS_URL.reveal(), { maxRetriesPerRequest: null });
+  const connection = connectRedis(ctx.config, {
+    maxRetriesPerRequest: null,
+    // Longer than a command that waits for reminders.
+    socketTimeout: 30_000,
+  });
   connection.on('error', (error) => {
     ctx.logger.warn({ error: describeError(error) }, 'Redis is not reachable');
   });

@@ -1,6 +1,7 @@
 import { connectDatabase, type Database } from '@glovebox/database';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { createEgress, egressPolicyOf, hopMarkerOf, type Egress } from '@glovebox/egress';
+import { redisServices } from '@glovebox/redis';
 import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import type { Sealer } from '@glovebox/seal';
 import {
@@ -53,7 +54,7 @@ export async function createWorkerContext(config: WorkerConfig): Promise<WorkerC
   });
   const egressPolicy = egressPolicyOf(config, [
     databaseUrl,
-    config.REDIS_URL.reveal(),
+    ...redisServices(config),
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);

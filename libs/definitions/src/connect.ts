@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase } from '@glovebox/database';
+import { connectRedis, type RedisPlace } from '@glovebox/redis';
 import type { KeyRing } from '@glovebox/seal';
 import { Announcements } from './announcements';
 import { DefinitionFollower } from './follower';
@@ -22,7 +23,7 @@ export interface DefinitionConnection {
 export function connectDefinitions(options: {
   readonly app: string;
   readonly databaseUrl: string;
-  readonly redisUrl: string;
+  readonly redis: RedisPlace;
   readonly ring: KeyRing;
   /** True if this process acknowledges changes of definitions. */
   readonly writes?: boolean;
@@ -32,7 +33,7 @@ export function connectDefinitions(options: {
   /** An operator has to decide before anything is served from this database. */
   readonly onRestored?: (error: unknown) => void;
 }): DefinitionConnection {
-  const { app, redisUrl, ring, onFault, onRestored = onFault } = options;
+  const { app, ring, onFault, onRestored = onFault } = options;
   const sql = connectDatabase({
     url: options.databaseUrl,
     app: `${app}-definitions`,
@@ -40,7 +41,7 @@ export function connectDefinitions(options: {
     statementTimeoutMs: 1_000,
     onIdleError: onFault,
   });
-  const redis = new Redis(redisUrl, {
+  const redis = connectRedis(options.redis, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -50,7 +51,7 @@ export function connectDefinitions(options: {
     disconnectTimeout: 100,
     retryStrategy: reconnectSoon,
   });
-  const subscriber = new Redis(redisUrl, {
+  const subscriber = connectRedis(options.redis, {
     enableOfflineQueue: false,
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,

@@ -11,7 +11,9 @@ import {
   type ReactorDefinition,
 } from './index';
 
-type Options = Parameters<typeof connectDefinitions>[0];
+type Options = Omit<Parameters<typeof connectDefinitions>[0], 'redis'> & {
+  readonly redisUrl: string;
+};
 
 /** A database and a Redis of its own, a writer, and processes that follow. */
 export async function startStage() {
@@ -56,11 +58,11 @@ export async function startStage() {
       asTenant((sql) => appendDeletion(sql, { kind: 'reactor', id, tenantId })),
     find: ({ follower }: DefinitionConnection, id: string) =>
       follower.fresh()?.find('reactor', tenantId, id),
-    connect(options: Partial<Options> = {}): DefinitionConnection {
+    connect({ redisUrl = redis.url, ...options }: Partial<Options> = {}): DefinitionConnection {
       const connection = connectDefinitions({
         app: 'spec',
         databaseUrl: database.dataUrl,
-        redisUrl: redis.url,
+        redis: { REDIS_URL: { reveal: () => redisUrl } },
         ring,
         onFault: () => undefined,
         ...options,

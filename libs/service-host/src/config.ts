@@ -93,6 +93,9 @@ export const requiredText = (doc: string): Setting<string> =>
 export const requiredSecret = (doc: string): Setting<Secret> =>
   declare<Secret>(doc, undefined, (value) => new Secret(value), { required: true, secret: true });
 
+export const optionalSecret = (doc: string): Setting<Secret | undefined> =>
+  declare<Secret | undefined>(doc, undefined, (value) => new Secret(value), { secret: true });
+
 export const integer = (doc: string, fallback: number, range: Range): Setting<number> => ({
   ...declare(doc, fallback, (value) => {
     const number = Number(value);

@@ -30,6 +30,7 @@ export {
   moduleSettings,
   pendingSettings,
   processSettings,
+  redisSettings,
   runnerSettings,
   servingSettings,
   storeSettings,

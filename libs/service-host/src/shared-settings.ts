@@ -1,4 +1,13 @@
-import { flag, integer, list, port, requiredList, requiredSecret, text } from './config';
+import {
+  flag,
+  integer,
+  list,
+  optionalSecret,
+  port,
+  requiredList,
+  requiredSecret,
+  text,
+} from './config';
 import type { Setting } from './config';
 
 const listening = {
@@ -26,6 +35,19 @@ export const servingSettings = ({ port, opsPort }: { port: Setting<number>; opsP
   ),
 });
 
+/** Where Redis is. */
+export const redisSettings = {
+  REDIS_URL: requiredSecret(
+    'Redis; with REDIS_SENTINELS its login, its database and whether TLS is used',
+  ),
+  REDIS_SENTINELS: list(
+    'host:port of each Redis Sentinel; they tell which Redis is the primary',
+    [],
+  ),
+  REDIS_SENTINEL_MASTER: text('the name under which the sentinels watch it', 'mymaster'),
+  REDIS_SENTINEL_PASSWORD: optionalSecret('the password of the sentinels'),
+};
+
 /** Settings of a process that reads and writes Postgres and Redis and holds the key ring. */
 export const storeSettings = (role: string) => ({
   DATABASE_URL: requiredSecret(`Postgres, as ${role}`),
@@ -34,7 +56,7 @@ export const storeSettings = (role: string) => ({
     20,
     { min: 2, max: 1_000 },
   ),
-  REDIS_URL: requiredSecret('Redis'),
+  ...redisSettings,
   KEY_RING: requiredSecret('master keys: 1:<base64 of 32 bytes>[,2:…]'),
 });
 

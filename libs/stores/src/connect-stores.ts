@@ -1,5 +1,6 @@
 import { connectDatabase, dataKeyTable, KeyUses } from '@glovebox/database';
 import { connectDefinitions, type DefinitionConnection } from '@glovebox/definitions';
+import type { RedisPlace } from '@glovebox/redis';
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Secret } from '@glovebox/service-host';
 
@@ -17,9 +18,8 @@ interface Stores {
 /** Opens the stores. When it rejects, nothing is left open. */
 export async function connectStores(options: {
   readonly app: string;
-  readonly config: {
+  readonly config: RedisPlace & {
     readonly DATABASE_URL: Secret;
-    readonly REDIS_URL: Secret;
     readonly KEY_RING: Secret;
   };
   /** See connectDefinitions. */
@@ -43,7 +43,7 @@ export async function connectStores(options: {
   const definitions = connectDefinitions({
     app,
     databaseUrl,
-    redisUrl: config.REDIS_URL.reveal(),
+    redis: config,
     ring,
     writes,
     postgresAwayMaxMs,

@@ -8,7 +8,7 @@ export { brokenFrames, chunksOf } from './frame-streams';
 export { freePort } from './free-port';
 export { startTcpRelay, type TcpRelay } from './tcp-relay';
 export { fractionsFrom, randomFrom, type Random } from './random';
-export { startRedis, type PrivateRedis } from './redis';
+export { startRedis, startReplica, startSentinel, type PrivateRedis } from './redis';
 export { startRunner } from './runner';
 export {
   createEmptyDatabase,

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fromTestRun } from './environment';
 import { freePort } from './free-port';
 import { waitFor } from './wait-for';
@@ -38,13 +41,49 @@ export async function startRedis({
   port,
   args = [],
 }: { port?: number; args?: readonly string[] } = {}): Promise<PrivateRedis> {
-  const { command, ...options } = JSON.parse(fromTestRun('TEST_REDIS_SERVER')) as ServerCommand;
   const chosen = port ?? (await freePort());
-  const child = spawn(command, [...settings(chosen), ...args], {
-    ...options,
-    cwd: '/',
-    stdio: 'ignore',
+  return startServer(chosen, [...settings(chosen), ...args]);
+}
+
+/** Starts a Redis that follows another one. It may write no file. */
+export const startReplica = ({ port }: PrivateRedis): Promise<PrivateRedis> =>
+  startRedis({
+    args: ['--replicaof', '127.0.0.1', String(port), '--repl-diskless-load', 'swapdb'],
   });
+
+/** Starts a Redis Sentinel that watches one server, and replaces it soon after it is gone. */
+export async function startSentinel(watched: PrivateRedis): Promise<PrivateRedis> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'glovebox-sentinel-'));
+  const file = join(folder, 'sentinel.conf');
+  const lines = [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${folder}`,
+    `sentinel monitor mymaster 127.0.0.1 ${watched.port} 1`,
+    'sentinel down-after-milliseconds mymaster 500',
+    'sentinel failover-timeout mymaster 5000',
+  ];
+  // Sentinel writes it anew.
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const { uid, gid } = serverCommand();
+  if (uid !== undefined && gid !== undefined) {
+    for (const path of [folder, file]) chownSync(path, uid, gid);
+  }
+  const sentinel = await startServer(port, [file, '--sentinel']);
+  const removed = (end: () => Promise<void>) => async (): Promise<void> => {
+    await end();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...sentinel, stop: removed(sentinel.stop), kill: removed(sentinel.kill) };
+}
+
+const serverCommand = (): ServerCommand =>
+  JSON.parse(fromTestRun('TEST_REDIS_SERVER')) as ServerCommand;
+
+async function startServer(chosen: number, args: readonly string[]): Promise<PrivateRedis> {
+  const { command, ...options } = serverCommand();
+  const child = spawn(command, args, { ...options, cwd: '/', stdio: 'ignore' });
   const exited = once(child, 'exit');
   await waitFor(() => answers(child, chosen), { timeoutMs: 10_000 });
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
@@ -67,6 +106,7 @@ function settings(port: number): string[] {
     save: '',
     appendonly: 'no',
     'maxmemory-policy': 'noeviction',
+    'repl-diskless-sync-delay': '0',
   };
   return Object.entries(pairs).flatMap(([name, value]) => [`--${name}`, value]);
 }

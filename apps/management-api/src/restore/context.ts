@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
+import { connectRedis } from '@glovebox/redis';
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
 import type { RestoreConfig } from '../config';
 
@@ -20,7 +21,7 @@ export async function createRestoreContext(config: RestoreConfig): Promise<Resto
     // A listing walks through all held rows.
     statementTimeoutMs: 120_000,
   });
-  const redis = new Redis(config.REDIS_URL.reveal(), {
+  const redis = connectRedis(config, {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

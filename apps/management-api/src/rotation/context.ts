@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
+import { connectRedis } from '@glovebox/redis';
 import { parseKeyRing, type KeyRing } from '@glovebox/seal';
 import type { RotationConfig } from '../config';
 
@@ -21,7 +22,7 @@ export function createRotationContext(config: RotationConfig): RotationContext {
     // Statements count over whole tables.
     statementTimeoutMs: 120_000,
   });
-  const redis = new Redis(config.REDIS_URL.reveal(), {
+  const redis = connectRedis(config, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 2_000,

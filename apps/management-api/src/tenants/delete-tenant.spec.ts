@@ -106,7 +106,7 @@ async function follow(): Promise<DefinitionConnection> {
   const connection = connectDefinitions({
     app: 'spec',
     databaseUrl: api.database.dataUrl,
-    redisUrl: api.redis.url,
+    redis: { REDIS_URL: { reveal: () => api.redis.url } },
     ring,
     onFault: () => undefined,
   });

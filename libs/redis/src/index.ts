@@ -1,0 +1,1 @@
+export { connectRedis, redisServices, type RedisPlace } from './connect-redis';
