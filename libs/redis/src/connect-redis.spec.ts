@@ -31,6 +31,7 @@ function connect(place: Parameters<typeof connectRedis>[0]): Redis {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 200,
+    disconnectTimeout: 100,
     retryStrategy: (tries) => Math.min(tries * 50, 500),
   });
   client.on('error', () => undefined);
@@ -44,7 +45,7 @@ it('a client uses the primary that the sentinels name, and another one once they
   const sentinel = await started(startSentinel(primary));
   const client = connect({
     REDIS_URL: secret('redis://not-used.invalid/3'),
-    REDIS_SENTINELS: ['127.0.0.1:1', `127.0.0.1:${sentinel.port}`],
+    REDIS_SENTINELS: [`127.0.0.1:${sentinel.port}`],
   });
   await waitFor(() => client.set('key', 'value').catch(() => false), { timeoutMs: 10_000 });
   const copy = connect({ REDIS_URL: secret(`${replica.url}/3`) });

@@ -33,6 +33,7 @@ export function connectRedis(place: RedisPlace, options: RedisOptions): Redis {
     // A server that became a replica takes no writes. The client's own detector of failovers is not
     // used: where the connection is lost before it acts, the client ends for ever.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    sentinelCommandTimeout: 1_000,
     sentinelRetryStrategy: (tries) => Math.min(tries * 50, 500),
   });
 }

@@ -41,8 +41,10 @@ it('a migration gives up where a table is being read for long, and is repeated l
   const reader = new Client({ connectionString: own.ownerUrl });
   await reader.connect();
   for (const [table, steps] of [
-    ['applications', 1],
-    ['ended_runs', 2],
+    ['definition_head', 1],
+    ['webhook_deliveries', 1],
+    ['applications', 2],
+    ['ended_runs', 3],
   ] as const) {
     for (let done = 0; done < steps; done += 1) await migrate(migrated, 'down');
     await reader.query('BEGIN');
@@ -164,6 +166,22 @@ it('the first migration goes down without tenants alone, and up again, with rows
   await own.drop();
 });
 
+it('the migration that lets rows be held does not go down while there are any', async () => {
+  const own = await createTestDatabase();
+  const migrated = createMigrationSource(own.ownerUrl);
+  await migrated.initialize();
+  await migrated.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at)
+     SELECT id, id, id, id, 'held', '', '', 1, '', now() FROM gen_random_uuid() id`,
+  );
+  await expect(migrate(migrated, 'down')).rejects.toThrow('runs or webhooks are held');
+  await migrated.query('DELETE FROM reactor_runs');
+  await migrate(migrated, 'down');
+  await migrated.destroy();
+  await own.drop();
+});
+
 it('entities and tables agree: TypeORM finds nothing to change', async () => {
   const { upQueries } = await source.driver.createSchemaBuilder().log();
   expect(upQueries.map(({ query }) => query)).toEqual([]);
@@ -226,6 +244,8 @@ it.each([
   'UPDATE audit_log SET outcome = outcome',
   'DELETE FROM definition_log',
   'UPDATE definition_head SET epoch = gen_random_uuid()',
+  'UPDATE definition_head SET holds = false',
+  'SELECT end_hold()',
   'UPDATE data_keys SET wrapped = wrapped',
   'SELECT raise_sealing_version(9)',
   'CREATE TABLE mine ()',

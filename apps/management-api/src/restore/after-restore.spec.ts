@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { loadRestoreConfig } from '../config';
+import type { ManagementContext } from '../context';
+import { ringOf, startProcess } from '../rotation/spec-rotation';
+import { startStores, stopStores, type TestStores } from '../spec-api';
+import { createTenant, type NewTenant } from '../tenants/create-tenant';
+import { afterRestore, type Restored } from './after-restore';
+import { createRestoreContext } from './context';
+import { describeRestored } from './describe-restored';
+import { parseRestore } from './options';
+
+let stores: TestStores;
+let api: ManagementContext;
+let tenant: NewTenant;
+
+beforeEach(async () => {
+  stores = await startStores();
+  api = await startProcess(stores, ringOf(1));
+  tenant = await createTenant(api, { name: 'T', demo: true });
+});
+afterEach(async () => {
+  await api.close();
+  await stopStores(stores);
+});
+
+async function run(...args: string[]): Promise<Restored> {
+  const ctx = await createRestoreContext(
+    loadRestoreConfig({
+      DATABASE_URL: stores.database.ownerUrl,
+      REDIS_URL: stores.redis.url,
+      KEY_RING: ringOf(1),
+    }),
+  );
+  try {
+    return await afterRestore(ctx, parseRestore(args));
+  } finally {
+    await ctx.close();
+  }
+}
+
+const head = async () => (await stores.admin.query('SELECT * FROM definition_head'))[0];
+const restored = () => stores.admin.query(`UPDATE definition_head SET place = '1/2'`);
+const waiting = (count: number) =>
+  stores.admin.query(
+    `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
+       timeout_ms, trace_id, created_at)
+     SELECT gen_random_uuid(), $1, $1, $1, 'pending', '', '', 1, '', now()
+     FROM generate_series(1, $2::int)`,
+    [tenant.tenant_id, count],
+  );
+
+it('a database that nothing speaks against is left as it is, unless it is forced', async () => {
+  await waiting(2);
+  const before = await head();
+  expect(await run()).toMatchObject({ isAccepted: false, findings: { verdict: 'served' } });
+  expect(await head()).toEqual(before);
+  expect(await run('--force')).toMatchObject({
+    isAccepted: true,
+    heldNow: { runs: 2, deliveries: 0 },
+  });
+  expect(await head()).toMatchObject({ holds: false });
+  expect(await head()).not.toEqual(before);
+  expect(await api.definitions.follower.current()).toBeDefined();
+});
+
+it('a promotion that an operator vouches for holds nothing', async () => {
+  await waiting(2);
+  await restored();
+  const accepted = await run('--promoted');
+  expect(accepted).toMatchObject({ isAccepted: true, findings: { verdict: 'copied', held: [] } });
+  expect(accepted.heldNow).toBeUndefined();
+  expect(await run('--status')).toMatchObject({ findings: { verdict: 'served' } });
+});
+
+it('a status changes nothing', async () => {
+  await waiting(1);
+  await restored();
+  const before = await head();
+  expect(await run('--status')).toMatchObject({ findings: { verdict: 'copied', held: [] } });
+  expect(await head()).toEqual(before);
+});
+
+it('a database is accepted without Redis, and the operator is told that changes are not known', async () => {
+  await restored();
+  await stores.redis.kill();
+  const accepted = await run();
+  expect(accepted).toMatchObject({ isAccepted: true });
+  expect(describeRestored(accepted)).toContain('Redis does not answer');
+});
+
+it('all keys of a tenant are ended with lines of the audit log, before and after the database is accepted', async () => {
+  await restored();
+  expect(await run('--end-keys', '--tenant', tenant.tenant_id)).toEqual({ endedKeys: 2 });
+  expect(await run('--status')).toMatchObject({ findings: { verdict: 'copied' } });
+  await run();
+  const definitions = await api.definitions.follower.current();
+  for (const key of [tenant.management_key, tenant.private_key ?? '']) {
+    expect(definitions.principalByKeyHash(api.keyHash(key))).toBeUndefined();
+  }
+  expect(
+    await stores.admin.query(
+      `SELECT FROM audit_log WHERE tenant_id = $1 AND operation = 'application.delete_key'`,
+      [tenant.tenant_id],
+    ),
+  ).toHaveLength(2);
+  expect(await run('--end-keys', '--tenant', tenant.tenant_id)).toEqual({ endedKeys: 0 });
+  expect(await head()).not.toMatchObject({ place: 'not accepted' });
+  await expect(run('--end-keys', '--tenant', randomUUID())).rejects.toThrow('There is no tenant');
+});
+
+it('what was made after the copy is listed as lost', async () => {
+  await createTenant(api, { name: 'Later', demo: false });
+  await stores.admin.query(`DELETE FROM definition_log WHERE tenant_id <> $1`, [tenant.tenant_id]);
+  const { findings } = await run('--status');
+  expect(findings?.changes?.lost).toMatchObject({ count: 2 });
+  expect(findings?.changes?.lost.first.map(({ kind }) => kind).sort()).toEqual([
+    'application',
+    'tenant',
+  ]);
+});
+
+it.each([
+  [['--release', '--fail'], 'cannot be combined'],
+  [['--tenant', randomUUID()], '--tenant goes with'],
+  [['--release', '--tenant', 'x'], '--tenant must be an id'],
+  [['--older-than', '1h'], '--older-than goes with'],
+  [['--release', '--older-than', '1w'], '--older-than reads'],
+  [['--end-keys'], '--end-keys needs --tenant ID'],
+  [['--status', '--force'], '--force goes with'],
+  [['--everything'], 'Unknown option'],
+])('the options %j are refused', (args, reason) => {
+  expect(() => parseRestore(args)).toThrow(reason);
+});
+
+it('an age is read in seconds, minutes, hours and days', () => {
+  const ages = ['90s', '30m', '6h', '2d'];
+  expect(ages.map((age) => parseRestore(['--release', '--older-than', age]).olderThanMs)).toEqual([
+    90_000, 1_800_000, 21_600_000, 172_800_000,
+  ]);
+});
