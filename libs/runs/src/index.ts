@@ -61,7 +61,6 @@ export {
   releaseHeld,
   type HeldCounts,
   type HeldOfTenant,
-  type HeldSelection,
 } from './held-rows';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
 export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { asOwner } from './0001-schema/subject';
-import { buildIndex, withoutLongWaits } from './build-index';
+import { buildIndex, shortWaits, withoutLongWaits } from './build-index';
 
 /**
  * The database that answers: system identifier and oid, and its timeline. Where Postgres refuses to
@@ -126,19 +126,10 @@ const queues = [
 const listed = (statuses: readonly string[]): string =>
   statuses.map((status) => `'${status}'`).join(', ');
 
-/** The rows that there are satisfy it: it is only checked that no other check was taken for it. */
-async function allowStatuses(
-  queryRunner: QueryRunner,
-  table: string,
-  statuses: readonly string[],
-): Promise<void> {
-  const name = `${table}_status_check`;
-  await withoutLongWaits(queryRunner, [
-    `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name},
-       ADD CONSTRAINT ${name} CHECK (status IN (${listed(statuses)})) NOT VALID`,
-  ]);
-  await queryRunner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${name}`);
-}
+/** Looks at no row, since the table is locked. */
+const allowStatuses = (table: string, statuses: readonly string[]): string =>
+  `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${table}_status_check,
+     ADD CONSTRAINT ${table}_status_check CHECK (status IN (${listed(statuses)})) NOT VALID`;
 
 /** Each step may be repeated. */
 export class MarkTheDatabase0000000000006 implements MigrationInterface {
@@ -161,7 +152,8 @@ export class MarkTheDatabase0000000000006 implements MigrationInterface {
       refuseWrites,
     ]);
     for (const { table, statuses } of queues) {
-      await allowStatuses(queryRunner, table, [...statuses, 'held']);
+      await withoutLongWaits(queryRunner, [allowStatuses(table, [...statuses, 'held'])]);
+      await queryRunner.query(`ALTER TABLE ${table} VALIDATE CONSTRAINT ${table}_status_check`);
       await buildIndex(
         queryRunner,
         `${table}_held`,
@@ -170,20 +162,22 @@ export class MarkTheDatabase0000000000006 implements MigrationInterface {
     }
   }
 
+  /** In one transaction, as every way down. */
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
     await refuseWithHeldRows(queryRunner);
     for (const { table, statuses } of queues) {
-      await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${table}_held`);
-      await allowStatuses(queryRunner, table, statuses);
+      await queryRunner.query(`DROP INDEX ${table}_held`);
+      await queryRunner.query(allowStatuses(table, statuses));
     }
-    await withoutLongWaits(queryRunner, [
-      `DROP TRIGGER IF EXISTS known ON definition_head`,
-      `DROP FUNCTION IF EXISTS refuse_unknown_database(), end_hold(),
-         follow_promotion(uuid, bigint, bigint), raise_pulse(), queues_are_open(), database_is_known(), this_database()`,
-      `DROP TABLE IF EXISTS definition_epochs, database_pulse`,
-      `ALTER TABLE definition_head DROP COLUMN IF EXISTS installation,
-         DROP COLUMN IF EXISTS place, DROP COLUMN IF EXISTS timeline, DROP COLUMN IF EXISTS holds`,
-    ]);
+    await queryRunner.query(`
+      DROP TRIGGER known ON definition_head;
+      DROP FUNCTION refuse_unknown_database(), end_hold(), follow_promotion(uuid, bigint, bigint),
+        raise_pulse(), queues_are_open(), database_is_known(), this_database();
+      DROP TABLE definition_epochs, database_pulse;
+      ALTER TABLE definition_head DROP COLUMN installation, DROP COLUMN place,
+        DROP COLUMN timeline, DROP COLUMN holds;
+    `);
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@glovebox/testing';
 import { loadRestoreConfig } from '../config';
 import type { ManagementContext } from '../context';
 import { ringOf, startProcess } from '../rotation/spec-rotation';
@@ -93,9 +94,11 @@ it('all keys of a tenant are ended with lines of the audit log, before and after
   expect(await run('--end-keys', '--tenant', tenant.tenant_id)).toEqual({ endedKeys: 2 });
   expect(await run('--status')).toMatchObject({ findings: { verdict: 'copied' } });
   await run();
-  const definitions = await api.definitions.follower.current();
   for (const key of [tenant.management_key, tenant.private_key ?? '']) {
-    expect(definitions.principalByKeyHash(api.keyHash(key))).toBeUndefined();
+    await waitFor(async () => {
+      const definitions = await api.definitions.follower.current();
+      return definitions.principalByKeyHash(api.keyHash(key)) === undefined;
+    });
   }
   expect(
     await stores.admin.query(
