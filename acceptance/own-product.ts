@@ -19,6 +19,8 @@ export interface OwnProduct extends Product {
   readonly demoDestination: string;
   /** Stops it and starts it again on the same data. Returns it with the words of the start. */
   startAgain(): Promise<OwnProduct & { readonly said: string }>;
+  /** Runs a script of the operator, and returns what it says. */
+  script(name: string, ...args: string[]): Promise<string>;
   /** Ends what was started here. The test ends what it has started itself. */
   stop(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export async function startOwnProduct(
       ...product,
       folder,
       said,
+      script: async (name, ...args) => (await script(name, ...args)).stdout,
       async startAgain() {
         await script('stop.mjs');
         return start();

@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { ready, startOwnProduct, type OwnProduct } from './own-product';
 import { AppProcess } from './processes';
-import { call, create, reactorOf, scriptEnvironment, until } from './product';
+import { call, create, reactorOf, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 jest.setTimeout(110_000);
 
-const run = promisify(execFile);
 const apps = ['management-api', 'gateway', 'worker'] as const;
 
 let product: OwnProduct;
@@ -28,12 +25,8 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const script = async (name: string, ...args: string[]): Promise<string> => {
-  const path = join(__dirname, '../tools', name);
-  const env = { ...scriptEnvironment(), GLOVEBOX_DIR: product.folder };
-  return (await run(process.execPath, [path, ...args], { env })).stdout;
-};
-const afterRestore = (...args: string[]): Promise<string> => script('after-restore.mjs', ...args);
+const afterRestore = (...args: string[]): Promise<string> =>
+  product.script('after-restore.mjs', ...args);
 
 /** Runs statements from another database, since this one is copied and renamed. */
 async function onServer(...statements: string[]): Promise<void> {
@@ -163,7 +156,9 @@ it('a dump that is put back under running processes, and under new ones with an 
   await allReady();
   expect(await answerTo(endedKey)).toBe(401);
   expect(await answerTo(secondTenant.adminKey)).toBe(401);
-  const made = JSON.parse(await script('tenant-key.mjs', '--tenant', secondTenant.tenantId)) as {
+  const made = JSON.parse(
+    await product.script('tenant-key.mjs', '--tenant', secondTenant.tenantId),
+  ) as {
     management_key: string;
   };
   expect(await answerTo(made.management_key)).toBe(200);

@@ -43,26 +43,8 @@ export class Standby {
       join(files, 'postgresql.auto.conf'),
       `\nprimary_conninfo = 'host=${hostname} port=${port} user=${username} password=${password} application_name=${name}'\n`,
     );
-    const { uid, gid } = statSync(primary);
-    await run('chown', ['-R', `${uid}:${gid}`, files]);
-    const { command, env } = describeProcess(product.pids.postgres ?? 0);
     const ownPort = await freePort();
-    const child = spawn(
-      command[0] ?? '',
-      [
-        '-D',
-        files,
-        '-p',
-        String(ownPort),
-        '-k',
-        '',
-        '-c',
-        'listen_addresses=127.0.0.1',
-        '-c',
-        'max_connections=300',
-      ],
-      { env, uid, gid, cwd: '/', stdio: 'ignore' },
-    );
+    const child = await startOn(product, commandOf(product), files, ownPort);
     const url = new URL(databaseUrl);
     url.port = String(ownPort);
     const standby = new Standby(child, databaseUrl, url.href);
@@ -104,6 +86,27 @@ export class Standby {
       60_000,
     );
   }
+}
+
+/** The program of the product's Postgres, while that runs. */
+export const commandOf = ({ pids }: OwnProduct): string =>
+  describeProcess(pids.postgres ?? 0).command[0] ?? '';
+
+/** Starts a Postgres like that of the product on copied files. */
+export async function startOn(
+  { folder }: OwnProduct,
+  command: string,
+  files: string,
+  port: number,
+): Promise<ChildProcess> {
+  const { uid, gid } = statSync(join(folder, 'postgres'));
+  await run('chown', ['-R', `${uid}:${gid}`, files]);
+  const settings = ['listen_addresses=127.0.0.1', 'max_connections=300'];
+  return spawn(
+    command,
+    ['-D', files, '-p', String(port), '-k', '', ...settings.flatMap((one) => ['-c', one])],
+    { env: { LC_ALL: 'C', TZ: 'UTC' }, uid, gid, cwd: '/', stdio: 'ignore' },
+  );
 }
 
 async function setting(url: string, key: string, value: string): Promise<void> {
