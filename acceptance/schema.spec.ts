@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEmptyDatabase, freePort, startRedis } from '@glovebox/testing';
 import { describeProcess } from './processes';
-import { call, runningProduct, until } from './product';
+import { call, runningProduct, scriptEnvironment, until } from './product';
 
 const product = runningProduct();
 
@@ -55,7 +54,7 @@ it('apps that start before the migrations wait, say which is missing, and are re
     await promisify(execFile)(
       process.execPath,
       [join(__dirname, '../dist/apps/management-api/migrate.main.js'), 'up'],
-      { env: { PATH: process.env.PATH, DATABASE_URL: database.ownerUrl } },
+      { env: { ...scriptEnvironment(), DATABASE_URL: database.ownerUrl } },
     );
     for (const { url } of apps) {
       await until(async () => (await health(url)).status === 200, 20_000);

@@ -23,6 +23,7 @@ export const longest = [
   'apps/management-api/src/tokens/many-tokens.spec.ts',
   'apps/runner/src/pool/pool.spec.ts',
   'libs/reactors/src/run-recording.spec.ts',
+  'acceptance/schema.spec.ts',
   'acceptance/unread-bodies.spec.ts',
   'apps/runner/src/logs.spec.ts',
   'apps/runner/src/runtimes/offered-runtimes.spec.ts',
