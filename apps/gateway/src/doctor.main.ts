@@ -2,6 +2,7 @@ import { askResolvers, createEgress, egressPolicyOf, findOpenWays } from '@glove
 import { askRunners } from '@glovebox/sandbox';
 import { fault, ok, runDoctor } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
+import { redisServices } from '@glovebox/store-urls';
 import { checkStores } from '@glovebox/stores';
 import { loadGatewayConfig } from './config';
 
@@ -12,7 +13,7 @@ void runDoctor({
     const config = loadGatewayConfig(process.env);
     const own = [
       config.DATABASE_URL.reveal(),
-      config.REDIS_URL.reveal(),
+      ...redisServices(config),
       config.MANAGEMENT_URL,
       ...config.RUNNER_URLS,
     ];

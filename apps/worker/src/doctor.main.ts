@@ -2,6 +2,7 @@ import { askResolvers, createEgress, egressPolicyOf, findOpenWays } from '@glove
 import { askRunners } from '@glovebox/sandbox';
 import { runDoctor } from '@glovebox/service-host';
 import { Shares } from '@glovebox/shares';
+import { redisServices } from '@glovebox/store-urls';
 import { checkStores } from '@glovebox/stores';
 import { loadWorkerConfig } from './config';
 
@@ -10,7 +11,7 @@ void runDoctor({
   args: process.argv.slice(2),
   examine() {
     const config = loadWorkerConfig(process.env);
-    const own = [config.DATABASE_URL.reveal(), config.REDIS_URL.reveal(), ...config.RUNNER_URLS];
+    const own = [config.DATABASE_URL.reveal(), ...redisServices(config), ...config.RUNNER_URLS];
     const egress = createEgress(egressPolicyOf(config, own), {
       lookups: new Shares({ places: 8 }),
     });

@@ -19,7 +19,7 @@ interface DoneMigration {
   readonly kind: string;
 }
 
-interface Verdict {
+interface SchemaVerdict {
   /** Up, or what is wrong in a few words. */
   readonly state: string;
   /** What the operator has to do. Undefined: nothing. */
@@ -32,7 +32,7 @@ interface Verdict {
  * away since (docs/adr/0087).
  */
 export class SchemaWatch {
-  #verdict: Verdict = { state: 'unknown' };
+  #verdict: SchemaVerdict = { state: 'unknown' };
   #repeated: RepeatedWork | undefined;
 
   constructor(
@@ -77,7 +77,7 @@ export class SchemaWatch {
     this.options.logger.warn({ error: describeError(error) }, 'the schema could not be looked at');
 
   async #check(): Promise<void> {
-    const verdict = judge(await doneMigrations(this.sql));
+    const verdict = await judgeSchema(this.sql);
     if (verdict.state === this.#verdict.state) return;
     this.#verdict = verdict;
     const { logger } = this.options;
@@ -86,7 +86,9 @@ export class SchemaWatch {
   }
 }
 
-function judge(done: readonly DoneMigration[]): Verdict {
+/** Compares what was done with what this release knows. */
+export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
+  const done = await doneMigrations(sql);
   const names = new Set(done.map(({ name }) => name));
   const missing = knownMigrations.filter((name) => !names.has(name));
   if (missing[0] !== undefined) {

@@ -1,3 +1,4 @@
+import { connectDatabase } from '@glovebox/database';
 import { startRedis, useTestDatabase, type PrivateRedis } from '@glovebox/testing';
 import { Secret, type Finding } from '@glovebox/service-host';
 import { checkStores } from './store-checks';
@@ -38,4 +39,18 @@ describe.each(['clock of Postgres', 'clock of Redis'])('the %s', (name) => {
 
 it('a database in which nothing is sealed stays as it was', async () => {
   expect(await find('key ring')).toMatchObject({ condition: 'ok', says: 'nothing is sealed yet' });
+});
+
+it('a schema that lacks a migration of this release is a fault, and the finding names it', async () => {
+  expect(await find('schema')).toMatchObject({ condition: 'ok' });
+  const owner = connectDatabase({ url: database.ownerUrl, app: 'spec', connectionsMax: 1 });
+  try {
+    await owner.query(`DELETE FROM done_migrations WHERE name LIKE 'AddAllowedOrigins%'`);
+    expect(await find('schema')).toMatchObject({
+      condition: 'fault',
+      says: expect.stringMatching(/^behind: AddAllowedOrigins\d+ is missing$/) as string,
+    });
+  } finally {
+    await owner.close();
+  }
 });

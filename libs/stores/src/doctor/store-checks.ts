@@ -12,6 +12,7 @@ import {
 } from '@glovebox/service-host';
 import { connectRedis, StoreNotTrusted, withoutLogin, type RedisPlace } from '@glovebox/store-urls';
 import { liveProcesses, type LiveProcess } from '../live-processes';
+import { judgeSchema } from '../schema-watch';
 
 interface StoreConfig extends RedisPlace {
   readonly DATABASE_URL: Secret;
@@ -92,6 +93,7 @@ export function checkStores(app: string, config: StoreConfig): StoreChecks {
               ),
           ),
       },
+      ofPostgres('schema', findSchema),
       ofPostgres('clock of Postgres', findPostgresClock),
       ofPostgres('connections', async () => findConnections(sql, await processes())),
       ofPostgres('key ring', () => findKeys(sql, config.KEY_RING.reveal())),
@@ -174,6 +176,11 @@ async function findPostgres(sql: Database, place: string): Promise<Finding> {
   return version < postgresOldest
     ? fault(`${says}: too old`, `Use Postgres ${postgresOldest} or newer`)
     : ok(says);
+}
+
+async function findSchema(sql: Database): Promise<Finding> {
+  const { state, remedy } = await judgeSchema(sql);
+  return remedy === undefined ? ok('all that this release needs is there') : fault(state, remedy);
 }
 
 async function findPostgresClock(sql: Database): Promise<Finding> {
