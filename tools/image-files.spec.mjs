@@ -88,7 +88,9 @@ describe.each(appNames)('the files of the image of %s', (app) => {
       });
       expect([program, stdout + stderr]).toEqual([
         program,
-        expect.stringMatching(/The configuration is not usable|^usage:|^\{"openapi"/),
+        expect.stringMatching(
+          /The configuration is not usable|FAULT +configuration|^usage:|^\{"openapi"/,
+        ),
       ]);
     }
   }, 120_000);

@@ -78,11 +78,15 @@ export class SchemaWatch {
 
   async #check(): Promise<void> {
     const verdict = await judgeSchema(this.sql);
-    if (verdict.state === this.#verdict.state) return;
+    const before = this.#verdict;
+    if (verdict.state === before.state) return;
     this.#verdict = verdict;
     const { logger } = this.options;
-    if (verdict.remedy === undefined) logger.info({}, 'the schema is one that this release knows');
-    else logger.error({ schema: verdict.state }, `not ready: ${verdict.remedy}`);
+    if (verdict.remedy !== undefined) {
+      logger.error({ schema: verdict.state }, `not ready: ${verdict.remedy}`);
+    } else if (before.remedy !== undefined) {
+      logger.info({}, 'the schema is one that this release knows');
+    }
   }
 }
 
