@@ -204,7 +204,8 @@ it('the migration that lets rows be held does not go down while there are any', 
   const own = await createTestDatabase();
   const migrated = createMigrationSource(own.ownerUrl);
   await migrated.initialize();
-  const later = knownMigrations.length - 1 - knownMigrations.indexOf('MarkTheDatabase0000000000006');
+  const later =
+    knownMigrations.length - 1 - knownMigrations.indexOf('MarkTheDatabase0000000000006');
   for (let done = 0; done < later; done += 1) await migrate(migrated, 'down');
   await migrated.query(
     `INSERT INTO reactor_runs (id, tenant_id, reactor_id, actor_id, status, arguments, callback_url,
