@@ -19,6 +19,7 @@ export class AddReaderVersions0000000000005 implements Migration {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(shortWaits);
     await queryRunner.query(`
       ALTER TABLE ended_deliveries DROP COLUMN reader_version;
       ALTER TABLE webhook_deliveries DROP COLUMN reader_version;
