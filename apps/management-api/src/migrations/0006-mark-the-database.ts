@@ -140,10 +140,13 @@ export class MarkTheDatabase0000000000006 implements Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await withoutLongWaits(queryRunner, [
       `ALTER TABLE definition_head
-         ADD COLUMN IF NOT EXISTS installation uuid NOT NULL DEFAULT gen_random_uuid(),
+         ADD COLUMN IF NOT EXISTS installation uuid,
          ADD COLUMN IF NOT EXISTS place text,
          ADD COLUMN IF NOT EXISTS timeline integer,
          ADD COLUMN IF NOT EXISTS holds boolean NOT NULL DEFAULT false`,
+      `UPDATE definition_head SET installation = gen_random_uuid() WHERE installation IS NULL`,
+      `ALTER TABLE definition_head ALTER COLUMN installation SET NOT NULL,
+         ALTER COLUMN installation SET DEFAULT gen_random_uuid()`,
       thisDatabase,
       known,
       epochs,
