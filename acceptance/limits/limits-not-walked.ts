@@ -372,4 +372,15 @@ export const unreachable: readonly {
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
     ],
   },
+  {
+    reason: 'met by definitions of a newer release: replica.spec.ts',
+    limits: ['replica.newerToldMax'],
+  },
+  {
+    reason: 'met by the command of an operator after a restore',
+    limits: [
+      ...['held-rows.rowsAtOnceMax', 'payloads.comparedBytesMax', 'what-changed.listedMax'],
+      ...['after-restore.tenantsListedMax', 'after-restore.keysListedMax'],
+    ],
+  },
 ];

@@ -39,7 +39,7 @@ const systemTenantId = '00000000-0000-0000-0000-000000000000';
 const sealedByDataKey = 1;
 const sealedByRing = 2;
 /** Formats are counted up. Nothing but damage makes a first byte above these. */
-const formatsMax = 15;
+const highestFormat = 15;
 const dataKeyHeaderBytes = 17;
 const ringHeaderBytes = 5;
 
@@ -56,7 +56,7 @@ export class UnknownSealFormat extends Problem {
 
 function unopenable(sealed: Buffer): Error {
   const format = sealed[0] ?? 0;
-  const isNewer = format > sealedByRing && format <= formatsMax;
+  const isNewer = format > sealedByRing && format <= highestFormat;
   return isNewer ? new UnknownSealFormat(format) : new SealBroken();
 }
 
