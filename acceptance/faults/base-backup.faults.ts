@@ -26,14 +26,23 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await Promise.all(apps.map((app) => app.end()));
-  if (postgres) {
-    const exited = once(postgres, 'exit');
-    postgres.kill('SIGINT');
-    await exited;
-  }
+  await end('SIGINT');
   await product.stop();
   await receiver.close();
 });
+
+const pulse = async (): Promise<number> =>
+  Number(
+    (await rowsOf<{ pulse: string }>(product.databaseUrl, 'SELECT pulse FROM database_pulse'))[0]
+      ?.pulse,
+  );
+
+async function end(signal: NodeJS.Signals): Promise<void> {
+  if (!postgres || postgres.exitCode !== null) return;
+  const exited = once(postgres, 'exit');
+  postgres.kill(signal);
+  await exited;
+}
 
 const stateOf = async (name: (typeof names)[number]): Promise<string> =>
   (await call('GET', `${product.opsUrls[name]}/health/ready`)).text;
@@ -65,16 +74,14 @@ it.each(['kept', 'empty'])(
     await copyFiles(product.databaseUrl, join(product.folder, current), files);
     worker.signal('SIGCONT');
     await until(() => Promise.resolve(reported() === 1), 30_000);
-    // No definition changes after the backup: only the end of the run is lost.
+    // No definition changes after the backup: only the end of the run is lost. The pulse tells.
+    const last = await pulse();
+    await until(async () => (await pulse()) >= last + 2);
 
     if (apps.length === 0) apps = names.map((name) => new AppProcess(product.pids[name]));
     for (const app of apps) app.signal('SIGKILL');
     const port = Number(new URL(product.databaseUrl).port);
-    if (postgres) {
-      const exited = once(postgres, 'exit');
-      postgres.kill('SIGKILL');
-      await exited;
-    }
+    await end('SIGKILL');
     writeFileSync(join(files, 'recovery.signal'), '');
     appendFileSync(join(files, 'postgresql.auto.conf'), `\nrestore_command = 'false'\n`);
     if (!postgres) process.kill(product.pids.postgres ?? 0, 'SIGKILL');
@@ -85,6 +92,8 @@ it.each(['kept', 'empty'])(
       ),
     );
     postgres = await startOn(product, command, files, port);
+    const recovered = 'SELECT WHERE NOT pg_is_in_recovery()';
+    await until(async () => (await rowsOf(product.databaseUrl, recovered)).length === 1, 30_000);
     if (redis === 'empty') {
       const client = new Redis(product.redisUrl);
       await client.flushall();

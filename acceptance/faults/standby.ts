@@ -126,6 +126,8 @@ export async function copyFiles(url: string, from: string, to: string): Promise<
       'SELECT labelfile FROM pg_backup_stop(false)',
     );
     writeFileSync(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+    // Recovery needs what was written up to here.
+    await run('cp', ['-a', `${join(from, 'pg_wal')}/.`, join(to, 'pg_wal')]);
     rmSync(join(to, 'postmaster.pid'), { force: true });
   } finally {
     await client.end();
