@@ -372,4 +372,11 @@ export const unreachable: readonly {
       ...['consumer.remindersAtOnceMax', 'run-queue.silentRunsAtOnceMax'],
     ],
   },
+  {
+    reason: 'met by the command of an operator after a restore',
+    limits: [
+      ...['held-rows.rowsAtOnceMax', 'payloads.comparedBytesMax', 'what-changed.listedMax'],
+      ...['after-restore.tenantsListedMax', 'after-restore.keysListedMax'],
+    ],
+  },
 ];
