@@ -9,6 +9,9 @@
 const { parse, stringify } = JSON;
 const { allocUnsafe, concat } = Buffer;
 
+/** The id of a PONG that nobody asked for: the runner ends, and takes no further run. */
+export const leavingId = Number.MAX_SAFE_INTEGER - 1;
+
 const frameCodes = {
   HELLO: 1,
   READY: 2,

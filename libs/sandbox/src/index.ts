@@ -4,6 +4,7 @@ export {
   encodePieces,
   FrameDecoder,
   FrameError,
+  leavingId,
   sandboxHeadBytesMax,
   streamWindowBytes,
   valueBytesMax,

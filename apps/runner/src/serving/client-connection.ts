@@ -5,6 +5,7 @@ import {
   FrameDecoder,
   FrameError,
   FrameLanes,
+  leavingId,
   helloOf,
   inWords,
   objectOf,
@@ -41,6 +42,8 @@ const helloTimeoutMs = 2_000;
 const codeTimeoutMs = 10_000;
 /** A client pings every 3 s. One that neither sends nor reads for this long is given up. */
 const clientSilenceMs = 60_000;
+/** A client that hears that the runner is leaving is gone soon after its last run. */
+const clientLeavesMs = 1_000;
 /** The lane of the connection's own frames. Each tenant's frames have a lane of their own. */
 const ownLane = '';
 
@@ -86,9 +89,24 @@ export class ClientConnection {
   /** Refuses new runs, so that the client asks another runner. Runs in flight finish. */
   async drain(): Promise<void> {
     this.isDraining = true;
+    // A run that is on its way is refused as well. The client sends none behind this, and leaves.
+    if (this.isWelcome) this.send(ownLane, 'PONG', { id: leavingId, ready: false });
     if (this.runs.size > 0) await new Promise<void>((resolve) => (this.onDrained = resolve));
+    await this.clientLeaves();
     this.socket.once('finish', () => this.socket.destroy());
     this.lanes.end();
+  }
+
+  /** A client of the release before 0.2 stays. */
+  private async clientLeaves(): Promise<void> {
+    if (this.socket.destroyed || !this.isWelcome) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, clientLeavesMs);
+      this.socket.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   private onFrame(frame: Frame): void {

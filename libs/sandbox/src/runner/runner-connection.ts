@@ -5,6 +5,7 @@ import {
   encodeFrame,
   FrameDecoder,
   FrameError,
+  leavingId,
   UnsendableFrame,
   type Frame,
   type JsonFrameType,
@@ -68,6 +69,7 @@ export class RunnerConnection {
   private isClosed = false;
   private onIdle: (() => void) | undefined;
   private isForeign = false;
+  private isLeaving = false;
 
   constructor(
     private readonly openSocket: OpenSocket,
@@ -78,7 +80,7 @@ export class RunnerConnection {
   ) {}
 
   get isOpen(): boolean {
-    return this.link !== undefined;
+    return this.link !== undefined && !this.isLeaving;
   }
 
   /**
@@ -86,7 +88,8 @@ export class RunnerConnection {
    */
   open(): Promise<boolean> {
     if (this.isOpen) return Promise.resolve(true);
-    if (this.isClosed || performance.now() < this.notBefore) return Promise.resolve(false);
+    if (this.isClosed || this.isLeaving || performance.now() < this.notBefore)
+      return Promise.resolve(false);
     this.opening ??= this.establish().finally(() => (this.opening = undefined));
     return this.opening;
   }
@@ -94,7 +97,7 @@ export class RunnerConnection {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome> {
     const { tenantId, code, timeoutMs } = request;
     if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
-    if (this.isClosed || this.link?.lanes.isFull(tenantId) !== false)
+    if (this.isClosed || this.isLeaving || this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
     return new Promise((resolve) => {
       this.lastId += 1;
@@ -110,7 +113,7 @@ export class RunnerConnection {
         this.runs.delete(id);
         hooks.signal?.removeEventListener('abort', cancel);
         resolve(outcome);
-        if (this.runs.size === 0) this.onIdle?.();
+        if (this.runs.size === 0) this.rest();
       };
       this.runs.set(id, { tenantId, code, hooks, callsOpen: 0, settle });
       hooks.signal?.addEventListener('abort', cancel);
@@ -228,8 +231,17 @@ export class RunnerConnection {
     this.notBefore = performance.now() + delay;
   }
 
+  /** Nothing is under way. */
+  private rest(): void {
+    this.onIdle?.();
+    if (this.isLeaving) this.link?.socket.destroy();
+  }
+
   private drop(link: Link | undefined): void {
-    if (this.link === link) this.link = undefined;
+    if (this.link === link) {
+      this.link = undefined;
+      this.isLeaving = false;
+    }
     for (const run of this.runs.values()) run.settle(lost);
     for (const settle of this.pings.values()) settle(false);
   }
@@ -238,7 +250,11 @@ export class RunnerConnection {
     if (frame.type === 'DATA') throw new FrameError('a runner does not send DATA');
     const { type, head, value } = frame;
     if (type === 'PONG') {
-      this.pings.get(positiveOf(head, 'id'))?.(head['ready'] === true);
+      const id = positiveOf(head, 'id');
+      if (id === leavingId) {
+        this.isLeaving = true;
+        if (this.runs.size === 0) this.rest();
+      } else this.pings.get(id)?.(head['ready'] === true);
       return;
     }
     // A run that was cancelled here may still have frames on their way.
