@@ -209,9 +209,9 @@ it('a process that could not compare itself with Redis yet leaves what others le
     await once(late, 'ready');
     marker.applied(list);
     await late.ping();
-    expect((await readMarker({ redis: late, ring: stage.ring }, installation))?.seen.epoch).not.toBe(
-      epoch,
-    );
+    expect(
+      (await readMarker({ redis: late, ring: stage.ring }, installation))?.seen.epoch,
+    ).not.toBe(epoch);
     expect(await marker.judge(list)).toBe('ask');
     await expect(marker.judge(list)).rejects.toMatchObject({ cause: { code: 'other' } });
   } finally {
