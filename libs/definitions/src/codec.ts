@@ -83,9 +83,11 @@ export const isTooNew = (error: unknown): error is NewerDefinition | UnknownSeal
 export function parseDefinition(text: string): Definition {
   const { v, recognise, definition } = JSON.parse(text) as Omit<Payload, 'recognise'> &
     Partial<Pick<Payload, 'recognise'>>;
-  if (!(v <= readerVersion)) throw new NewerDefinition(recognise?.keys ?? [], v);
+  // A slip of a later release must stop its own definition alone.
+  const keys = Array.isArray(recognise?.keys) ? recognise.keys : [];
+  if (!(v <= readerVersion)) throw new NewerDefinition(keys, v);
   // Its writer has put in what no reader of this version knows: none may skip it.
-  if (versionNeeded(definition) > readerVersion) throw new NewerDefinition(recognise?.keys ?? []);
+  if (versionNeeded(definition) > readerVersion) throw new NewerDefinition(keys);
   if (definition.kind === 'proxy') return completedProxy(definition);
   return definition.kind === 'application' ? completedApplication(definition) : definition;
 }

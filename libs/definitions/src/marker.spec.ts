@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { connectDatabase, type Database } from '@glovebox/database';
 import { waitFor } from '@glovebox/testing';
 import type { DefinitionConnection } from './index';
-import { acceptDatabase, formatMarker, markerKey, parseMarker, type Marker } from './marker';
+import { listLog } from './log';
+import {
+  acceptDatabase,
+  DatabaseMarker,
+  formatMarker,
+  markerKey,
+  parseMarker,
+  readMarker,
+  writeMarker,
+  type Marker,
+} from './marker';
 import { startStage, type Stage } from './spec-stage';
 
 let stage: Stage;
@@ -162,6 +173,50 @@ it('processes go on from where they are after an operator has accepted the datab
   // Redis still knows the epoch before.
   await written(first);
   expect(await refusal('third')).toBeUndefined();
+});
+
+it('the pulse goes on when the clock of the server was put back', async () => {
+  await owner.query(`UPDATE database_pulse SET raised_at = now() + interval '1 hour'`);
+  for (const time of ['first', 'second']) {
+    await owner.query('SELECT raise_pulse()');
+    expect([time, await owner.query('SELECT pulse FROM database_pulse')]).toEqual([
+      time,
+      [{ pulse: '1' }],
+    ]);
+  }
+});
+
+it('a process that could not compare itself with Redis yet leaves what others left there', async () => {
+  const { installation, epoch } = await head();
+  const stores = { sql: owner, ring: stage.ring };
+  const list = await listLog(owner, 0);
+  const others: Marker = { ...list.here, seen: { ...list.seen, epoch: randomUUID() } };
+  await writeMarker({ redis, ring: stage.ring }, installation, others);
+  const late = new Redis(stage.redis.url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    commandTimeout: 200,
+  });
+  try {
+    const faults: unknown[] = [];
+    const marker = new DatabaseMarker({
+      ...stores,
+      redis: late,
+      onFault: (error) => faults.push(error),
+    });
+    expect(await marker.judge(list)).toBe('take');
+    expect(faults).toHaveLength(1);
+    await once(late, 'ready');
+    marker.applied(list);
+    await late.ping();
+    expect(
+      (await readMarker({ redis: late, ring: stage.ring }, installation))?.seen.epoch,
+    ).not.toBe(epoch);
+    expect(await marker.judge(list)).toBe('ask');
+    await expect(marker.judge(list)).rejects.toMatchObject({ cause: { code: 'other' } });
+  } finally {
+    late.disconnect();
+  }
 });
 
 it('nothing is written into the log of a database that is not accepted', async () => {

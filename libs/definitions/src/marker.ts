@@ -63,6 +63,8 @@ export class DatabaseMarker {
   /** What processes left in Redis, as read before the list. It is used once. */
   #kept: { readonly marker: Marker | undefined } | undefined;
   #isCompared = false;
+  /** What this process told Redis last. */
+  #told: Seen | undefined;
 
   constructor(
     private readonly options: {
@@ -117,11 +119,15 @@ export class DatabaseMarker {
     return isContinued ? 'take as continued' : 'take';
   }
 
-  /** Remembers what this process has applied, and tells Redis. Nobody waits for it. */
+  /**
+   * Remembers what this process has applied, and tells Redis. Nobody waits for it. What others left
+   * there is compared first: it may be all that knows of an epoch.
+   */
   applied({ here, seen, installation }: LogList): void {
-    const before = this.#own?.seen;
     this.#own = { ...here, seen };
-    if (before && before.epoch === seen.epoch && !isLess(before, seen)) return;
+    const told = this.#told;
+    if (!this.#isCompared || (told?.epoch === seen.epoch && !isLess(told, seen))) return;
+    this.#told = seen;
     writeMarker(this.options, installation, this.#own).catch(this.options.onFault);
   }
 

@@ -79,7 +79,7 @@ describe('a definition of a newer release', () => {
     version: number,
     kind: DefinitionKind,
     id: string,
-    keys: readonly string[] = [],
+    keys: unknown = [],
     v = readerVersion + 1,
   ): LogEntry => {
     const payload = { v, recognise: { keys, later: 1 }, definition: { shape: 'unknown' } };
@@ -138,6 +138,19 @@ describe('a definition of a newer release', () => {
     expect(snapshot.proxyByKeyHash('q')).toMatchObject({ id: other });
     expect([snapshot.newer, snapshot.size]).toEqual([2, 1]);
   });
+
+  it.each([[5], ['keys'], [{ length: 1 }], [[7, null, ['k']]], [null]])(
+    'stops no other definition, whatever stands in the place of its keys: %j',
+    async (keys) => {
+      const copy = replica();
+      const [id, other] = [randomUUID(), randomUUID()];
+      const entries = [newer(1, 'proxy', id, keys), proxy(2, other, 'q')];
+      expect(await copy.apply(partOf(0, entries, 2))).toBe(true);
+      expect(codeOf(() => copy.snapshot.find('proxy', tenantId, id))).toEqual(tooOld);
+      expect(copy.snapshot.proxyByKeyHash('k')).toBeUndefined();
+      expect(copy.snapshot.proxyByKeyHash('q')).toMatchObject({ id: other });
+    },
+  );
 
   it('comes and goes with the versions of its resource, and leaves no key behind', async () => {
     const copy = replica();

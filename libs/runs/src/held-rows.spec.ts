@@ -158,6 +158,31 @@ it('a worker holds what a failover lost, once', async () => {
   expect(await claimAll()).toEqual([fresh]);
 });
 
+it('a worker that comes late to a hold, or beside another one, holds nothing of what came after it', async () => {
+  await rows.accept();
+  await rows.admin.query('UPDATE definition_head SET holds = true');
+  let goOn: (() => void) | undefined;
+  const others = new Promise<void>((resolve) => (goOn = resolve));
+  const late = holdAfterLoss({
+    ...rows.database,
+    async query<Row>(...statement: Parameters<typeof rows.database.query>) {
+      const read = await rows.database.query<Row>(...statement);
+      await others;
+      return read;
+    },
+  });
+  expect(await holdAfterLoss(rows.database)).toEqual({ runs: 1, deliveries: 0 });
+  const fresh = await rows.claimNew();
+  goOn?.();
+  expect(await late).toBeUndefined();
+  expect(await rows.row(fresh.id)).toMatchObject({ status: 'running', fence: 1 });
+
+  await rows.admin.query('UPDATE definition_head SET holds = true');
+  const both = await Promise.all([holdAfterLoss(rows.database), holdAfterLoss(rows.database)]);
+  expect(both).toContain(undefined);
+  expect(await rows.row(fresh.id)).toMatchObject({ status: 'held' });
+});
+
 it('many rows are held, released and failed in parts', async () => {
   const many = 5_001;
   await rows.admin.query(

@@ -1,4 +1,4 @@
-import type { Sql } from '@glovebox/database';
+import type { Sql, SqlPool } from '@glovebox/database';
 import type { QueueName } from './waiting-rows';
 
 // After a restore, or a failover that lost commits, a row may be of a run that had ended, or of a
@@ -67,17 +67,38 @@ export const holdQueues = (sql: Sql): Promise<HeldCounts> =>
   });
 
 /**
- * Holds the queues of a database that lost commits in a failover, and opens them again. Every worker
- * does it: what one has done, another one finds done. Undefined: nothing was lost.
+ * One at a time holds queues, to the end of its transaction. A second one that still walked through
+ * them when the first had opened them would hold what came after the loss.
  */
-export async function holdAfterLoss(sql: Sql): Promise<HeldCounts | undefined> {
+const holdLock = `hashtext('glovebox hold')`;
+
+/** Waits for whoever holds queues, and keeps others from it to the end of the transaction. */
+export async function holdAlone(sql: Sql): Promise<void> {
+  await sql.query(`SELECT pg_advisory_xact_lock(${holdLock})`);
+}
+
+/**
+ * Holds the queues of a database that lost commits in a failover, and opens them again. Any worker
+ * does it. Undefined: nothing was lost, or another one is at it.
+ */
+export async function holdAfterLoss(database: SqlPool): Promise<HeldCounts | undefined> {
+  if (!(await isHolding(database))) return undefined;
+  return database.transaction(async (alone) => {
+    const [lock] = await alone.query<{ isMine: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${holdLock}) AS "isMine"`,
+    );
+    if (!lock?.isMine || !(await isHolding(database))) return undefined;
+    const counts = await holdQueues(database);
+    await database.query('SELECT end_hold()');
+    return counts;
+  });
+}
+
+async function isHolding(sql: Sql): Promise<boolean> {
   const [head] = await sql.query<{ holds: boolean }>(
     'SELECT holds AND database_is_known() AS holds FROM definition_head',
   );
-  if (!head?.holds) return undefined;
-  const counts = await holdQueues(sql);
-  await sql.query('SELECT end_hold()');
-  return counts;
+  return head?.holds === true;
 }
 
 /** The held rows that a decision is about. */

@@ -57,6 +57,7 @@ export {
   failHeld,
   heldByTenant,
   holdAfterLoss,
+  holdAlone,
   holdQueues,
   releaseHeld,
   type HeldCounts,

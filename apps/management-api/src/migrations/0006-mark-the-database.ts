@@ -104,7 +104,10 @@ const epochs = `
   );
   GRANT SELECT ON definition_epochs TO glovebox_management, glovebox_data;`;
 
-/** Workers raise it once a second, all together. In the head it would wait for definitions. */
+/**
+ * Workers raise it once a second, all together, also after the clock was put back. In the head it
+ * would wait for definitions.
+ */
 const pulse = `
   CREATE TABLE IF NOT EXISTS database_pulse (
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -115,7 +118,8 @@ const pulse = `
   GRANT SELECT ON database_pulse TO glovebox_management, glovebox_data, glovebox_rotation;
   CREATE OR REPLACE FUNCTION raise_pulse() RETURNS void LANGUAGE sql ${asOwner} AS $$
     UPDATE database_pulse SET pulse = pulse + 1, raised_at = now()
-    WHERE raised_at < now() - interval '900 milliseconds' AND (SELECT database_is_known()) $$;
+    WHERE raised_at NOT BETWEEN now() - interval '900 milliseconds' AND now() + interval '1 second'
+      AND (SELECT database_is_known()) $$;
   REVOKE ALL ON FUNCTION raise_pulse() FROM PUBLIC;
   GRANT EXECUTE ON FUNCTION raise_pulse() TO glovebox_data;`;
 

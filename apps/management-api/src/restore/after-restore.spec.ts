@@ -64,6 +64,27 @@ it('a database that nothing speaks against is left as it is, unless it is forced
   expect(await api.definitions.follower.current()).toBeDefined();
 });
 
+it('of two commands at once, the second one finds the work of the first done', async () => {
+  await waiting(2);
+  await restored();
+  const { commands } = await stores.admin.transaction(async (sql) => {
+    await sql.query('SELECT FROM reactor_runs FOR UPDATE');
+    const started = [run(), run()];
+    await waitFor(async () => {
+      const [waits] = await stores.admin.query<{ count: number }>(
+        `SELECT count(*)::int FROM pg_stat_activity
+         WHERE application_name = 'after-restore' AND wait_event_type = 'Lock'`,
+      );
+      return waits?.count === 2;
+    });
+    return { commands: started };
+  });
+  const both = await Promise.all(commands);
+  expect(both.map(({ isAccepted }) => isAccepted).sort()).toEqual([false, true]);
+  expect(both.find(({ isAccepted }) => isAccepted)?.heldNow).toEqual({ runs: 2, deliveries: 0 });
+  expect(await run('--status')).toMatchObject({ findings: { verdict: 'served' } });
+});
+
 it('a promotion that an operator vouches for holds nothing', async () => {
   await waiting(2);
   await restored();

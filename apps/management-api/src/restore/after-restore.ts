@@ -9,6 +9,7 @@ import {
 import {
   failHeld,
   heldByTenant,
+  holdAlone,
   holdQueues,
   releaseHeld,
   type HeldCounts,
@@ -64,7 +65,11 @@ export async function afterRestore(
     case 'status':
       return { findings: await findingsOf(ctx) };
     default:
-      return accept(ctx, options);
+      // Of two commands at once, the second finds the work of the first done.
+      return database.transaction(async (alone) => {
+        await holdAlone(alone);
+        return accept(ctx, options);
+      });
   }
 }
 
