@@ -52,7 +52,7 @@ it('each service of compose.yaml gets the secrets that it reads, and no others',
   const shared = join(folder, 'shared');
   await makeSecrets(secrets, '--share', shared);
   const readers = await readersInCompose();
-  expect(Object.keys(readers)).toHaveLength(9);
+  expect(Object.keys(readers)).toHaveLength(10);
   expect((await readdir(shared)).sort()).toEqual(Object.keys(readers).sort());
   for (const [reader, names] of Object.entries(readers)) {
     expect([reader, (await readdir(join(shared, reader))).sort()]).toEqual([reader, names]);
@@ -91,7 +91,7 @@ it('a secret that was changed reaches the services at the next start', async () 
   const ring = `${await secret('key_ring')},2:another`;
   await writeFile(join(secrets, 'key_ring'), ring);
   await makeSecrets(secrets, '--share', shared);
-  for (const reader of ['management-api', 'gateway', 'worker', 'rotate-keys']) {
+  for (const reader of ['management-api', 'gateway', 'worker', 'rotate-keys', 'after-restore']) {
     expect(await readFile(join(shared, reader, 'key_ring'), 'utf8')).toBe(ring);
   }
 });

@@ -275,6 +275,13 @@ it('a store that hangs is reported within seconds, and the other one is looked a
   }
 });
 
+it('without Redis the doctor says that it knows no processes, and counts none', async () => {
+  const report = await examine('worker', { REDIS_URL: 'redis://127.0.0.1:1' });
+  for (const name of ['connections', 'definitions']) {
+    expect(report.of(name)?.says).toMatch(/not known, because Redis does not answer$/);
+  }
+});
+
 it('a Redis that evicts keys is a fault, and one that saves nothing is a warning', async () => {
   for (const [policy, condition] of [
     ['allkeys-lru', 'fault'],

@@ -96,6 +96,7 @@ const readBy = {
   roles: ['admin_database_url', ...passwords],
   migrate: ['owner_database_url'],
   'rotate-keys': ['rotation_database_url', 'redis_url', 'key_ring'],
+  'after-restore': ['owner_database_url', 'redis_url', 'key_ring'],
   'management-api': ['management_database_url', 'redis_url', 'key_ring'],
   gateway: data,
   worker: data,

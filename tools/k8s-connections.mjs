@@ -11,7 +11,7 @@ with the pools that the settings have by default. docs/connections.md has the su
 
 await script(help, ([text = '']) => {
   const connectionsMax = Number(text);
-  if (!Number.isInteger(connectionsMax)) throw new Trouble(`Give max_connections.\n${help}`);
+  if (!/^[1-9]\d*$/.test(text)) throw new Trouble(`Give max_connections, a number.\n${help}`);
   const apps = Object.fromEntries(
     Object.entries(defaultConnections).map(([name, settings]) => [
       name,
@@ -19,7 +19,9 @@ await script(help, ([text = '']) => {
     ]),
   );
   const faults = connectionFaults(apps, connectionsMax);
-  if (faults.length > 0) throw new Trouble(faults.join('\n'));
+  if (faults[0] !== undefined) {
+    throw new Trouble(`${connectionsMax} is too few for two replicas of each app:\n${faults[0]}`);
+  }
   const replicas = replicasWithin(connectionsMax, apps, replicaWeights);
   const patches = Object.entries(replicas).map(
     ([name, max]) => `  - target: { kind: HorizontalPodAutoscaler, name: ${name} }

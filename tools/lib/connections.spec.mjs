@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -103,4 +104,16 @@ it('the page has the sum of each app', () => {
     expect(page).toMatch(new RegExp(`^\\| ${name} .*\\| ${pool} +\\| ${3 * pool} +\\|$`, 'm'));
   }
   expect(page).toContain(`**${connectionSum(base, 'min')}**`);
+});
+
+it.each([
+  [[], 'Give max_connections, a number'],
+  [['0'], 'Give max_connections, a number'],
+  [['many'], 'Give max_connections, a number'],
+  [['99'], '99 is too few for two replicas of each app'],
+])('npm run k8s:connections -- %s says what is wrong', (args, message) => {
+  const command = [join(root, 'tools/k8s-connections.mjs'), ...args];
+  const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toContain(message);
 });

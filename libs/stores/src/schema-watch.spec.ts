@@ -70,10 +70,12 @@ it('a process runs beside what a newer release added, and not beside what it too
   expect(said).toEqual([expect.stringMatching('DropMoons0000000000099.*db:migrate -- down')]);
 });
 
-it('a database from before the table of migrations is behind, and so is an empty one', async () => {
+it('a database from before the table of migrations is behind, and nobody is told that it lacks everything', async () => {
   await owner.query('ALTER TABLE done_migrations RENAME TO hidden');
   try {
-    await expect(watch.require()).rejects.toThrow('lacks');
+    await expect(watch.require()).rejects.toThrow(
+      'lacks RecordMigrations0000000000007, and may lack others',
+    );
   } finally {
     await owner.query('ALTER TABLE hidden RENAME TO done_migrations');
   }

@@ -90,9 +90,22 @@ export class SchemaWatch {
   }
 }
 
+/** Makes the table that is asked. */
+const recording = 'RecordMigrations0000000000007';
+const migrateUp =
+  'Run "npm run db:migrate -- up", with images migrate.main.js of the management API';
+
 /** Compares what was done with what this release knows. */
 export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
   const done = await doneMigrations(sql);
+  if (!done) {
+    return {
+      state: `behind: ${recording} is missing`,
+      remedy:
+        `the database lacks ${recording}, and may lack others: it is older than the table of ` +
+        `migrations, or empty. ${migrateUp}`,
+    };
+  }
   const names = new Set(done.map(({ name }) => name));
   const missing = knownMigrations.filter((name) => !names.has(name));
   if (missing[0] !== undefined) {
@@ -100,7 +113,7 @@ export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
       state: `behind: ${missing[0]} is missing`,
       remedy:
         `the database lacks ${missing.length} migrations of this release, from ${missing[0]} on. ` +
-        'Run "npm run db:migrate -- up", with images migrate.main.js of the management API',
+        migrateUp,
     };
   }
   const contraction = done.find(
@@ -118,12 +131,13 @@ export async function judgeSchema(sql: Database): Promise<SchemaVerdict> {
 
 const undefinedTable = '42P01';
 
-/** A database without the table is older than it, or empty. */
-async function doneMigrations(sql: Database): Promise<DoneMigration[]> {
+/** Undefined: there is no such table. */
+async function doneMigrations(sql: Database): Promise<DoneMigration[] | undefined> {
   try {
     return await sql.query<DoneMigration>('SELECT name, kind FROM done_migrations');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === undefinedTable) return [];
+    if (error instanceof Error && 'code' in error && error.code === undefinedTable)
+      return undefined;
     throw error;
   }
 }

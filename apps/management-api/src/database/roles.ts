@@ -18,6 +18,7 @@ export async function ensureRoles(adminUrl: string, passwords: RolePasswords): P
     connectionString: url,
     ...(tls && { ssl: tls }),
     application_name: 'roles',
+    connectionTimeoutMillis: 5_000,
   });
   await client.connect();
   try {

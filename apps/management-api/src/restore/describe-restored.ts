@@ -46,7 +46,7 @@ export function describeRestored(restored: Restored): string {
   if (released) lines.push(`Released: ${countsOf(released)}.`);
   if (failed) lines.push(`Failed: ${countsOf(failed)}.`);
   if (endedKeys !== undefined) {
-    lines.push(`Ended: ${endedKeys} keys. npm run tenant:key -- --tenant ID makes a new one.`);
+    lines.push(`Ended: ${endedKeys} keys. tenant-key (npm run tenant:key) makes a new one.`);
   }
   return lines.join('\n').trim();
 }

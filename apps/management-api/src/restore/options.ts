@@ -12,7 +12,7 @@ export const restoreHelp = `Accepts a database that was restored or promoted. Se
   --fail               ends them: nothing is run, nothing is sent
     --tenant ID        only those of a tenant
     --older-than AGE   only those of runs that were accepted longer ago: 90s, 30m, 6h, 2d
-  --end-keys --tenant ID   ends every API key of the tenant; npm run tenant:key makes a new one
+  --end-keys --tenant ID   ends every API key of the tenant; tenant-key.main.js makes a new one
   --json               prints JSON
 
 Needs DATABASE_URL as glovebox_owner, REDIS_URL and KEY_RING. Each step may be interrupted and repeated.`;

@@ -23,7 +23,13 @@ export const checkOfProcess = (name: string, opsUrl: string): Check => ({
     const [app, version, commit] = [label('app'), label('version'), label('commit')];
     const says = `${app} ${version}, Node.js ${label('node')}, ${parts.join(', ')}`;
     if (!ready.ok) {
-      return fault(`not ready: ${says}`, 'Mend what is not up; the log of the process says more');
+      const waits = /waits for after-restore/.test(says);
+      return fault(
+        `not ready: ${says}`,
+        waits
+          ? 'Look at the database with after-restore --status, then accept it: docs/backup.md'
+          : 'Mend what is not up; the log of the process says more',
+      );
     }
     const isSame = version === buildInfo.version && commit === buildInfo.commit;
     return isSame

@@ -1,5 +1,5 @@
 import { connectDatabase } from '@glovebox/database';
-import { startRedis, useTestDatabase, type PrivateRedis } from '@glovebox/testing';
+import { startRedis, startTcpRelay, useTestDatabase, type PrivateRedis } from '@glovebox/testing';
 import { Secret, type Finding } from '@glovebox/service-host';
 import { checkStores } from './store-checks';
 
@@ -11,9 +11,9 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 afterEach(() => jest.restoreAllMocks());
 
-async function find(name: string): Promise<Finding | undefined> {
+async function find(name: string, databaseUrl = database.dataUrl): Promise<Finding | undefined> {
   const { checks, close } = checkStores('spec', {
-    DATABASE_URL: new Secret(database.dataUrl),
+    DATABASE_URL: new Secret(databaseUrl),
     REDIS_URL: new Secret(redis.url),
     KEY_RING: new Secret(`1:${Buffer.alloc(32).toString('base64')}`),
   });
@@ -52,5 +52,18 @@ it('a schema that lacks a migration of this release is a fault, and the finding 
     });
   } finally {
     await owner.close();
+  }
+});
+
+it('a Postgres that hangs gives no answer in time', async () => {
+  const relay = await startTcpRelay(database.dataUrl);
+  relay.stall();
+  try {
+    expect(await find('Postgres', relay.through(database.dataUrl))).toMatchObject({
+      condition: 'fault',
+      says: expect.stringContaining('no answer in time') as string,
+    });
+  } finally {
+    await relay.close();
   }
 });

@@ -74,9 +74,9 @@ export function checkStores(app: string, config: StoreConfig): StoreChecks {
         () => unknown(apart.redis),
       ),
   });
-  /** Redis may be lost, so that what it tells of processes is no condition. */
-  const processes = (): Promise<readonly LiveProcess[]> =>
-    redisAnswers.then(() => liveProcesses(redis)).catch(() => []);
+  /** Redis may be lost, so that what it tells of processes is no condition. Undefined: it does not answer. */
+  const processes = (): Promise<readonly LiveProcess[] | undefined> =>
+    redisAnswers.then(() => liveProcesses(redis)).catch(() => undefined);
 
   const place = { postgres: withoutLogin(databaseUrl), redis: withoutLogin(redisUrl) };
   return {
@@ -138,12 +138,14 @@ const reasons: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown): string {
   const { cause, code, message } = error as { cause?: unknown; code?: unknown; message?: unknown };
   if (error instanceof StoreNotTrusted) return error.reason;
+  // Its cause says only that the connection ended.
+  if (/timeout/.test(String(message))) return 'no answer in time';
   if (cause instanceof Error) return reasonOf(cause);
   if (typeof message === 'string' && /^(?:WRONGPASS|NOAUTH|ERR invalid password)/.test(message)) {
     return 'user or password are refused';
   }
   if (typeof code === 'string') return reasons[code] ?? code;
-  return /time/.test(String(message)) ? 'no answer in time' : 'no connection';
+  return /timed out/.test(String(message)) ? 'no answer in time' : 'no connection';
 }
 
 const postgresOldest = 16;
@@ -211,8 +213,13 @@ async function clockFinding(read: () => Promise<number>): Promise<Finding> {
   return difference > clockWarnMs ? warning(says, remedy) : ok(says);
 }
 
+const processesUnknown = 'which processes there are is not known, because Redis does not answer';
+
 /** Connections of roles that are not ours may be as many as these are few. */
-async function findConnections(sql: Database, processes: readonly LiveProcess[]): Promise<Finding> {
+async function findConnections(
+  sql: Database,
+  processes: readonly LiveProcess[] | undefined,
+): Promise<Finding> {
   const [row] = await sql.query<{ most: number; used: number }>(
     `SELECT current_setting('max_connections')::int
          - current_setting('superuser_reserved_connections')::int
@@ -220,12 +227,14 @@ async function findConnections(sql: Database, processes: readonly LiveProcess[])
        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used`,
   );
   const { most = 0, used = 0 } = row ?? {};
+  const open = `${used} of ${most} are open`;
+  if (!processes) return ok(`${open}; ${processesUnknown}`);
   const wanted = processes.reduce((sum, { connections }) => sum + connections, 0);
   // A rolling restart has one more of each app.
   const apps = new Map(processes.map(({ app, connections }) => [app, connections]));
   const surge = [...apps.values()].reduce((sum, connections) => sum + connections, 0);
   const says =
-    `${used} of ${most} are open; ${processes.length} processes may open ${wanted}, ` +
+    `${open}; ${processes.length} processes may open ${wanted}, ` +
     `${wanted + surge} while one more of each app starts`;
   const remedy =
     'Raise max_connections of Postgres, or lower DATABASE_CONNECTIONS or the number of replicas';
@@ -259,12 +268,16 @@ async function findKeys(sql: Database, text: string): Promise<Finding> {
 const range = (newest: number): number[] =>
   Array.from({ length: Math.min(newest, 100) }, (_, at) => newest - at);
 
-async function findDefinitions(sql: Database, processes: readonly LiveProcess[]): Promise<Finding> {
+async function findDefinitions(
+  sql: Database,
+  processes: readonly LiveProcess[] | undefined,
+): Promise<Finding> {
   const [head] = await sql.query<{ epoch: string; version: string }>(
     'SELECT epoch, version FROM definition_head',
   );
   if (!head) return fault('the log of definitions has no head', 'Migrate the database');
   const says = `epoch ${head.epoch}, version ${head.version}`;
+  if (!processes) return ok(`${says}; ${processesUnknown}`);
   const nameOf = ({ app, host, pid }: LiveProcess): string => `${app} ${host}/${pid}`;
   const others = processes.filter(({ epoch }) => epoch !== undefined && epoch !== head.epoch);
   if (others.length > 0) {
