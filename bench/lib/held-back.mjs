@@ -17,7 +17,7 @@ export const heldBack = {
   P15: 'three processes take 0.17, 0.07 and 0.1 ms of processor time for a call, and the profile of each is flat; the peer takes 0.07 in all',
   P16: 'likely the statement that reads the tokens and records their use, for each call',
   P17: 'likely that one tenant has two statements under way, the peer sixteen; of 100 tokens AES-GCM and JSON are most',
-  P18: 'collections take about 14 %, as much outlives each of them; parsing and writing JSON; with code also two writes that wake the runner, a tenth, and the records of two runs, a tenth (ADR 0077)',
+  P18: 'parsing and writing JSON; with code also objects that outlive the next collection, 2 MB of each 12, two writes that wake the runner, a tenth, and the records of two runs, a tenth (ADR 0077)',
   S1: 'each way is a write that wakes another process: half of the processor time of runner and sandbox',
   S2: 'as S1',
   S3: 'as S1; a sandbox serves one run at a time, and the peer takes sixteen messages in one read',

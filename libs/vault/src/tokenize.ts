@@ -17,6 +17,9 @@ interface Tokenization {
 /** The path from a value up to the document. It is written out only for an error. */
 type MemberPath = { readonly name: string; readonly up: MemberPath } | null;
 
+/** Adds a token to store, and returns its place among them. */
+type Add = (input: TokenInput, path: MemberPath) => number;
+
 type Filler = (stored: readonly TokenView[]) => unknown;
 
 /** Plain values become ids, and `{type, data}` becomes a token. Null and the shape stay. */
@@ -24,41 +27,42 @@ export function* tokenizationOf(document: unknown): Work<Tokenization> {
   refuseUnwieldy(document);
   const tokens: ValidToken[] = [];
   const budget = new Budget();
-  const add = (input: TokenInput, path: MemberPath): number => {
+  const add: Add = (input, path) => {
     if (tokens.length === tokenizedTokensMax) {
       throw invalid({ body: [`must hold at most ${tokenizedTokensMax} values to tokenize`] });
     }
     return tokens.push(validatedAt(path, input, budget)) - 1;
   };
-  const walk = function* (value: unknown, path: MemberPath): Work<Filler> {
-    yield;
-    if (value === null || value === undefined) return () => null;
-    if (typeof value !== 'object') {
-      const at = add({ data: value }, path);
-      return (stored) => stored[at]?.id;
-    }
-    if (isTokenRequest(value)) {
-      const at = add(fromWire(tokenMembers, value), path);
-      return (stored) => {
-        const token = stored[at];
-        return token && toWire(token);
-      };
-    }
-    if (Array.isArray(value)) {
-      const items: Filler[] = [];
-      for (const [at, item] of value.entries()) {
-        items.push(yield* walk(item, { name: String(at), up: path }));
-      }
-      return (stored) => items.map((item) => item(stored));
-    }
-    const members: [name: string, member: Filler][] = [];
-    for (const [name, member] of Object.entries(value)) {
-      members.push([name, yield* walk(member, { name, up: path })]);
-    }
-    return (stored) => Object.fromEntries(members.map(([name, member]) => [name, member(stored)]));
-  };
-  const fill = yield* walk(document, null);
+  const fill = yield* fillerOf(document, null, add);
   return { tokens, fill };
+}
+
+function* fillerOf(value: unknown, path: MemberPath, add: Add): Work<Filler> {
+  yield;
+  if (value === null || value === undefined) return () => null;
+  if (typeof value !== 'object') {
+    const at = add({ data: value }, path);
+    return (stored) => stored[at]?.id;
+  }
+  if (isTokenRequest(value)) {
+    const at = add(fromWire(tokenMembers, value), path);
+    return (stored) => {
+      const token = stored[at];
+      return token && toWire(token);
+    };
+  }
+  if (Array.isArray(value)) {
+    const items: Filler[] = [];
+    for (const [at, item] of value.entries()) {
+      items.push(yield* fillerOf(item, { name: String(at), up: path }, add));
+    }
+    return (stored) => items.map((item) => item(stored));
+  }
+  const members: [name: string, member: Filler][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    members.push([name, yield* fillerOf(member, { name, up: path }, add)]);
+  }
+  return (stored) => Object.fromEntries(members.map(([name, member]) => [name, member(stored)]));
 }
 
 /** An object that asks for a token of a known type. */

@@ -65,3 +65,13 @@ export function* renderEach(
   }
   return texts;
 }
+
+/** Returns the texts of all pieces as one. */
+export function* filledText(
+  pieces: readonly Piece[],
+  values: Values,
+  budget: Budget,
+  write: Write,
+): Work<string> {
+  return (yield* renderEach(pieces, values, budget, write)).join('');
+}

@@ -1,9 +1,10 @@
 import { Problem } from '@glovebox/problems';
-import { Tally } from '../bounds/limits';
+import { Tally, type Budget } from '../bounds/limits';
+import type { Work } from '../bounds/time-slices';
 import { formSyntax, overBytes, pathSyntax } from '../scan/encoded-syntax';
 import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
 import type { Piece } from '../scan/template-pieces';
-import { renderEach, writeEncoded, writeText } from './render';
+import { filledText, renderEach, writeEncoded, writeText, type Values } from './render';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 
 /** Reads a query without its `?`. */
@@ -29,15 +30,23 @@ export function headerTemplate(
   const pieceLists = rawHeaders.map((text, i) =>
     i % 2 === 1 && text.includes('{{') ? spansOf(text, overBytes(plainSyntax), tally) : [text],
   );
-  return templateFrom(tokenIdsOf(pieceLists.flat()), function* (values, budget) {
-    const filled: string[] = [];
-    for (const pieces of pieceLists) {
-      const parts = yield* renderEach(pieces, values, budget, writeHeader);
-      const bytes = parts.map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)));
-      filled.push(bytes.join(''));
-    }
-    return filled;
-  });
+  return templateFrom(tokenIdsOf(pieceLists.flat()), (values, budget) =>
+    filledHeaders(pieceLists, values, budget),
+  );
+}
+
+function* filledHeaders(
+  pieceLists: readonly (readonly Piece[])[],
+  values: Values,
+  budget: Budget,
+): Work<string[]> {
+  const filled: string[] = [];
+  for (const pieces of pieceLists) {
+    const parts = yield* renderEach(pieces, values, budget, writeHeader);
+    const bytes = parts.map((part, i) => (typeof pieces[i] === 'string' ? part : bytesOf(part)));
+    filled.push(bytes.join(''));
+  }
+  return filled;
 }
 
 function writeHeader(value: unknown): string {
@@ -59,7 +68,7 @@ function spansOf(text: string, syntax: Syntax, tally: Tally): Piece[] {
 }
 
 function fromPieces(pieces: readonly Piece[]): Template<string> {
-  return templateFrom(tokenIdsOf(pieces), function* (values, budget) {
-    return (yield* renderEach(pieces, values, budget, writeEncoded)).join('');
-  });
+  return templateFrom(tokenIdsOf(pieces), (values, budget) =>
+    filledText(pieces, values, budget, writeEncoded),
+  );
 }

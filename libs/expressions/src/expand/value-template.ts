@@ -2,9 +2,10 @@ import { Tally, type Budget } from '../bounds/limits';
 import type { Work } from '../bounds/time-slices';
 import { toText } from '../filters/value-filters';
 import { plainSyntax, SpanScanner, type Syntax } from '../scan/span-scanner';
+import type { Expression } from '../scan/expression';
 import type { Piece } from '../scan/template-pieces';
 import { DocumentPath } from './document-path';
-import { evaluate, renderEach, type Values } from './render';
+import { evaluate, filledText, type Values } from './render';
 import { templateFrom, tokenIdsOf, type Template } from './template';
 
 /**
@@ -78,9 +79,11 @@ function templateOf(document: unknown, syntax: Syntax, tally: Tally): Template<u
     return pieces;
   };
   const build = builderOf(document, { path, scan });
-  return templateFrom([...tokenIds], function* (values, budget) {
-    return build ? yield* build(values, budget) : document;
-  });
+  return templateFrom([...tokenIds], build ?? (() => unchanged(document)));
+}
+
+function* unchanged(document: unknown): Work<unknown> {
+  return document;
 }
 
 type Build = (values: Values, budget: Budget) => Work<unknown>;
@@ -108,19 +111,19 @@ function textBuilder(text: string, { scan }: Scan): Build | undefined {
   if (pieces.every((piece) => typeof piece === 'string')) return undefined;
   const [only, second] = pieces;
   if (typeof only !== 'object' || second !== undefined) {
-    return function* (values, budget) {
-      return (yield* renderEach(pieces, values, budget, toText)).join('');
-    };
+    return (values, budget) => filledText(pieces, values, budget, toText);
   }
-  return function* (values, budget) {
-    const value = yield* evaluate(only.expression, values, budget);
-    budget.spend(toText(value));
-    return value;
-  };
+  return (values, budget) => wholeValue(only.expression, values, budget);
+}
+
+function* wholeValue(expression: Expression, values: Values, budget: Budget): Work<unknown> {
+  const value = yield* evaluate(expression, values, budget);
+  budget.spend(toText(value));
+  return value;
 }
 
 function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined {
-  const changes: (readonly [at: number, build: Build])[] = [];
+  const changes: Change<number>[] = [];
   items.forEach((item, at) => {
     scan.path.push(at);
     const build = builderOf(item, scan);
@@ -128,15 +131,11 @@ function arrayBuilder(items: readonly unknown[], scan: Scan): Build | undefined 
     scan.path.pop();
   });
   if (changes.length === 0) return undefined;
-  return function* (values, budget) {
-    const copy = [...items];
-    for (const [at, build] of changes) copy[at] = yield* build(values, budget);
-    return copy;
-  };
+  return (values, budget) => changed([...items], changes, values, budget);
 }
 
 function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): Build | undefined {
-  const changes: (readonly [name: string, build: Build])[] = [];
+  const changes: Change<string>[] = [];
   Object.keys(object).forEach((name, at) => {
     scan.path.push(at, name);
     const build = builderOf(object[name], scan);
@@ -144,10 +143,18 @@ function objectBuilder(object: Readonly<Record<string, unknown>>, scan: Scan): B
     scan.path.pop();
   });
   if (changes.length === 0) return undefined;
-  return function* (values, budget) {
-    // A spread defines members. Assigning to a defined member also works for one called __proto__.
-    const copy: Record<string, unknown> = { ...object };
-    for (const [name, build] of changes) copy[name] = yield* build(values, budget);
-    return copy;
-  };
+  // A spread defines members. Assigning to a defined member also works for one called __proto__.
+  return (values, budget) => changed({ ...object }, changes, values, budget);
+}
+
+type Change<Key> = readonly [key: Key, build: Build];
+
+function* changed<Key extends string | number>(
+  copy: Record<Key, unknown>,
+  changes: readonly Change<Key>[],
+  values: Values,
+  budget: Budget,
+): Work<unknown> {
+  for (const [key, build] of changes) copy[key] = yield* build(values, budget);
+  return copy;
 }

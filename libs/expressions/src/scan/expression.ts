@@ -120,16 +120,18 @@ function readPath(reader: Reader, root: RegExp): Start | undefined {
   if (tokenId === undefined) return undefined;
   const path = readSteps(reader);
   if (!path || !reader.take(/\s*(?=\||$)/y)) return undefined;
-  const change: Step['change'] = function* (value, budget) {
-    yield;
-    return valueAt(value, path, budget);
-  };
+  const change: Step['change'] = (value, budget) => led(value, path, budget);
   const refuse: Step['refuse'] = (place, value, budget) =>
     malformed(
       place,
       missedAt(value, path, budget) === 'none' ? 'leads to no value' : 'leads to several values',
     );
   return { tokenId, steps: [{ change, refuse }] };
+}
+
+function* led(value: unknown, path: JsonPath, budget: Budget): Work<unknown> {
+  yield;
+  return valueAt(value, path, budget);
 }
 
 function readFilter(reader: Reader, place: string): Step {

@@ -67,20 +67,29 @@ export async function applySteps(
     valuesLeft: jsonValuesMax,
     tokensLeft: stepTokensMax,
   };
-  const work = function* (): Work<readonly PlaceholderPlace[]> {
-    for (const { change, at, isRequired } of compiled(steps)) {
-      try {
-        const matches = yield* change(message);
-        if (isRequired && matches === 0) throw unmatchedStep(tools.side, at);
-      } catch (thrown) {
-        throw failedInStep(thrown, tools.side, at);
-      }
-    }
-    return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
-  };
-  const places = await nowOrInSlices(work(), message.budget.takeTurn);
+  const places = await nowOrInSlices(
+    changed(message, compiled(steps), tools.side),
+    message.budget.takeTurn,
+  );
   if (places.length > 0) await fillTokensIn(places, (requests) => tools.tokenize(requests));
   return { headers: message.headers, query: message.query, body: message.holder[0] };
+}
+
+/** Returns the places where tokens are wanted. */
+function* changed(
+  message: Message,
+  steps: readonly CompiledStep[],
+  side: Side,
+): Work<readonly PlaceholderPlace[]> {
+  for (const { change, at, isRequired } of steps) {
+    try {
+      const matches = yield* change(message);
+      if (isRequired && matches === 0) throw unmatchedStep(side, at);
+    } catch (thrown) {
+      throw failedInStep(thrown, side, at);
+    }
+  }
+  return message.tokensLeft < stepTokensMax ? yield* findPlaceholders(message.holder) : [];
 }
 
 /** A message that the steps change one after the other. */
