@@ -49,7 +49,7 @@ it('apps that start before the migrations wait, say which is missing, and are re
       await until(async () => (await health(url)).components.schema !== 'unknown');
       expect((await health(url)).components.schema).toMatch(/^behind: \w+ is missing$/);
       expect((await call('GET', `${url}/health/live`)).status).toBe(200);
-      expect(said.join('')).toMatch(/not ready: .*CreateSchema\d+.*npm run db:migrate -- up/);
+      expect(said.join('')).toMatch(/not ready: .*RecordMigrations\d+.*npm run db:migrate -- up/);
     }
     await promisify(execFile)(
       process.execPath,
