@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@glovebox/testing';
 import { useTestApi } from './spec-api';
 
 const api = useTestApi();
@@ -150,6 +151,8 @@ describe.each(families)('$family', ({ kind, family, input }) => {
       for (const size of [1, 2]) {
         statements.mockClear();
         expect((await list(`?name=${marker}*&size=${size}`)).data).toHaveLength(size);
+        // The page is answered before its transaction ends.
+        await waitFor(() => statements.mock.calls.at(-1)?.[0] === 'COMMIT');
         counts.push(statements.mock.calls.length);
       }
       statements.mockRestore();
