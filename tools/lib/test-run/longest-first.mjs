@@ -10,7 +10,6 @@ const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-se
  * busy alone at the end. Jest knows durations only where it has run before.
  */
 export const longest = [
-  'apps/gateway/src/proxy/transforms/stalled-bodies.spec.ts',
   'apps/runner/src/hostile/runs.spec.ts',
   'acceptance/bare-machine.spec.ts',
   'acceptance/limits/limits.spec.ts',
