@@ -64,6 +64,7 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/tenants/self/webhook-secret', permission: 'tenant:update' },
   { method: 'post', path: '/tenants/self/webhook-secret/rotate', permission: 'tenant:update' },
   { method: 'get', path: '/logs', permission: 'log:read' },
+  { method: 'get', path: '/overview', permission: 'log:read' },
   { method: 'get', path: '/calls', permission: 'log:read' },
   { method: 'get', path: '/calls/summary', permission: 'log:read' },
   { method: 'get', path: '/calls/:id', permission: 'log:read' },

@@ -89,7 +89,9 @@ export {
   countedRowsMax,
   countWaiting,
   depthOf,
+  queueOfTenant,
   tenantsWithDueRows,
   type QueueDepth,
   type QueueName,
+  type TenantQueue,
 } from './waiting-rows';

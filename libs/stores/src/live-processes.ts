@@ -20,6 +20,8 @@ export interface LiveProcess {
   readonly toldMs: number;
   /** The connections to Postgres that it may open. */
   readonly connections: number;
+  /** When it said so, by its own clock. */
+  readonly at: number;
 }
 
 const everyMs = 2_000;
@@ -47,6 +49,7 @@ export function tellOfProcess(
       behind: follower.behind,
       toldMs: Math.round(follower.toldMsAgo),
       connections,
+      at: Date.now(),
     };
     key = keyOf(Date.now());
     await redis

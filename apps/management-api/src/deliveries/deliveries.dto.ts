@@ -16,6 +16,7 @@ import { deliveryStatuses, type DeliveryRow, type DeliveryStatus } from '@gloveb
 import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
+import { traceIdMax } from '../runs/runs.dto';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 
 /** One attempt, as the worker recorded it. No status: there was no answer. */
@@ -33,6 +34,7 @@ export interface DeliveryQuery extends CursorQuery {
   readonly status: DeliveryStatus | undefined;
   readonly reactorId: string | undefined;
   readonly host: string | undefined;
+  readonly traceId: string | undefined;
 }
 
 export interface DeliveryResponse {
@@ -104,7 +106,7 @@ export class ReplayDeliveries {
 
 export const DeliveryListing = queryReadBy(readDeliveryQuery);
 
-const names = ['status', 'reactor_id', 'host'];
+const names = ['status', 'reactor_id', 'host', 'trace_id'];
 
 function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
   const errors: Record<string, string[]> = {};
@@ -114,6 +116,7 @@ function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
     status: filters.oneOf('status', deliveryStatuses),
     reactorId: filters.uuid('reactor_id'),
     host: filters.text('host', hostMax),
+    traceId: filters.text('trace_id', traceIdMax),
   };
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return result;

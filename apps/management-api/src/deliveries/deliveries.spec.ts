@@ -112,6 +112,20 @@ describe('webhooks', () => {
     for (const [query, ids] of cases) expect([query, await idsOf(query)]).toEqual([query, ids]);
   });
 
+  it('are found by the trace id of the call that started their run', async () => {
+    const ids: string[] = [];
+    for (const ended of [{ status: 'failed' } as const, undefined]) {
+      const id = await data.run(tenantId, {}, { mode: 'async', traceId: 'order-7' });
+      ids.unshift(await data.webhook(tenantId, { id, ...(ended ? { ended } : {}) }));
+    }
+    await data.webhook(tenantId);
+    const foreign = await data.run(api.foreign.tenant_id, {}, { traceId: 'order-7' });
+    await data.webhook(tenantId, { id: foreign });
+    expect(await idsOf('?trace_id=order-7')).toEqual(ids);
+    expect(await idsOf('?trace_id=order-7&status=failed')).toEqual([ids[1]]);
+    expect(await idsOf('?trace_id=order')).toEqual([]);
+  });
+
   it.each([
     ['after=1', 'after'],
     ['status=done', 'status'],
@@ -124,7 +138,8 @@ describe('webhooks', () => {
     ['from=now', 'from'],
     ['to=2026-13-01T00:00:00Z', 'to'],
     ['size=101', 'size'],
-    ['trace_id=1', 'trace_id'],
+    [`trace_id=${'x'.repeat(65)}`, 'trace_id'],
+    ['trace=1', 'trace'],
   ])('are not listed for %s: 400', async (query, member) => {
     const { status, body } = await get(`/webhook-deliveries?${query}`);
     expect([status, Object.keys(body.errors as object)]).toEqual([400, [member]]);

@@ -57,6 +57,7 @@ const tags = [
   { name: 'Applications', description: 'Callers, with their keys and permissions.' },
   { name: 'Permissions', description: 'All permissions that an application may hold.' },
   { name: 'Tenants', description: 'The tenant of the caller.' },
+  { name: 'Overview', description: 'What happened lately, and what waits.' },
   { name: 'Calls', description: 'The log of calls, and their counts by minute.' },
   { name: 'Runs', description: 'Runs of code: those of reactors, and those of transforms.' },
   {

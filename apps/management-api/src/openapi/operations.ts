@@ -241,6 +241,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
       entity_type: { description: 'Only lines about this kind of entity.', schema: text },
       entity_id: { description: 'Only lines about this entity.', schema: text },
       operation: { description: 'Only lines of this operation.', schema: text },
+      trace_id: { description: 'Only lines of this call.', schema: text },
       start_date: { description: 'Not before this time.', schema: instant },
       end_date: { description: 'Not after this time.', schema: instant },
     },

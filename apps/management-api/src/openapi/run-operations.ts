@@ -72,6 +72,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       status: { description: 'Only webhooks with this status.', schema: oneOf(deliveryStatuses) },
       reactor_id: { description: 'Only webhooks of this reactor.', schema: uuid },
       host: { description: 'Only webhooks to this host, without a port.', schema: text },
+      trace_id: { description: 'Only webhooks of runs of this call.', schema: text },
     },
   },
   'GET /webhook-deliveries/{id}': {
