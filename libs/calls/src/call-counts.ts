@@ -20,53 +20,94 @@ interface BucketCounts extends Counts {
 }
 
 export interface CallCounts {
-  /** Those with the most failures, then with the most calls. */
+  /** Those with the most failures first, then those with the most calls. */
   readonly resources: readonly ResourceCounts[];
   /** The buckets that have calls. */
   readonly buckets: readonly BucketCounts[];
 }
 
 type Row = Counts &
-  ({ readonly at: null; readonly path: string } & Pick<ResourceCounts, 'proxyId' | 'reactorId'> | {
-    readonly at: Date;
-  });
+  (
+    | ({ readonly at: null; readonly path: string } & Pick<ResourceCounts, 'proxyId' | 'reactorId'>)
+    | {
+        readonly at: Date;
+      }
+  );
 
 const sums = Array.from(
   { length: latencyBoundsMs.length + 1 },
-  (_, at) => `sum(latencies[${at + 1}])`,
+  (_, at) => `sum(unpacked[${at + 1}])`,
 );
 
-/** Adds up the counts of a time by resource and by bucket, in one reading of their rows. */
+/** The time that one statement adds up: it must be done within the time-out of statements. */
+const partMs = 24 * 60 * 60 * 1_000;
+/** Resources of a part. Of more, those with the fewest failures and calls are in the buckets alone. */
+const resourcesOfPart = 5_000;
+
+/**
+ * Adds up the counts of a time by resource and by bucket, one day after the other. The time begins
+ * with a bucket, and buckets divide a day.
+ */
 export async function countCalls(
   sql: Sql,
   tenantId: string,
-  time: { readonly from: Date; readonly to: Date; readonly bucketMinutes: number },
-  resourcesMax: number,
+  { from, to, bucketMinutes }: { readonly from: Date; readonly to: Date; bucketMinutes: number },
 ): Promise<CallCounts> {
+  const resources = new Map<string, ResourceCounts>();
+  const buckets: BucketCounts[] = [];
+  for (let begins = from.getTime(); begins <= to.getTime(); begins += partMs) {
+    const ends = Math.min(begins + partMs - 1, to.getTime());
+    const part = { from: new Date(begins), to: new Date(ends), bucketMinutes };
+    for (const row of await countPart(sql, tenantId, part)) {
+      if (row.at !== null) {
+        buckets.push(row);
+        continue;
+      }
+      const name = [row.path, row.proxyId, row.reactorId].join(' ');
+      const known = resources.get(name);
+      resources.set(name, known ? { ...known, ...together(known, row) } : row);
+    }
+  }
+  return {
+    resources: [...resources.values()].sort(
+      (one, other) => other.failed - one.failed || other.calls - one.calls,
+    ),
+    buckets,
+  };
+}
+
+const together = (one: Counts, other: Counts): Counts => ({
+  calls: one.calls + other.calls,
+  failed: one.failed + other.failed,
+  latencies: one.latencies.map((calls, at) => calls + (other.latencies[at] ?? 0)),
+});
+
+/** Reads each row once. To unpack its list takes longer than to add it up: OFFSET 0 has it done once. */
+function countPart(
+  sql: Sql,
+  tenantId: string,
+  time: { readonly from: Date; readonly to: Date; readonly bucketMinutes: number },
+): Promise<Row[]> {
   const selected = new Conditions().add('tenant_id =', tenantId).addRange(time);
   const bucket = selected.parameter(`${time.bucketMinutes} minutes`);
   const failed = selected.parameter(failedOutcomes);
-  const limit = selected.parameter(resourcesMax);
-  const rows = await sql.query<Row>(
+  return sql.query<Row>(
     `WITH counted AS MATERIALIZED (
        SELECT at, path, proxy_id AS "proxyId", reactor_id AS "reactorId",
          sum(calls)::float8 AS calls,
          coalesce(sum(calls) FILTER (WHERE outcome = ANY (${failed})), 0)::float8 AS failed,
          ARRAY[${sums.join(', ')}]::float8[] AS latencies
        FROM (
-         SELECT *, date_bin(${bucket}::interval, minute, 'epoch') AS at FROM call_summary
-         WHERE ${selected}) counts
+         SELECT path, proxy_id, reactor_id, outcome, calls, latencies || '{}' AS unpacked,
+           date_bin(${bucket}::interval, minute, 'epoch') AS at
+         FROM call_summary WHERE ${selected} OFFSET 0) counts
        GROUP BY GROUPING SETS ((path, proxy_id, reactor_id), (at)))
      (SELECT * FROM counted WHERE at IS NULL
-      ORDER BY failed DESC, calls DESC, path, "proxyId", "reactorId" LIMIT ${limit})
+      ORDER BY failed DESC, calls DESC LIMIT ${resourcesOfPart})
      UNION ALL
-     (SELECT * FROM counted WHERE at IS NOT NULL ORDER BY at)`,
+     (SELECT * FROM counted WHERE at IS NOT NULL)`,
     selected.values,
   );
-  return {
-    resources: rows.filter((row) => row.at === null),
-    buckets: rows.filter((row) => row.at !== null),
-  };
 }
 
 /** The duration that a share of the calls did not exceed. Undefined: there were no calls. */

@@ -75,7 +75,9 @@ export async function findCallIds(sql: Sql, tenantId: string, query: CallQuery):
     return `(SELECT id FROM calls WHERE ${selected} ${limit})`;
   });
   const rows = await sql.query<{ id: string }>(
-    parts.length === 1 ? `${parts[0]}` : `SELECT id FROM (${parts.join(' UNION ALL ')}) found ${limit}`,
+    parts.length === 1
+      ? `${parts[0]}`
+      : `SELECT id FROM (${parts.join(' UNION ALL ')}) found ${limit}`,
     shared.values,
   );
   return rows.map(({ id }) => id);

@@ -38,7 +38,7 @@ interface Waiting {
   oldest_due_at?: string;
 }
 
-interface CountedCalls {
+export interface CountedCalls {
   from: string;
   to: string;
   hours: number;
@@ -62,7 +62,13 @@ export interface Overview extends CountedCalls {
   };
   failures: CallResponse[];
   /** Absent while Redis, where processes tell of themselves, does not answer. */
-  processes?: { id: string; app: string; version: string; definition_lag: number; seen_at: string }[];
+  processes?: {
+    id: string;
+    app: string;
+    version: string;
+    definition_lag: number;
+    seen_at: string;
+  }[];
 }
 
 export const OverviewHours = queryReadBy((query): Hours => {
@@ -82,7 +88,7 @@ export function timeOf(hours: Hours, to = new Date()): OverviewTime {
 
 /** Names are those of the proxies and reactors that there are now. */
 export function toCountedCalls(
-  { resources, buckets }: CallCounts,
+  { resources, buckets, isTruncated }: CallCounts & { readonly isTruncated: boolean },
   { from, to, hours, ...time }: OverviewTime,
   names: ReadonlyMap<string, string>,
 ): CountedCalls {
@@ -101,14 +107,14 @@ export function toCountedCalls(
         sumOf(buckets.map(({ latencies }) => latencies[at] ?? 0)),
       ),
     }),
-    resources: resources.slice(0, overviewResourcesMax).map((counts) => ({
+    resources: resources.map((counts) => ({
       resource: counts.path,
       ...given('proxy_id', counts.proxyId),
       ...given('reactor_id', counts.reactorId),
       ...given('name', names.get(idOf(counts) ?? '') ?? null),
       ...toFigures(counts),
     })),
-    ...(resources.length > overviewResourcesMax ? { truncated: true } : {}),
+    ...(isTruncated ? { truncated: true } : {}),
     series: Array.from({ length: count }, (_, nth) => {
       const at = from.getTime() + nth * bucketMs;
       const { calls = 0, failed = 0 } = countsAt.get(at) ?? {};
@@ -121,7 +127,11 @@ export const idOf = ({ proxyId, reactorId }: ResourceCounts): string | null => p
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
-function toFigures({ calls, failed, latencies }: Pick<ResourceCounts, 'calls' | 'failed' | 'latencies'>): Figures {
+function toFigures({
+  calls,
+  failed,
+  latencies,
+}: Pick<ResourceCounts, 'calls' | 'failed' | 'latencies'>): Figures {
   return {
     calls,
     failed,

@@ -4,9 +4,9 @@ import {
   countCalls,
   failedOutcomes,
   findCallIds,
-  type CallCounts,
   type CallQuery,
   type CallRow,
+  type ResourceCounts,
 } from '@glovebox/calls';
 import type { Sql } from '@glovebox/database';
 import { queueOfTenant } from '@glovebox/runs';
@@ -20,11 +20,10 @@ import {
   timeOf,
   toCountedCalls,
   toOverview,
+  type CountedCalls,
   type Hours,
   type Overview,
 } from './overview.dto';
-
-type CountedCalls = ReturnType<typeof toCountedCalls>;
 
 /** Counting takes at most one part in so many of the time of a connection. */
 const shownTimesLonger = 10;
@@ -69,20 +68,30 @@ export class OverviewService {
     return counting.calls;
   }
 
-  /** Has a place among the searches, whose cost grows as well: lists do not wait for it. */
-  #count(tenantId: string, hours: Hours): Promise<CountedCalls> {
+  /**
+   * Each statement has a place among the searches, whose cost grows as well: lists do not wait for
+   * them, and those of other tenants come between.
+   */
+  async #count(tenantId: string, hours: Hours): Promise<CountedCalls> {
     const time = timeOf(hours);
-    return this.ctx.searches.search(tenantId, async (sql) => {
-      const counts = await countCalls(sql, tenantId, time, overviewResourcesMax + 1);
-      return toCountedCalls(counts, time, await namesOf(sql, tenantId, counts));
-    });
+    const sql: Sql = {
+      query: (statement, values) =>
+        this.ctx.searches.search(tenantId, (one) => one.query(statement, values)),
+    };
+    const { resources, buckets } = await countCalls(sql, tenantId, time);
+    const shown = resources.slice(0, overviewResourcesMax);
+    return toCountedCalls(
+      { resources: shown, buckets, isTruncated: shown.length < resources.length },
+      time,
+      await namesOf(sql, tenantId, shown),
+    );
   }
 }
 
 async function namesOf(
   sql: Sql,
   tenantId: string,
-  { resources }: CallCounts,
+  resources: readonly ResourceCounts[],
 ): Promise<Map<string, string>> {
   const ids = resources.flatMap((counts) => idOf(counts) ?? []);
   const rows = await sql.query<{ id: string; name: string }>(
