@@ -4,6 +4,7 @@ import type { Author } from '../changes/change';
 import { AnyCaller, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
 import { Application } from '../entities/application.entity';
@@ -23,6 +24,7 @@ export class ApplicationsController {
   constructor(private readonly applications: ApplicationsService) {}
 
   @Post()
+  @Tagged()
   @RequirePermission('application:create')
   create(
     @ChangedBy() author: Author,
@@ -45,6 +47,7 @@ export class ApplicationsController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('application:read')
   @OfResource(Application)
   get(@LoadedResource() application: Application): ApplicationResponse {
@@ -52,6 +55,7 @@ export class ApplicationsController {
   }
 
   @Put(':id')
+  @Tagged()
   @RequirePermission('application:update')
   @OfResource(Application)
   update(
@@ -63,6 +67,7 @@ export class ApplicationsController {
   }
 
   @Patch(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('application:update')
   @OfResource(Application)
@@ -75,6 +80,7 @@ export class ApplicationsController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('application:delete')
   @OfResource(Application)

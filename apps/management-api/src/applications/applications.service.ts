@@ -63,7 +63,7 @@ export class ApplicationsService {
   async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
     const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: applicationId });
     if (!found) throw applicationDeleted();
-    return toApplicationResponse(found, 'read');
+    return toApplicationResponse(found.row, 'read');
   }
 
   update(author: Author, id: string, input: UpdateApplication): Promise<ApplicationResponse> {

@@ -30,7 +30,9 @@ const figures = {
   },
   p95_ms: number,
 };
-const oldestDue = { oldest_due_at: { ...instant, description: 'Absent where nothing is overdue.' } };
+const oldestDue = {
+  oldest_due_at: { ...instant, description: 'Absent where nothing is overdue.' },
+};
 
 export const callAnswers: Schemas = {
   Overview: object(
