@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import {
+  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
@@ -62,6 +63,11 @@ export interface ReplayResponse {
   gone: number;
 }
 
+/** The webhooks that would be sent again. */
+export interface ReplayCount {
+  count: number;
+}
+
 const hostMax = 255;
 /** Webhooks of one replay. */
 export const replayedMax = 1_000;
@@ -102,6 +108,11 @@ export class ReplayDeliveries {
   @Min(1)
   @Max(replayedMax)
   limit?: number;
+
+  /** Counts them, and sends none. */
+  @IsOptional()
+  @IsBoolean()
+  dry_run?: boolean;
 }
 
 export const DeliveryListing = queryReadBy(readDeliveryQuery);

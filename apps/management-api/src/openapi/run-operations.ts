@@ -93,8 +93,14 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Send ended webhooks again, the newest first',
     description:
       'Takes the newest `limit` webhooks that match, 1,000 by default. `queued` leaves out those ' +
-      'whose body was erased, and those whose data could not be opened now, which `gone` counts.',
+      'whose body was erased, and those whose data could not be opened now, which `gone` counts. With ' +
+      '`dry_run`, nothing is sent or recorded.',
     answer: 'Replayed',
+    otherwise: {
+      status: 200,
+      description: 'The number that would be sent again: with `dry_run`',
+      answer: 'ReplayCount',
+    },
     body: { filter: { status: 'failed', host: 'shop.example' }, limit: 100 },
   },
 };
