@@ -46,6 +46,12 @@ export const operations: readonly Operation[] = [
     permission: 'application:update',
     body: () => ({ name: 'name' }),
   },
+  {
+    method: 'post',
+    path: '/applications/:id/decisions',
+    permission: 'application:read',
+    body: (ids) => ({ token_id: ids.token, permission: 'token:read' }),
+  },
   { method: 'post', path: '/applications/:id/regenerate', permission: 'application:update' },
   { method: 'post', path: '/applications/:id/keys', permission: 'application:update' },
   { method: 'get', path: '/applications/:id/keys', permission: 'application:read' },

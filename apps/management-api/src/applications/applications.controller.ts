@@ -17,6 +17,7 @@ import {
   type ApplicationListQuery,
   type ApplicationResponse,
 } from './applications.dto';
+import { AskDecision, type DecisionResponse } from './decisions.dto';
 import { ApplicationsService } from './applications.service';
 
 @Controller('applications')
@@ -77,6 +78,19 @@ export class ApplicationsController {
     @Body() patch: MergePatch,
   ): Promise<void> {
     return this.applications.patch(author, id, patch);
+  }
+
+  /** A question: it changes nothing, and is asked by POST to keep ids of tokens out of URLs. */
+  @Post(':id/decisions')
+  @HttpCode(200)
+  @RequirePermission('application:read')
+  @OfResource(Application)
+  decide(
+    @Caller() actor: Actor,
+    @LoadedResource() application: Application,
+    @Body() input: AskDecision,
+  ): Promise<DecisionResponse> {
+    return this.applications.decide(actor, application, input);
   }
 
   @Delete(':id')

@@ -87,6 +87,15 @@ export const operations: Readonly<Record<string, OperationText>> = {
     },
     errors: [409],
   },
+  'POST /applications/{id}/decisions': {
+    id: 'decideForApplication',
+    summary: 'Ask what the application may do with a token, and what it would see',
+    description:
+      'Decided by the rules that decide on its calls. Nothing is revealed: `shown` has the mask where the ' +
+      'application would get the data, and is absent unless the caller itself may read the token.',
+    answer: 'Decision',
+    body: { token_id: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11', permission: 'token:read' },
+  },
   'POST /applications/{id}/regenerate': {
     id: 'regenerateApplicationKey',
     summary: 'Create a new key and revoke all others',
