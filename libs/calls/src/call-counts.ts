@@ -42,7 +42,7 @@ const sums = Array.from(
 /** The time that one statement adds up: it must be done within the time-out of statements. */
 const partMs = 24 * 60 * 60 * 1_000;
 /** Resources of a part. Of more, those with the fewest failures and calls are in the buckets alone. */
-const resourcesOfPart = 5_000;
+const partResourcesMax = 5_000;
 
 /**
  * Adds up the counts of a time by resource and by bucket, one day after the other. The time begins
@@ -103,7 +103,7 @@ function countPart(
          FROM call_summary WHERE ${selected} OFFSET 0) counts
        GROUP BY GROUPING SETS ((path, proxy_id, reactor_id), (at)))
      (SELECT * FROM counted WHERE at IS NULL
-      ORDER BY failed DESC, calls DESC LIMIT ${resourcesOfPart})
+      ORDER BY failed DESC, calls DESC LIMIT ${partResourcesMax})
      UNION ALL
      (SELECT * FROM counted WHERE at IS NOT NULL)`,
     selected.values,

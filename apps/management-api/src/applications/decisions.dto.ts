@@ -2,14 +2,9 @@ import { IsIn, IsString } from 'class-validator';
 import type { AccessRule, Transform } from '@glovebox/access';
 import { judgedPermissions, type TokenVerdict, type TokenView } from '@glovebox/vault';
 import { toWire, type OnWire } from '@glovebox/wire';
-import { TextLength, WithoutNul } from '../validation/decorators';
-
-const tokenIdMax = 400;
 
 export class AskDecision {
   @IsString()
-  @TextLength(1, tokenIdMax)
-  @WithoutNul()
   token_id!: string;
 
   @IsIn(judgedPermissions)
