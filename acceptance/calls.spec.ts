@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { call, create, reactorOf, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
@@ -112,6 +114,24 @@ it('neither another tenant nor a key without log:read sees a call', async () => 
   expect((await call('GET', path, { key: product.privateKey })).status).toBe(403);
   expect((await call('GET', path)).status).toBe(401);
   expect(await read(`/calls?proxy_id=${proxy.id}`, other)).toMatchObject({ data: [] });
+});
+
+it('the overview names the apps with their release, and the level of each runner', async () => {
+  let seen: Record<string, unknown> = {};
+  await until(async () => {
+    seen = await read('/overview');
+    return (seen.processes as unknown[]).length === 3 && (seen.runners as unknown[]).length > 0;
+  });
+  // Gateway and worker are connected to the same one.
+  expect(seen.runners).toHaveLength(1);
+  const apps = (seen.processes as { app: string; version: string }[]).map(({ app }) => app);
+  expect(new Set(apps)).toEqual(new Set(['gateway', 'management-api', 'worker']));
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  for (const runner of seen.runners as unknown[]) {
+    expect(runner).toMatchObject({ version, level: expect.any(Number) as number });
+  }
 });
 
 it('1,000 mixed calls are counted to the last one, by lines, by minutes and in the overview', async () => {

@@ -94,6 +94,11 @@ export const callAnswers: Schemas = {
         ),
         description: 'Absent while nobody knows, because Redis does not answer.',
       },
+      runners: {
+        ...listOf(object({ id: uuid, version: text, level: whole })),
+        description:
+          'Those that gateways and workers are connected to, with the level of their sandboxes.',
+      },
     },
   ),
   Call: {

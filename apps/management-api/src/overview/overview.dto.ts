@@ -69,6 +69,8 @@ export interface Overview extends CountedCalls {
     definition_lag: number;
     seen_at: string;
   }[];
+  /** Absent like the processes. */
+  runners?: { id: string; version: string; level: number }[];
 }
 
 export const OverviewHours = queryReadBy((query): Hours => {
@@ -161,7 +163,10 @@ export function toOverview(
       deliveries: { ...toWaiting(deliveries), failing: deliveries.failing },
     },
     failures: failures.map(toCallResponse),
-    ...(processes && { processes: processes.map(toProcess).sort(byAppAndId) }),
+    ...(processes && {
+      processes: processes.map(toProcess).sort(byAppAndId),
+      runners: runnersOf(processes),
+    }),
   };
 }
 
@@ -184,3 +189,11 @@ const toProcess = ({ id, app, version, behind, at }: LiveProcess): Process => ({
 
 const byAppAndId = (one: Process, other: Process): number =>
   one.app.localeCompare(other.app) || one.id.localeCompare(other.id);
+
+/** Several processes are connected to the same runner. */
+function runnersOf(processes: readonly LiveProcess[]): NonNullable<Overview['runners']> {
+  const told = new Map(processes.flatMap(({ runners }) => runners).map((one) => [one.id, one]));
+  return [...told.values()]
+    .map(({ id, release, level }) => ({ id, version: release, level }))
+    .sort((one, other) => one.id.localeCompare(other.id));
+}
