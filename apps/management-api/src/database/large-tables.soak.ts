@@ -1,27 +1,18 @@
 import { Client } from 'pg';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createEmptyDatabase, type TestDatabase } from '@glovebox/testing';
 import { shortWaits } from '../migrations/build-index';
-import type { Migration } from '../migrations/migration';
 import { createMigrationSource, migrations } from './data-source';
-import { fillTables } from './spec-locks';
+import { fillTables, plantedMigration, withMigrations } from './spec-locks';
 
 const rows = 10_000_000;
 const longestWaitMs = 1_000;
 const large = ['tokens', 'reactor_runs', 'ended_runs', 'audit_log', 'calls'];
 
-class Bad0000000000099 implements Migration {
-  readonly kind = 'contract';
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(shortWaits);
-    await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '') `);
-  }
-
-  async down(): Promise<void> {
-    // It is never taken back.
-  }
-}
+const bad = plantedMigration(async (queryRunner) => {
+  await queryRunner.query(shortWaits);
+  await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '')`);
+});
 
 let database: TestDatabase;
 let source: DataSource;
@@ -34,12 +25,6 @@ afterAll(async () => {
   await source.destroy();
   await database.drop();
 });
-
-async function withMigrations(known: readonly (new () => Migration)[]): Promise<void> {
-  if (source.isInitialized) await source.destroy();
-  source.setOptions({ migrations: [...known] });
-  await source.initialize();
-}
 
 /** Fills large tables without upkeep of indexes and triggers, which change no lock of a migration. */
 async function fill(): Promise<void> {
@@ -92,14 +77,12 @@ async function waitOfWritersDuring(work: () => Promise<unknown>): Promise<number
 }
 
 it(`no migration makes a writer wait for more than a second at ${rows} rows, and a bad one does`, async () => {
-  await withMigrations(migrations.slice(0, 1));
+  await withMigrations(source, migrations.slice(0, 1));
   await source.runMigrations({ transaction: 'each' });
   for (let count = 2; count <= migrations.length + 1; count += 1) {
     await fill();
     const isPlanted = count > migrations.length;
-    await withMigrations(
-      isPlanted ? [...migrations, Bad0000000000099] : migrations.slice(0, count),
-    );
+    await withMigrations(source, isPlanted ? [...migrations, bad] : migrations.slice(0, count));
     const name = source.migrations.at(-1)?.constructor.name ?? '';
     const waited = await waitOfWritersDuring(() => source.runMigrations({ transaction: 'each' }));
     process.stdout.write(`${name}: longest wait of a writer ${waited.toFixed(0)} ms\n`);

@@ -1,26 +1,8 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createEmptyDatabase, type TestDatabase } from '@glovebox/testing';
 import { buildIndex, shortWaits, withoutLongWaits } from '../migrations/build-index';
-import type { Migration } from '../migrations/migration';
 import { createMigrationSource, migrations } from './data-source';
-import { fillTables, judgeNext } from './spec-locks';
-
-type Work = (queryRunner: QueryRunner) => Promise<unknown>;
-
-class Planted0000000000099 implements Migration {
-  static work: Work = () => Promise.resolve();
-  static inTransaction = true;
-  readonly kind = 'expand';
-  readonly transaction = Planted0000000000099.inTransaction;
-
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await Planted0000000000099.work(queryRunner);
-  }
-
-  async down(): Promise<void> {
-    // Nothing that a later case would miss.
-  }
-}
+import { fillTables, judgeNext, plantedMigration, withMigrations, type Work } from './spec-locks';
 
 let database: TestDatabase;
 let source: DataSource;
@@ -34,18 +16,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function withMigrations(known: readonly (new () => Migration)[]): Promise<void> {
-  if (source.isInitialized) await source.destroy();
-  source.setOptions({ migrations: [...known] });
-  await source.initialize();
-}
-
 it('no migration makes writers of a large table wait, up or down', async () => {
-  await withMigrations(migrations.slice(0, 1));
+  await withMigrations(source, migrations.slice(0, 1));
   await source.runMigrations({ transaction: 'each' });
   for (let count = 2; count <= migrations.length; count += 1) {
     await fillTables(source);
-    await withMigrations(migrations.slice(0, count));
+    await withMigrations(source, migrations.slice(0, count));
     await judgeNext(source, 'up');
     await fillTables(source);
     await judgeNext(source, 'down');
@@ -56,14 +32,13 @@ it('no migration makes writers of a large table wait, up or down', async () => {
 
 describe('on tables with rows, a migration', () => {
   beforeAll(async () => {
-    await withMigrations(migrations);
+    await withMigrations(source, migrations);
     await source.runMigrations({ transaction: 'each' });
     await fillTables(source);
   });
 
   const judged = async (work: Work, inTransaction = true): Promise<void> => {
-    Object.assign(Planted0000000000099, { work, inTransaction });
-    await withMigrations([...migrations, Planted0000000000099]);
+    await withMigrations(source, [...migrations, plantedMigration(work, inTransaction)]);
     await judgeNext(source, 'up');
     await source.query(`DELETE FROM migrations WHERE name LIKE 'Planted%'`);
   };

@@ -1,4 +1,5 @@
 import type { DataSource, QueryRunner } from 'typeorm';
+import type { Migration } from '../migrations/migration';
 
 /**
  * Judges on small tables what migrations would do to large ones. Every table that there was before
@@ -11,6 +12,34 @@ const readUnderLockMax = 100;
 /** A batch. */
 const changedAtOnceMax = 1_000;
 const lockTimeoutMaxMs = 2_000;
+
+export type Work = (queryRunner: QueryRunner) => Promise<unknown>;
+
+/** A migration that a spec plants behind the real ones. */
+export function plantedMigration(work: Work, inTransaction = true): new () => Migration {
+  return class Planted0000000000099 implements Migration {
+    readonly kind = 'expand';
+    readonly transaction = inTransaction;
+
+    async up(queryRunner: QueryRunner): Promise<void> {
+      await work(queryRunner);
+    }
+
+    async down(): Promise<void> {
+      // Nothing that a later case would miss.
+    }
+  };
+}
+
+/** Lets the source know these migrations and no others. */
+export async function withMigrations(
+  source: DataSource,
+  known: readonly (new () => Migration)[],
+): Promise<void> {
+  if (source.isInitialized) await source.destroy();
+  source.setOptions({ migrations: [...known] });
+  await source.initialize();
+}
 
 interface Effects {
   /** Locks that writers wait for, on tables that there were before. */
