@@ -10,7 +10,7 @@ const longestWaitMs = 1_000;
 const large = ['tokens', 'reactor_runs', 'ended_runs', 'audit_log', 'calls'];
 
 const bad = plantedMigration(async (queryRunner) => {
-  await queryRunner.query(shortWaits);
+  await queryRunner.query(shortWaits('tokens'));
   await queryRunner.query(`ALTER TABLE tokens ADD CHECK (type <> '')`);
 });
 
@@ -36,14 +36,24 @@ async function fill(): Promise<void> {
        WHERE relname = ANY ($1) AND relnamespace = 'public'::regnamespace`,
       [large],
     );
-    await admin.query('SET session_replication_role = replica');
     await admin.query(
       `UPDATE pg_index SET indisready = false, indisvalid = false
        WHERE NOT indisprimary AND indrelid IN (
          SELECT relid FROM unnest($1::text[]) name, pg_partition_tree(to_regclass(name)))`,
       [large],
     );
-    for (const { table } of found) await fillTables(asSource(admin), rows, table);
+    await Promise.all(found.map(({ table }) => fillOne(table)));
+  } finally {
+    await admin.end();
+  }
+}
+
+async function fillOne(table: string): Promise<void> {
+  const admin = new Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  try {
+    await admin.query('SET session_replication_role = replica');
+    await fillTables(asSource(admin), rows, table);
   } finally {
     await admin.end();
   }
