@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeCallError } from '../call-error';
 import { callTooLarge, svcCallsMax, svcMembersMax } from '../call-limits';
 import {
@@ -67,7 +68,7 @@ export class RunnerConnection {
   private readonly pings = new Map<number, (ready: boolean) => void>();
   private lastId = 0;
   private failures = 0;
-  private notBefore = 0;
+  private failedAt = -Infinity;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
   private isForeign = false;
@@ -93,11 +94,19 @@ export class RunnerConnection {
   /**
    * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
-  open(): Promise<boolean> {
-    if (this.isOpen) return Promise.resolve(true);
-    if (this.isClosed || this.isLeaving || performance.now() < this.notBefore)
-      return Promise.resolve(false);
-    this.opening ??= this.establish().finally(() => (this.opening = undefined));
+  async open(): Promise<boolean> {
+    const backOff = Math.min(backOffMs.most, backOffMs.first * 2 ** (this.failures - 1));
+    return performance.now() < this.failedAt + backOff ? this.isOpen : this.openSoon();
+  }
+
+  /**
+   * For a call that has no other runner: tries again after the shortest back-off, however often the
+   * runner has failed. All who wait share one attempt.
+   */
+  async openSoon(): Promise<boolean> {
+    if (this.isOpen) return true;
+    if (this.isClosed || this.isLeaving) return false;
+    this.opening ??= this.attempt().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
@@ -164,6 +173,12 @@ export class RunnerConnection {
     this.drop(link);
   }
 
+  private async attempt(): Promise<boolean> {
+    const waitMs = this.failedAt + backOffMs.first - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+    return !this.isClosed && this.establish();
+  }
+
   private establish(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.openSocket((proof) => {
@@ -211,7 +226,10 @@ export class RunnerConnection {
         clearTimeout(timer);
         clearInterval(heartbeat);
         if (this.link === link) this.drop(link);
-        else this.postpone();
+        else {
+          this.failures += 1;
+          this.failedAt = performance.now();
+        }
         resolve(false);
       });
     });
@@ -230,12 +248,6 @@ export class RunnerConnection {
       this.onForeign(theirs);
     }
     throw new FrameError('the runner did not welcome us');
-  }
-
-  private postpone(): void {
-    const delay = Math.min(backOffMs.most, backOffMs.first * 2 ** this.failures);
-    this.failures += 1;
-    this.notBefore = performance.now() + delay;
   }
 
   /** Nothing is under way. */
