@@ -51,7 +51,7 @@ function logCall(
     traceId: request.traceId,
     startedAt,
     tenantId: principal?.tenantId,
-    applicationId: principal?.applicationId,
+    applicationId: principal?.actorId,
     proxyId: undefined,
     reactorId: undefined,
     decidedAt: request.decidedAt,
