@@ -13,6 +13,8 @@ export interface Author {
   /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
+  /** A person of the console, who is shown no secrets. */
+  readonly isPerson?: boolean;
   /** The claim of a call that came with an idempotency key. */
   readonly claim: Claim | undefined;
 }

@@ -2,7 +2,7 @@ import type { Actor } from '@glovebox/access';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import type { Author } from '../changes/change';
 import { StrictMember } from '../http/body.interceptor';
-import { RequirePermission } from '../http/check-permission';
+import { PeopleNeed, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
 import type { Page } from '../lists/page';
 import {
@@ -33,6 +33,7 @@ export class DeliveriesController {
   @Post('replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   // A filter that is ignored would send again what it was meant to leave out.
   @StrictMember('filter')
   replayAll(@ChangedBy() author: Author, @Body() input: ReplayDeliveries): Promise<ReplayResponse> {
@@ -42,6 +43,7 @@ export class DeliveriesController {
   @Post(':id/replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   replay(@ChangedBy() author: Author, @Param('id') id: string): Promise<ReplayResponse> {
     return this.deliveries.replay(author, id);
   }

@@ -45,8 +45,8 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
-  const { tenantId, actorId } = principal;
-  return { tenantId, actorId, traceId, claim: request.claim };
+  const { tenantId, actorId, type } = principal;
+  return { tenantId, actorId, traceId, claim: request.claim, isPerson: type === 'person' };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */
