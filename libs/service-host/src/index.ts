@@ -6,6 +6,8 @@ export {
   integer,
   list,
   loadConfig,
+  optionalPort,
+  optionalSecret,
   optionalText,
   optionalUrl,
   port,

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const databaseUrl = testDatabase.dataUrl;
   const stores = { databaseUrl, redis: place, ring: parseKeyRing(ring) };
   definitions = connectDefinitions({ app: 'gateway', ...stores, onFault: () => undefined });
-  telling = tellOfProcess(definitions, { app: 'gateway', connections: 1 });
+  telling = tellOfProcess(definitions, { app: 'gateway', connections: 1 }, () => []);
 });
 afterAll(async () => {
   await telling.stop();
