@@ -18,6 +18,8 @@ import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
+import { DryRunsController } from './dry-runs/dry-runs.controller';
+import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
 import { PermissionsController } from './permissions/permissions.controller';
@@ -43,6 +45,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  DryRunsController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -72,6 +75,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        DryRunsService,
         CallsService,
         RunsService,
         DeliveriesService,

@@ -13,6 +13,7 @@ import {
   requiredSecret,
   servingSettings,
   storeSettings,
+  text,
   type Setting,
 } from '@glovebox/service-host';
 
@@ -24,6 +25,7 @@ export const settings = {
     4,
     { min: 2, max: 1_000 },
   ),
+  GATEWAY_URL: text('where a gateway listens, which carries out dry runs', 'http://127.0.0.1:8080'),
   ...headerSettings,
   ...moduleSettings,
   ...destinationSettings,

@@ -118,6 +118,19 @@ export const operations: readonly Operation[] = [
   },
   { method: 'delete', path: '/reactors/:id', permission: 'reactor:delete' },
 
+  {
+    method: 'post',
+    path: '/reactors/dry-runs',
+    permission: 'reactor:update',
+    body: (ids) => ({ reactor_id: ids.reactor }),
+  },
+  {
+    method: 'post',
+    path: '/proxies/dry-runs',
+    permission: 'proxy:update',
+    body: (ids) => ({ proxy_id: ids.proxy, request: {} }),
+  },
+
   { method: 'post', path: '/proxies', permission: 'proxy:create', body: proxy },
   { method: 'get', path: '/proxies', permission: 'proxy:read' },
   { method: 'get', path: '/proxies/:id', permission: 'proxy:read' },

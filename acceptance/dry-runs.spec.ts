@@ -1,0 +1,111 @@
+import { call, create, reactorOf, runningProduct } from './product';
+import { startReceiver, type Receiver } from './receiver';
+
+const product = runningProduct();
+const { baseUrl, adminKey, privateKey } = product;
+const card = '4539578763621486';
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+const rehearse = async (family: 'reactors' | 'proxies', body: object, key = adminKey) => {
+  const answer = await call('POST', `${baseUrl}/${family}/dry-runs`, { key, body });
+  expect([answer.status, answer.text]).toEqual([200, answer.text]);
+  return answer.body;
+};
+const auditLines = async (operation: string) => {
+  const answer = await call('GET', `${baseUrl}/logs?operation=${operation}`, { key: adminKey });
+  return answer.body.data as Record<string, unknown>[];
+};
+const secretOf = async (): Promise<string> =>
+  (await create(product, '/tokens', { type: 'token', data: card }, privateKey)).id;
+
+it('code is tried on arguments before it is saved, and is no run of its reactor', async () => {
+  const id = await reactorOf(product, 'module.exports = () => ({ raw: "saved" })');
+  const unsaved = {
+    code: `module.exports = ({ args }) => {
+  console.log('trying');
+  return { raw: { sum: args.list[0] + args.list[1] } };
+};`,
+  };
+  const body = { reactor_id: id, reactor: { formula: unsaved } };
+  expect(await rehearse('reactors', { ...body, args: { list: [40, 2] } })).toMatchObject({
+    ...{ status: 'completed', result: { raw: { sum: 42 } } },
+    lines: [{ level: 'info', text: 'trying' }],
+  });
+  expect(await rehearse('reactors', body)).toMatchObject({
+    status: 'failed',
+    error: { code: 'reactor_error', position: { line: 3 }, stack: [{ line: 3 }] },
+  });
+  const runs = await call('GET', `${baseUrl}/reactors/${id}/runs`, { key: adminKey });
+  expect(runs.body.data).toEqual([]);
+  expect(await auditLines('reactor.dry_run')).toMatchObject([{ entity_id: id }, { entity_id: id }]);
+  const saved = await call('POST', `${baseUrl}/reactors/${id}/react`, {
+    key: privateKey,
+    body: {},
+  });
+  expect(saved.body).toEqual({ raw: 'saved' });
+});
+
+it('a key that may not use tokens gets no data of one into its code', async () => {
+  const id = await secretOf();
+  const formula = {
+    code: 'module.exports = ({ args }) => ({ raw: { length: args.card.length, card: args.card } })',
+  };
+  const args = { card: `{{${id}}}` };
+  expect(await rehearse('reactors', { reactor: { formula }, args })).toMatchObject({
+    result: { raw: { length: args.card.length, card: args.card } },
+  });
+});
+
+it('a request is shown as it would leave, and leaves nowhere', async () => {
+  const id = await secretOf();
+  const shown = await rehearse('proxies', {
+    proxy: {
+      destination_url: `${receiver.url}/pay`,
+      request_transforms: [
+        { type: 'append', options: { location: 'header', name: 'X-A', value: 'b' } },
+      ],
+    },
+    request: {
+      ...{ path: '/cards', query: 'a=b' },
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ card: `{{${id}}}` }),
+    },
+  });
+  expect(shown).toMatchObject({
+    status: 'completed',
+    request: {
+      url: `${receiver.url}/pay/cards?a=b`,
+      headers: { 'x-a': 'b' },
+      body: JSON.stringify({ card: `{{${id}}}` }),
+    },
+  });
+  expect(receiver.received).toEqual([]);
+});
+
+it('what a tenant may have under way is bounded, and other tenants are served', async () => {
+  const never = { reactor: { formula: { code: 'module.exports = () => new Promise(() => {})' } } };
+  const quick = { reactor: { formula: { code: 'module.exports = () => ({ raw: 1 })' } } };
+  const left = new AbortController();
+  const send = (key: string, body: object): Promise<number> =>
+    fetch(`${baseUrl}/reactors/dry-runs`, {
+      method: 'POST',
+      headers: { 'SVC-API-KEY': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: left.signal,
+    }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  const many = Array.from({ length: 6 }, () => send(adminKey, never));
+  const refused = await Promise.race(many);
+  expect(refused).toBe(429);
+  expect(await send(product.secondTenant.adminKey, quick)).toBe(200);
+  left.abort();
+  const statuses = await Promise.all(many);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+});
