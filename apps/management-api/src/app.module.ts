@@ -30,6 +30,7 @@ import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.serv
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
 import { ProxyRunsController, ReactorRunsController, RunsController } from './runs/runs.controller';
+import { RerunService } from './runs/rerun.service';
 import { RunsService } from './runs/runs.service';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
@@ -78,6 +79,7 @@ class AppModule {
         DryRunsService,
         CallsService,
         RunsService,
+        RerunService,
         DeliveriesService,
         TenantsService,
         LogsService,

@@ -1,4 +1,5 @@
 import { requirePermission } from '@glovebox/access';
+import { valueTemplate } from '@glovebox/expressions';
 import { principalOf, type DefinitionSnapshot } from '@glovebox/definitions';
 import { Problem, toProblem, type ProblemCode } from '@glovebox/problems';
 import { decideReactor, findReactor, invokeReactor, type InvokedReactor } from '@glovebox/reactors';
@@ -16,6 +17,7 @@ import {
   renewRun,
   type ClaimedRun,
   type EndOfRun,
+  type Keeping,
   type OpenedRun,
   type ReleaseReason,
   type RunRecord,
@@ -64,7 +66,8 @@ export async function executeRun(
       ctx.metrics.runReleased(result.reason);
       return result.reason === 'later' ? 'later' : 'done';
     }
-    if (!(await finishRun(ctx.database, ctx.sealer, run, result))) throw new Fenced();
+    const end = { ...result, keeping: keepingOf(ctx, run, result.record) };
+    if (!(await finishRun(ctx.database, ctx.sealer, run, end))) throw new Fenced();
     ctx.metrics.runEnded(result.record, queuedMsOf(run, result.record));
     return 'done';
   } catch (error) {
@@ -73,6 +76,27 @@ export async function executeRun(
     return 'done';
   } finally {
     await renewing.stop();
+  }
+}
+
+/** Only a run that failed is worth repeating. */
+function keepingOf(
+  { config }: WorkerContext,
+  { args }: OpenedRun,
+  { outcome }: RunRecord,
+): Keeping | undefined {
+  const { RUN_ARGUMENTS_KEPT: hours, RUN_ARGUMENTS_PER_TENANT: runsMax } = config;
+  if (outcome === 'completed' || hours === 0) return undefined;
+  const until = new Date(Date.now() + hours * 3_600_000);
+  return { until, runsMax, tokenIds: tokensIn(args) };
+}
+
+/** Arguments that cannot be read name none: they failed for that. */
+function tokensIn(args: OpenedRun['args']): readonly string[] {
+  try {
+    return valueTemplate(args).tokenIds;
+  } catch {
+    return [];
   }
 }
 
