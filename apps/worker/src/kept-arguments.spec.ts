@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { claimRuns, insertRun, openKeptRun, type ClaimedRun } from '@glovebox/runs';
 import { startRunner } from '@glovebox/testing';
 import type { WorkerConfig } from './config';
@@ -139,6 +140,35 @@ describe('arguments that name a token', () => {
     expect(await runs.row(run.id)).toMatchObject({ status: 'failed', outcome: 'unknown_token' });
     expect(await keptIds()).toEqual([]);
   });
+});
+
+it('a run of a person runs by the role of now', async () => {
+  const { tenantId } = runs;
+  const { database, sealer } = worker.ctx;
+  const { reactorId } = await ended({});
+  const id = await token('the data');
+  const [actorId, other] = [randomUUID(), randomUUID()];
+  await worker.admin.query(
+    'INSERT INTO tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [...[tenantId, 'T']],
+  );
+  await worker.admin.query(
+    `INSERT INTO people (id, tenant_id, issuer, subject, name, role)
+     VALUES ($1, $3, 'i', 'a', 'A', 'author'), ($2, $3, 'i', 'b', 'B', 'viewer')`,
+    [actorId, other, tenantId],
+  );
+  const outcomeAs = async (actor: string): Promise<string | null> => {
+    const run = { tenantId, reactorId, actorId: actor, args: { fine: `{{${id}}}` } };
+    const more = { callbackUrl, timeoutMs: 10_000, traceId: 't' };
+    const accepted = await insertRun(database, sealer, { ...run, ...more }, 1_000);
+    const [claimed] = await claimRuns(database, tenantId, 1);
+    if (claimed?.id !== accepted) throw new Error('the run is not due');
+    await execute(claimed);
+    return (await runs.row(accepted)).outcome;
+  };
+  expect(await outcomeAs(actorId)).toBe('completed');
+  expect(await outcomeAs(other)).toBe('permission_denied');
+  expect(await outcomeAs(randomUUID())).toBe('invalid_api_key');
 });
 
 it('a run without a callback ends without a webhook, and older workers leave it alone', async () => {

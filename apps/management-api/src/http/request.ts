@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
+import type { Session } from '../console/sessions';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -11,6 +12,10 @@ export interface ApiRequest extends Request {
   /** The hash of the API key, set by checkKey and used to look up the caller again. */
   keyHash?: string;
   principal?: Principal;
+  /** It came to the listener of the console, which admits sessions alone. */
+  isOfConsole?: true;
+  /** Of a person, set by checkSession. */
+  session?: Session;
   /** When the caller, its permission and what the path names had been checked. */
   decidedAt?: number;
   /** The problem that it was answered with. */
