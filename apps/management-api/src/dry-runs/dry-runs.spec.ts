@@ -124,6 +124,7 @@ describe('POST /reactors/dry-runs', () => {
     const around = JSON.stringify({ a: '' }).length;
     expect((await rehearse(body(1024 * 1024 - around))).status).toBe(sent);
     expect((await rehearse(body(1024 * 1024 - around + 1))).status).toBe(413);
+    expect((await rehearse({ ...body(0), more: 'x'.repeat(2 * 1024 * 1024) })).status).toBe(413);
   });
 });
 
@@ -146,6 +147,11 @@ describe('POST /proxies/dry-runs', () => {
       { request: { headers: { a: new Array(257).fill('b') } } },
       'request.headers',
     ],
+    [
+      'headers of too many bytes',
+      { request: { headers: { a: 'b'.repeat(32 * 1024) } } },
+      'request.headers',
+    ],
     ['a body above 1 MiB', { request: { body: 'x'.repeat(1024 * 1024 + 1) } }, 'request.body'],
     ['an interim status', { answer: { status: 101 } }, 'answer.status'],
   ])('with %s is refused', async (_, body, member) => {
@@ -164,6 +170,12 @@ describe('POST /proxies/dry-runs', () => {
       422,
       { errors: { 'proxy.response_transform.code': [expect.any(String)] }, position: { line: 1 } },
     ]);
+  });
+
+  it('takes a body of 4 MiB', async () => {
+    const large = 'x'.repeat(4 * 1024 * 1024);
+    expect((await rehearse({ more: large.slice(0, -100) })).status).toBe(sent);
+    expect((await rehearse({ more: large })).status).toBe(413);
   });
 
   it('needs neither name nor destination', async () => {
