@@ -69,12 +69,7 @@ export const operations: readonly Operation[] = [
   { method: 'get', path: '/calls/:id', permission: 'log:read' },
   { method: 'get', path: '/runs', permission: 'log:read' },
   { method: 'get', path: '/runs/:id', permission: 'log:read' },
-  {
-    method: 'post',
-    path: '/runs/:id/rerun',
-    permission: 'token:use',
-    body: () => ({ callback: false }),
-  },
+  { method: 'post', path: '/runs/:id/rerun', permission: 'token:use' },
   { method: 'get', path: '/reactors/:id/runs', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/runs/:run_id', permission: 'log:read' },
   { method: 'get', path: '/reactors/:id/results/:request_id', permission: 'token:use' },

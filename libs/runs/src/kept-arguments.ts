@@ -47,8 +47,7 @@ const trimStatement: PreparedStatement = {
   text: `DELETE FROM kept_arguments WHERE ctid = ANY (ARRAY(
     SELECT k.ctid FROM kept_arguments k WHERE tenant_id = $1 AND run_id IN (
       SELECT run_id FROM kept_arguments WHERE tenant_id = $1
-      ORDER BY run_id DESC OFFSET $2 LIMIT 100)
-    FOR UPDATE SKIP LOCKED))`,
+      ORDER BY run_id DESC OFFSET $2 LIMIT 100)))`,
 };
 
 /** Forgets the oldest of a tenant that has too many. */

@@ -150,6 +150,15 @@ describe('repeating is refused', () => {
     expect((await rerun(await make())).body).toMatchObject({ status: 409, detail });
   });
 
+  it('of a run by a body that is none', async () => {
+    const id = await ended();
+    for (const callback of [1, 'yes', {}]) {
+      expect((await rerun(id, { callback })).body).toMatchObject({
+        errors: { callback: [expect.any(String)] },
+      });
+    }
+  });
+
   it('when the arguments are gone, and says how the run ended', async () => {
     const id = await ended();
     await api.admin.query('UPDATE kept_arguments SET kept_until = now() WHERE run_id = $1', [id]);
