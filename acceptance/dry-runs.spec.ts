@@ -1,4 +1,4 @@
-import { call, create, reactorOf, runningProduct } from './product';
+import { call, create, reactorOf, revealingApplication, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -85,6 +85,46 @@ it('a request is shown as it would leave, and leaves nowhere', async () => {
     },
   });
   expect(receiver.received).toEqual([]);
+});
+
+it('a run that failed is repeated with mended code, and goes to its callback when asked', async () => {
+  const token = await secretOf();
+  const code = (text: string) => `module.exports = ({ args }) => { ${text} }`;
+  const reactor = await reactorOf(product, code('throw new Error(args.card.slice(0, 4))'));
+  const body = { args: { card: `{{${token}}}` }, callback_url: `${receiver.url}/first` };
+  const react = `${baseUrl}/reactors/${reactor}/react`;
+  const accepted = await call('POST', react, { key: privateKey, body });
+  const run = String(accepted.body.async_request_id);
+  expect(JSON.parse((await receiver.next()).body)).toMatchObject({ code: 'reactor_error' });
+  const runOf = async (id: string) =>
+    (await call('GET', `${baseUrl}/runs/${id}`, { key: adminKey })).body;
+  expect(await runOf(run)).toMatchObject({
+    ...{ status: 'failed', arguments_kept_until: expect.any(String) as string },
+  });
+
+  const { formula } = (await call('GET', `${baseUrl}/reactors/${reactor}`, { key: adminKey }))
+    .body as { formula: { id: string } };
+  const mended = { name: 'mended', code: code('return { raw: args.card.length }') };
+  await call('PUT', `${baseUrl}/reactor-formulas/${formula.id}`, { key: adminKey, body: mended });
+  const rerun = async (options: object): Promise<string> => {
+    const path = `${baseUrl}/runs/${run}/rerun`;
+    const answer = await call('POST', path, { key: privateKey, body: options });
+    expect([answer.status, answer.text]).toEqual([202, answer.text]);
+    return String(answer.body.async_request_id);
+  };
+  const silent = await rerun({});
+  await until(async () => (await runOf(silent)).status === 'completed');
+  const again = await rerun({ callback: true });
+  const webhook = await receiver.next();
+  expect([webhook.url, JSON.parse(webhook.body)]).toEqual(['/first', { raw: card.length }]);
+  expect(await runOf(again)).toMatchObject({ webhook: { attempts: [expect.anything()] } });
+  expect(await runOf(silent)).not.toHaveProperty('webhook');
+
+  const deleting = String((await revealingApplication(product, ['delete'])).key);
+  await call('DELETE', `${baseUrl}/tokens/${token}`, { key: deleting });
+  await until(async () => (await runOf(run)).arguments_kept_until === undefined);
+  const gone = await call('POST', `${baseUrl}/runs/${run}/rerun`, { key: privateKey, body: {} });
+  expect([gone.status, gone.body.code]).toEqual([410, 'data_gone']);
 });
 
 it('what a tenant may have under way is bounded, and other tenants are served', async () => {

@@ -149,8 +149,8 @@ it('a run of a person runs by the role of now', async () => {
   const id = await token('the data');
   const [actorId, other] = [randomUUID(), randomUUID()];
   await worker.admin.query(
-    'INSERT INTO tenants (id, name) VALUES ($1, $2) ON CONFLICT DO NOTHING',
-    [...[tenantId, 'T']],
+    `INSERT INTO tenants (id, name, settings) VALUES ($1, 'T', '{}') ON CONFLICT DO NOTHING`,
+    [tenantId],
   );
   await worker.admin.query(
     `INSERT INTO people (id, tenant_id, issuer, subject, name, role)
