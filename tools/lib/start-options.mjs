@@ -13,6 +13,9 @@ import { Trouble } from './progress.mjs';
 const flags = ['--detach', '--reset'];
 const withValue = ['--port', '--allow'];
 const known = [...flags, ...withValue, '--help'];
+/** As 8084 comes after 8080. */
+const consoleAfter = 4;
+const portMax = 65_535 - consoleAfter;
 const seeHelp = 'All options: npm start -- --help';
 
 /**
@@ -51,8 +54,8 @@ export function startOptions(args, env) {
 }
 
 /**
- * The environment of the start with the options in it. They win over GATEWAY_PORT and
- * MANAGEMENT_PORT, and add to EGRESS_ALLOW.
+ * The environment of the start with the options in it. They win over GATEWAY_PORT, MANAGEMENT_PORT
+ * and CONSOLE_PORT, and add to EGRESS_ALLOW.
  *
  * @param {import('./types.js').Environment} env
  * @param {StartOptions} options
@@ -64,7 +67,11 @@ export function withOptions(env, { port, allow }) {
     ...env,
     ...(port === undefined
       ? {}
-      : { GATEWAY_PORT: String(port), MANAGEMENT_PORT: String(port && port + 1) }),
+      : {
+          GATEWAY_PORT: String(port),
+          MANAGEMENT_PORT: String(port && port + 1),
+          CONSOLE_PORT: String(port && port + consoleAfter),
+        }),
     EGRESS_ALLOW: [...new Set([...listed, ...allow])].join(','),
   };
 }
@@ -136,11 +143,11 @@ function isNear(a, b) {
 /** @param {string} text */
 function portOf(text) {
   const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65534) return port;
+  if (/^\d{1,5}$/.test(text) && port <= portMax) return port;
   throw new Trouble(
-    port === 65535
-      ? '--port 65535 leaves no port for the management API, which has the next one. The highest is 65534.'
-      : `--port ${text} is not a port: give a number from 1 to 65534, or 0 for any free ports.`,
+    port > portMax && port <= 65_535
+      ? `--port ${port} leaves no port for the console, which has the fourth after it. The highest is ${portMax}.`
+      : `--port ${text} is not a port: give a number from 1 to ${portMax}, or 0 for any free ports.`,
   );
 }
 

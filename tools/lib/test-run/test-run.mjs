@@ -259,6 +259,7 @@ export class TestRun {
       GLOVEBOX_DIR: folder,
       GATEWAY_PORT: '0',
       MANAGEMENT_PORT: '0',
+      CONSOLE_PORT: '0',
       // Debug lines must not hold secrets either.
       LOG_LEVEL: 'debug',
       ACCESS_LOG: 'true',
