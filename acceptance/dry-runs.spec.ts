@@ -1,4 +1,14 @@
-import { call, create, reactorOf, revealingApplication, runningProduct, until } from './product';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import {
+  call,
+  create,
+  reactorOf,
+  revealingApplication,
+  runningProduct,
+  scriptEnvironment,
+  until,
+} from './product';
 import { startReceiver, type Receiver } from './receiver';
 
 const product = runningProduct();
@@ -117,7 +127,10 @@ it('a run that failed is repeated with mended code, and goes to its callback whe
   const again = await rerun({ callback: true });
   const webhook = await receiver.next();
   expect([webhook.url, JSON.parse(webhook.body)]).toEqual(['/first', { raw: card.length }]);
-  expect(await runOf(again)).toMatchObject({ webhook: { attempts: [expect.anything()] } });
+  await until(async () => {
+    const { webhook: delivery } = await runOf(again);
+    return (delivery as { status: string }).status === 'delivered';
+  });
   expect(await runOf(silent)).not.toHaveProperty('webhook');
 
   const deleting = String((await revealingApplication(product, ['delete'])).key);
@@ -125,6 +138,44 @@ it('a run that failed is repeated with mended code, and goes to its callback whe
   await until(async () => (await runOf(run)).arguments_kept_until === undefined);
   const gone = await call('POST', `${baseUrl}/runs/${run}/rerun`, { key: privateKey, body: {} });
   expect([gone.status, gone.body.code]).toEqual([410, 'data_gone']);
+});
+
+it('an author at the console tries and repeats code on tokens, by the same paths', async () => {
+  const link = spawnSync(process.execPath, ['tools/console-link.mjs', '--role', 'author'], {
+    ...{ cwd: join(__dirname, '..'), env: scriptEnvironment(), encoding: 'utf8' },
+  }).stdout.trim();
+  const api = `${new URL(link).origin}/api`;
+  const code = new URLSearchParams(new URL(link).hash.slice(1)).get('code');
+  const signedIn = await call('POST', `${api}/console/sessions`, { body: { code } });
+  const key = String(signedIn.body.key);
+  const token = await secretOf();
+  const formula = {
+    code: `module.exports = ({ args }) => { if (args.card.length === 16) throw new Error(args.card); return { raw: args.card } }`,
+  };
+  const body = { reactor: { formula }, args: { card: `{{${token}}}` } };
+  const tried = await call('POST', `${api}/reactors/dry-runs`, { key, body });
+  expect([tried.status, tried.body]).toMatchObject([
+    200,
+    { status: 'failed', error: { message: '[redacted]' } },
+  ]);
+  const request = { headers: { 'content-type': 'application/json' }, body: `{"c":"{{${token}}}"}` };
+  const shown = await call('POST', `${api}/proxies/dry-runs`, { key, body: { request } });
+  expect(shown.body).toMatchObject({ request: { body: '{"c":"[redacted]"}' } });
+
+  const reactor = await reactorOf(product, formula.code);
+  const asked = { args: body.args, callback_url: `${receiver.url}/first` };
+  const react = `${baseUrl}/reactors/${reactor}/react`;
+  await call('POST', react, { key: privateKey, body: asked });
+  const runs = async () => {
+    const path = `${api}/reactors/${reactor}/runs`;
+    return (await call('GET', path, { key })).body.data as Record<string, unknown>[];
+  };
+  await until(async () => (await runs()).some(({ status }) => status === 'failed'));
+  const [failed] = await runs();
+  const again = await call('POST', `${api}/runs/${String(failed?.id)}/rerun`, { key, body: {} });
+  expect(again.status).toBe(202);
+  await until(async () => (await runs()).filter(({ status }) => status === 'failed').length === 2);
+  expect((await runs())[0]).toMatchObject({ outcome: 'reactor_error', token_ids: [token] });
 });
 
 it('what a tenant may have under way is bounded, and other tenants are served', async () => {

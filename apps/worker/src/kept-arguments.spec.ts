@@ -149,7 +149,8 @@ it('a run of a person runs by the role of now', async () => {
   const id = await token('the data');
   const [actorId, other] = [randomUUID(), randomUUID()];
   await worker.admin.query(
-    `INSERT INTO tenants (id, name, settings) VALUES ($1, 'T', '{}') ON CONFLICT DO NOTHING`,
+    `INSERT INTO tenants (id, name, settings, webhook_secrets, created_at)
+     VALUES ($1, 'T', '{}', '', now())`,
     [tenantId],
   );
   await worker.admin.query(

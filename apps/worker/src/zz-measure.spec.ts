@@ -14,7 +14,7 @@ it('measure', async () => {
   for (const bytes of [200, 2_000, 100_000]) for (const [fine, hours] of [[true, 0], [true, 24], [false, 0], [false, 24]] as const) {
     const n = 100;
     for (let i = 0; i < n; i++) await runs.accept({ fine, s: 'x'.repeat(bytes) });
-    await worker.admin.query('CHECKPOINT');
+    await worker.admin.query('TRUNCATE webhook_deliveries'); await worker.admin.query('CHECKPOINT');
     const claimed = []; while (claimed.length < n) claimed.push(...await claimRuns(worker.ctx.database, runs.tenantId, 50));
     const ctx = { ...worker.ctx, config: { ...worker.ctx.config, RUN_ARGUMENTS_KEPT: hours } };
     const a = Number(await lsn()); const t = performance.now();
