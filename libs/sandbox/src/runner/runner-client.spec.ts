@@ -152,6 +152,32 @@ describe('a client and a runner of another release', () => {
   });
 });
 
+describe('a run without the network', () => {
+  const off: RunRequest = { ...request, network: false };
+
+  it('is given to no runner of an earlier version, which would let it connect', async () => {
+    const { url, runs } = await listen('earlier', fine);
+    expect(await client(url).run(off, hooks)).toEqual({
+      kind: 'no_capacity',
+      runtime: 'not_offered',
+    });
+    expect(runs()).toBe(0);
+  });
+
+  it('says so to a runner that knows it', async () => {
+    const orders: JsonObject[] = [];
+    const note: Answer = (socket, run, order) => {
+      orders.push(order);
+      fine(socket, run, order);
+    };
+    const { url } = await listen('later', note, ['READY', { version: 3 }]);
+    const made = client(url);
+    expect(await made.run(off, hooks)).toMatchObject({ kind: 'returned' });
+    expect(await made.run(request, hooks)).toMatchObject({ kind: 'returned' });
+    expect(orders.map(({ network }) => network)).toEqual([false, undefined]);
+  });
+});
+
 describe('a client of several runners', () => {
   it('always sends a key to the same runner, and uses all of them for many keys', async () => {
     const servers = [await listen('k1', fine), await listen('k2', fine), await listen('k3', fine)];

@@ -14,7 +14,14 @@ import {
 } from '../frames';
 import { FrameLanes } from '../frame-lanes';
 import { positiveOf, textOf } from '../members';
-import { agreedVersion, helloOf, spokenBy, spokenVersions, type SpokenVersions } from '../protocol';
+import {
+  agreedVersion,
+  helloOf,
+  spokenBy,
+  spokenVersions,
+  versionWithNetworkOff,
+  type SpokenVersions,
+} from '../protocol';
 import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
@@ -40,6 +47,8 @@ interface Answer {
 interface Link {
   readonly socket: Socket;
   readonly lanes: FrameLanes;
+  /** Zero until the runner has welcomed us. */
+  version: number;
   word: RunnerWord | undefined;
 }
 const ownLane = '';
@@ -115,6 +124,8 @@ export class RunnerConnection {
     if (hooks.signal?.aborted) return Promise.resolve(cancelledOutcome);
     if (this.isClosed || this.isLeaving || this.link?.lanes.isFull(tenantId) !== false)
       return Promise.resolve({ kind: 'no_capacity' });
+    if (request.network === false && this.link.version < versionWithNetworkOff)
+      return Promise.resolve({ kind: 'no_capacity', runtime: 'not_offered' });
     return new Promise((resolve) => {
       this.lastId += 1;
       const id = this.lastId;
@@ -187,12 +198,12 @@ export class RunnerConnection {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
-      const link: Link = { socket, lanes: new FrameLanes(socket), word: undefined };
+      const link: Link = { socket, lanes: new FrameLanes(socket), version: 0, word: undefined };
       let heartbeat: NodeJS.Timeout | undefined;
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        link.word = this.requireWelcome(frame);
+        Object.assign(link, this.requireWelcome(frame));
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
@@ -235,13 +246,16 @@ export class RunnerConnection {
     });
   }
 
-  /** A runner that speaks none of our versions answers with its own HELLO. */
-  private requireWelcome({ type, ...frame }: Frame): RunnerWord | undefined {
+  /**
+   * Returns the version to speak, and what the runner says of itself. A runner that speaks none of
+   * ours answers with its own HELLO.
+   */
+  private requireWelcome({ type, ...frame }: Frame): Pick<Link, 'version' | 'word'> {
     const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
-    const isAgreed = theirs !== undefined && agreedVersion(spokenVersions, theirs) !== undefined;
-    if (type === 'READY' && isAgreed) {
+    const version = theirs && agreedVersion(spokenVersions, theirs);
+    if (type === 'READY' && version !== undefined) {
       this.isForeign = false;
-      return 'head' in frame ? readRunnerWord(frame.head) : undefined;
+      return { version, word: 'head' in frame ? readRunnerWord(frame.head) : undefined };
     }
     if (type === 'HELLO' && theirs && !this.isForeign) {
       this.isForeign = true;
