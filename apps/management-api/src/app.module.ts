@@ -20,6 +20,8 @@ import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
+import { OverviewController } from './overview/overview.controller';
+import { OverviewService } from './overview/overview.service';
 import { PermissionsController } from './permissions/permissions.controller';
 import { ProxiesController } from './proxies/proxies.controller';
 import { ProxiesService } from './proxies/proxies.service';
@@ -43,6 +45,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  OverviewController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -72,6 +75,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        OverviewService,
         CallsService,
         RunsService,
         DeliveriesService,

@@ -12,6 +12,7 @@ export {
   grantFor,
   grantsFor,
   requirePermission,
+  ruleFor,
   type AccessRule,
   type ContainerGrant,
   type Principal,

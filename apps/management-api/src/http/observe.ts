@@ -31,8 +31,8 @@ export function observe({ headers, duration, callLog }: ManagementContext): Requ
 /** The path template of each route, of which there are a few. */
 const templates = new Map<string, string>();
 
-/** Readings of the log itself would fill it. */
-const isOwnReading = (template: string): boolean => /^\/calls(\/|$)/.test(template);
+/** Readings of the log itself, and of what is made of it, would fill it. */
+const isOwnReading = (template: string): boolean => /^\/(calls|overview)(\/|$)/.test(template);
 
 function logCall(
   callLog: CallLog,

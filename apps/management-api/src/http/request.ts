@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
+import type { EntityTags } from './entity-tags';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -19,6 +20,8 @@ export interface ApiRequest extends Request {
   claim?: Claim;
   /** The token that the call has made. */
   madeTokenId?: string;
+  /** Set by the guard where the resource has versions. */
+  tags?: EntityTags;
   /** The row that the path names, set by checkResource. */
   resource?: object;
 }
@@ -41,7 +44,8 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
   const { tenantId, applicationId } = principal;
-  return { tenantId, actorId: applicationId, traceId, claim: request.claim };
+  const { claim, tags } = request;
+  return { tenantId, actorId: applicationId, traceId, claim, tags };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */
