@@ -46,6 +46,8 @@ const apps = {
   worker: everyLibrary,
   // The runner holds nothing: no database, no keys, no vault.
   runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
+  // A page in the browser: it knows the API, and nothing that is behind it.
+  console: [],
 };
 
 /** Packages that only some projects may import. */
@@ -53,6 +55,10 @@ const reserved = [
   { packages: ['@nestjs/*', 'typeorm'], for: ['app:management-api'] },
   { packages: ['pg'], for: ['lib:database', 'lib:testing', 'app:management-api'] },
   { packages: ['http-proxy'], for: ['app:gateway'] },
+  {
+    packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
+    for: ['app:console'],
+  },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
@@ -110,7 +116,7 @@ export default tseslint.config(
     ],
   },
   {
-    files: ['apps/**/*.ts', 'libs/**/*.ts', 'acceptance/**/*.ts', 'k8s/**/*.ts'],
+    files: ['apps/**/*.{ts,tsx}', 'libs/**/*.ts', 'acceptance/**/*.ts', 'k8s/**/*.ts'],
     extends: [tseslint.configs.base],
     plugins: { '@nx': nx },
     languageOptions: {
@@ -135,6 +141,15 @@ export default tseslint.config(
       'no-console': 'error',
       'no-restricted-imports': ['error', { paths: ['@glovebox/testing'] }],
       'no-restricted-properties': ['error', environment],
+    },
+  },
+  {
+    files: ['apps/console/**/*.{ts,tsx}'],
+    languageOptions: {
+      parserOptions: {
+        project: './apps/console/tsconfig.json',
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
   },
   {

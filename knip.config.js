@@ -10,6 +10,8 @@ module.exports = {
   include: ['files', 'exports', 'types'],
   entry: [
     'apps/*/src/*main.ts!',
+    'apps/console/src/main.tsx!',
+    'apps/console/vite.config.mjs!',
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
@@ -20,7 +22,7 @@ module.exports = {
     jestSettings,
   ],
   project: [
-    '{apps,docker,libs,tools}/**/*.{ts,mjs,js}!',
+    '{apps,docker,libs,tools}/**/*.{ts,tsx,mjs,js}!',
     '{acceptance,bench,k8s}/**/*.{ts,mjs,cjs,js}',
     `!**/{spec-*,*.cases.ts,jest*.js,${specs}}!`,
     '!**/{property,__fixtures__}/**!',

@@ -72,6 +72,7 @@ export class TestRun {
       await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
       const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
       await this.#check('types of the scripts', bin('tsc'), scripts);
+      await this.#check('types of the console', bin('tsc'), ['--noEmit', '-p', 'apps/console']);
       await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
     };
     // Each uses one processor.
