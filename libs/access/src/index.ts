@@ -1,5 +1,12 @@
 export type { Actor } from './actor';
-export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
+export {
+  generateApiKey,
+  generateProxyKey,
+  generateSessionKey,
+  isApiKey,
+  isProxyKey,
+  isSessionKey,
+} from './api-key';
 export {
   applicationTypes,
   mayHold,
@@ -18,4 +25,5 @@ export {
   type Principal,
   type Transform,
 } from './principal';
+export { isRole, personPrincipal, rolePermissions, roles, type Role } from './roles';
 export { applicationDeleted, invalidApiKey, missingProxyKey } from './refused-keys';

@@ -17,7 +17,7 @@ const principal = (
   rules: readonly Rule[] = [],
   type: Principal['type'] = 'private',
 ): Principal => ({
-  ...{ applicationId: randomUUID(), tenantId, type, permissions },
+  ...{ actorId: randomUUID(), tenantId, type, permissions },
   rules: rules.map((rule) => ({
     ...{ description: 'a rule', priority: 1, container: '/' },
     transform: 'reveal' as const,
@@ -59,7 +59,7 @@ async function served(
       return { isAllowed: true, data };
     }
     const use = {
-      ...{ tenantId, actorId: application.applicationId, operation: 'proxy.invoke' },
+      ...{ tenantId, actorId: application.actorId, operation: 'proxy.invoke' },
       ...{ entityType: 'proxy', entityId: 'p', traceId: 'trace' },
     };
     const values = await spec.vault.detokenize(application, use, [id]);

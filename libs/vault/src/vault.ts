@@ -137,10 +137,10 @@ export class Vault {
   async resolve(actor: Viewer, document: unknown): Promise<unknown> {
     refuseUnwieldy(document);
     const template = valueTemplate(document);
-    const { tenantId, applicationId } = actor.principal;
+    const { tenantId, actorId } = actor.principal;
     const use: Use = {
       tenantId,
-      actorId: applicationId,
+      actorId,
       operation: 'token.detokenize',
       entityType: 'tenant',
       entityId: tenantId,

@@ -62,8 +62,8 @@ export class ApplicationsService {
   }
 
   /** Returns the application that the API key of the call belongs to. */
-  async own({ principal: { tenantId, applicationId } }: Actor): Promise<ApplicationResponse> {
-    const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: applicationId });
+  async own({ principal: { tenantId, actorId } }: Actor): Promise<ApplicationResponse> {
+    const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: actorId });
     if (!found) throw applicationDeleted();
     return toApplicationResponse(found.row, 'read');
   }
