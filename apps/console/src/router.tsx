@@ -1,0 +1,36 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Navigate,
+  type RouteComponent,
+} from '@tanstack/react-router';
+import { Shell } from './shell';
+import { CallScreen } from './screens/call';
+import { CallsScreen } from './screens/calls';
+import { NotThere } from './screens/not-there';
+import { OverviewScreen } from './screens/overview';
+
+const screens: Record<string, RouteComponent> = {
+  '/': OverviewScreen,
+  '/calls': CallsScreen,
+  '/calls/$id': CallScreen,
+  '/sign-in': () => <Navigate to="/" replace />,
+};
+
+export function createConsoleRouter() {
+  const root = createRootRoute({ component: Shell, notFoundComponent: NotThere });
+  const routes = Object.entries(screens).map(([path, component]) =>
+    createRoute({ getParentRoute: () => root, path, component }),
+  );
+  return createRouter({
+    routeTree: root.addChildren(routes),
+    // Each filter is a plain parameter of the URL.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const query = new URLSearchParams(search as Record<string, string>);
+      return query.size > 0 ? `?${query}` : '';
+    },
+    scrollRestoration: true,
+  });
+}
