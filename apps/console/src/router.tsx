@@ -6,15 +6,29 @@ import {
   type RouteComponent,
 } from '@tanstack/react-router';
 import { Shell } from './shell';
+import { AuditScreen } from './screens/audit';
 import { CallScreen } from './screens/call';
 import { CallsScreen } from './screens/calls';
+import { DeliveriesScreen } from './screens/deliveries';
+import { DeliveryScreen } from './screens/delivery';
 import { NotThere } from './screens/not-there';
 import { OverviewScreen } from './screens/overview';
+import { RunScreen } from './screens/run';
+import { RunsScreen } from './screens/runs';
+import { TokenScreen } from './screens/token';
+import { TokensScreen } from './screens/tokens';
 
 const screens: Record<string, RouteComponent> = {
   '/': OverviewScreen,
   '/calls': CallsScreen,
   '/calls/$id': CallScreen,
+  '/runs': RunsScreen,
+  '/runs/$id': RunScreen,
+  '/deliveries': DeliveriesScreen,
+  '/deliveries/$id': DeliveryScreen,
+  '/audit': AuditScreen,
+  '/tokens': TokensScreen,
+  '/tokens/$id': TokenScreen,
   '/sign-in': () => <Navigate to="/" replace />,
 };
 
