@@ -89,6 +89,7 @@ const testFiles = [
   '**/*.soak.ts',
   '**/*.nodes.ts',
   '**/*.clients.ts',
+  '**/*.screenshots.ts',
 ];
 
 /** The tables of runs and webhooks (docs/adr/0062-one-library-owns-runs-and-webhooks.md). */

@@ -3,7 +3,7 @@
  * There, the index of a library may offer a part for specs of others to use.
  */
 const isProduction = process.argv.includes('--production');
-const specs = '*.{spec,faults,soak,skew,nodes,clients}.{ts,mjs,js}';
+const specs = '*.{spec,faults,soak,skew,nodes,clients,screenshots}.{ts,mjs,js}';
 const jestSettings = '**/jest.{config,preset,setup}.js';
 
 module.exports = {

@@ -36,6 +36,7 @@ export async function startOwnProduct(
     GLOVEBOX_DIR: folder,
     GATEWAY_PORT: '0',
     MANAGEMENT_PORT: '0',
+    CONSOLE_PORT: '0',
     EGRESS_ALLOW: '127.0.0.1:*',
     ...settings,
   };

@@ -113,14 +113,14 @@ async function createTokens({ managementUrl, privateKey }, count) {
  * @param {readonly string[]} ids
  */
 function detokenize(vault, tenantId, ids) {
-  const applicationId = '00000000-0000-4000-8000-000000000000';
-  const principal = { applicationId, tenantId, type: 'private', permissions: ['token:use'] };
+  const actorId = '00000000-0000-4000-8000-000000000000';
+  const principal = { actorId, tenantId, type: 'private', permissions: ['token:use'] };
   const use = {
     tenantId,
-    actorId: applicationId,
+    actorId,
     operation: 'proxy.invoke',
     entityType: 'proxy',
-    entityId: applicationId,
+    entityId: actorId,
     traceId: randomUUID(),
     destinationHost: 'bench.example',
   };

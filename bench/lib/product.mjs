@@ -20,6 +20,7 @@ export async function withProduct(environment, work) {
     ...process.env,
     GATEWAY_PORT: '0',
     MANAGEMENT_PORT: '0',
+    CONSOLE_PORT: '0',
     ...environment,
     GLOVEBOX_DIR: folder,
   };

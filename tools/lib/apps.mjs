@@ -35,6 +35,7 @@ export async function choosePorts(env) {
   const ports = await listenerPorts(env, [
     { name: 'gateway', variable: 'GATEWAY_PORT', byDefault: 8080 },
     { name: 'management API', variable: 'MANAGEMENT_PORT', byDefault: 8081 },
+    { name: 'console', variable: 'CONSOLE_PORT', byDefault: 8084 },
     { name: 'health of the gateway', variable: 'GATEWAY_OPS_PORT' },
     { name: 'health of the management API', variable: 'MANAGEMENT_OPS_PORT' },
     { name: 'health of the worker', variable: 'WORKER_OPS_PORT' },
@@ -44,6 +45,7 @@ export async function choosePorts(env) {
   return {
     gateway: ports.GATEWAY_PORT ?? 0,
     'management-api': ports.MANAGEMENT_PORT ?? 0,
+    console: ports.CONSOLE_PORT ?? 0,
     ops: {
       'management-api': ports.MANAGEMENT_OPS_PORT ?? 0,
       gateway: ports.GATEWAY_OPS_PORT ?? 0,
@@ -111,6 +113,7 @@ export function describeApps(options) {
     'management-api': {
       ...inherited,
       PORT: ports['management-api'],
+      CONSOLE_PORT: ports.console,
       DATABASE_URL: urls.management,
       REDIS_URL: redisUrl,
       ...keyRing,
@@ -157,7 +160,7 @@ function ownServices(ports, urls, redisUrl) {
   return [
     `${postgres.hostname}:${postgres.port || 5432}`,
     `${redis.hostname}:${redis.port || 6379}`,
-    ...[ports.gateway, ports['management-api'], ...Object.values(ports.ops)].map(
+    ...[ports.gateway, ports['management-api'], ports.console, ...Object.values(ports.ops)].map(
       (port) => `127.0.0.1:${port}`,
     ),
   ];

@@ -137,7 +137,7 @@ async function whyNot(port) {
   }
 }
 
-const movedByPort = ['GATEWAY_PORT', 'MANAGEMENT_PORT'];
+const movedByPort = ['GATEWAY_PORT', 'MANAGEMENT_PORT', 'CONSOLE_PORT'];
 
 /** @param {readonly Refused[]} refused */
 async function explainRefused(refused) {
@@ -157,9 +157,10 @@ async function explainRefused(refused) {
   return [`${heading} cannot be had:`, ...lines, ...advice].join('\n');
 }
 
-/** A port that is free, and the next one, too. */
+/** A port that is free, and those that --port counts from it as well. */
 async function freeBase() {
   for (let port = 18_080; ; port = randomInt(ownPorts.from, ownPorts.to)) {
-    if (!(await whyNot(port)) && !(await whyNot(port + 1))) return port;
+    const taken = await Promise.all([port, port + 1, port + 4].map(whyNot));
+    if (!taken.some(Boolean)) return port;
   }
 }

@@ -66,6 +66,7 @@ export async function startProduct({ folder, env, running }) {
   const dev = {
     baseUrl,
     managementUrl: `http://127.0.0.1:${ports['management-api']}`,
+    consoleUrl: `http://127.0.0.1:${ports.console}`,
     gatewayUrls: [baseUrl],
     ...tenants,
     databaseUrl: urls.admin,

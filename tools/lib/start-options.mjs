@@ -51,8 +51,8 @@ export function startOptions(args, env) {
 }
 
 /**
- * The environment of the start with the options in it. They win over GATEWAY_PORT and
- * MANAGEMENT_PORT, and add to EGRESS_ALLOW.
+ * The environment of the start with the options in it. They win over GATEWAY_PORT, MANAGEMENT_PORT
+ * and CONSOLE_PORT, and add to EGRESS_ALLOW.
  *
  * @param {import('./types.js').Environment} env
  * @param {StartOptions} options
@@ -62,12 +62,21 @@ export function withOptions(env, { port, allow }) {
   const listed = addresses(env.EGRESS_ALLOW ?? '', 'EGRESS_ALLOW');
   return {
     ...env,
-    ...(port === undefined
-      ? {}
-      : { GATEWAY_PORT: String(port), MANAGEMENT_PORT: String(port && port + 1) }),
+    ...(port === undefined ? {} : portsFrom(port)),
     EGRESS_ALLOW: [...new Set([...listed, ...allow])].join(','),
   };
 }
+
+/**
+ * As far apart as they are without the option.
+ *
+ * @param {number} port
+ */
+const portsFrom = (port) => ({
+  GATEWAY_PORT: String(port),
+  MANAGEMENT_PORT: String(port && port + 1),
+  CONSOLE_PORT: String(port && port + 4),
+});
 
 /**
  * The options as they are typed.
@@ -133,14 +142,16 @@ function isNear(a, b) {
   return (row[b.length] ?? 3) <= 2;
 }
 
+const portMax = 65531;
+
 /** @param {string} text */
 function portOf(text) {
   const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65534) return port;
+  if (/^\d{1,5}$/.test(text) && port <= portMax) return port;
   throw new Trouble(
-    port === 65535
-      ? '--port 65535 leaves no port for the management API, which has the next one. The highest is 65534.'
-      : `--port ${text} is not a port: give a number from 1 to 65534, or 0 for any free ports.`,
+    port > portMax && port <= 65535
+      ? `--port ${port} leaves no port for the console, which has the fourth one behind it. The highest is ${portMax}.`
+      : `--port ${text} is not a port: give a number from 1 to ${portMax}, or 0 for any free ports.`,
   );
 }
 

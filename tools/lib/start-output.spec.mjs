@@ -6,6 +6,7 @@ import { tour, tourText } from './tour.mjs';
 const dev = {
   baseUrl: 'http://127.0.0.1:8080',
   managementUrl: 'http://127.0.0.1:8081',
+  consoleUrl: 'http://127.0.0.1:8084',
   gatewayUrls: [],
   tenantId: 't',
   adminKey: 'key_admin',

@@ -113,6 +113,7 @@ export interface TourStep {
 export interface Dev extends DemoTenants {
   readonly baseUrl: string;
   readonly managementUrl: string;
+  readonly consoleUrl: string;
   readonly gatewayUrls: readonly string[];
   readonly databaseUrl: string;
   readonly databaseUrls: DatabaseUrls;
@@ -133,6 +134,7 @@ export interface Dev extends DemoTenants {
 export interface AppPorts {
   readonly gateway: number;
   readonly 'management-api': number;
+  readonly console: number;
   readonly ops: Readonly<Record<string, number>>;
 }
 

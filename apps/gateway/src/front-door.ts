@@ -147,7 +147,7 @@ function ownerOf(
   const fresh = follower.fresh();
   const principal = (fresh ?? follower.lastKnown).principalByKeyHash(keyHash(key));
   if (principal) {
-    const { tenantId, applicationId: caller } = principal;
+    const { tenantId, actorId: caller } = principal;
     return { tenantId, caller, isKnown: fresh !== undefined };
   }
   if (fresh) return nobody;

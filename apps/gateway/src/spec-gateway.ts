@@ -196,7 +196,7 @@ export async function startSpecGateway(environment: Record<string, string> = {})
 
     async token(data: unknown, more: Omit<TokenInput, 'data'> = {}): Promise<string> {
       const principal = {
-        applicationId: randomUUID(),
+        actorId: randomUUID(),
         tenantId,
         type: 'private' as const,
         permissions: ['token:create' as const],

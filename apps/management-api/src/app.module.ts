@@ -7,6 +7,8 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { SessionController } from './console/session.controller';
+import { serveSignIn } from './console/sign-in';
 import { provideContext, type ManagementContext } from './context';
 import { interceptBodies } from './http/body-interceptors';
 import { ChecksGuard } from './http/checks.guard';
@@ -20,6 +22,8 @@ import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
+import { OverviewController } from './overview/overview.controller';
+import { OverviewService } from './overview/overview.service';
 import { PermissionsController } from './permissions/permissions.controller';
 import { ProxiesController } from './proxies/proxies.controller';
 import { ProxiesService } from './proxies/proxies.service';
@@ -43,6 +47,7 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  OverviewController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -53,14 +58,15 @@ export const controllers: Type[] = [
   TokensController,
   TokenizeController,
 ];
-interceptBodies(controllers);
+const consoleControllers: Type[] = [SessionController];
+interceptBodies([...controllers, ...consoleControllers]);
 
 @Module({})
 class AppModule {
   static on(ctx: ManagementContext, document: OpenApiDocument): DynamicModule {
     return {
       module: AppModule,
-      controllers,
+      controllers: [...controllers, ...consoleControllers],
       providers: [
         provideContext(ctx),
         { provide: BodyMembers, useValue: new BodyMembers(document) },
@@ -72,6 +78,7 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        OverviewService,
         CallsService,
         RunsService,
         DeliveriesService,
@@ -99,5 +106,6 @@ export async function createApp(ctx: ManagementContext): Promise<NestExpressAppl
   app.disable('etag');
   app.use(observe(ctx));
   serveDocs(app, document);
+  serveSignIn(app, ctx);
   return app;
 }

@@ -6,6 +6,9 @@ import {
   loadConfig,
   loadStoreConfig,
   moduleSettings,
+  optionalPort,
+  optionalText,
+  optionalUrl,
   pendingSettings,
   port,
   postgresSettings,
@@ -24,6 +27,13 @@ export const settings = {
     4,
     { min: 2, max: 1_000 },
   ),
+  CONSOLE_PORT: optionalPort(
+    'the port of the console, an origin of its own with its sessions; unset: there is no console',
+  ),
+  CONSOLE_URL: optionalUrl(
+    'where browsers reach the console, such as https://console.example.com; it always answers under 127.0.0.1 and localhost',
+  ),
+  CONSOLE_FILES: optionalText('the folder of the built page, if it is not ../console of the app'),
   ...headerSettings,
   ...moduleSettings,
   ...destinationSettings,

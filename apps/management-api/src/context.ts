@@ -77,6 +77,7 @@ export async function createManagementContext(
     ...redisServices(config),
     `${config.HOST}:${config.PORT}`,
     `${config.HOST}:${config.OPS_PORT}`,
+    ...(config.CONSOLE_PORT ? [`${config.HOST}:${config.CONSOLE_PORT}`] : []),
   ]);
   const onIdleError = onFault('an idle connection to Postgres broke');
   const dataSource = createDataSource({

@@ -11,6 +11,7 @@ import { watchSchema } from '@glovebox/stores';
 import { createApp } from './app.module';
 import { loadManagementConfig } from './config';
 import { createManagementContext, type ManagementContext } from './context';
+import { listenForConsole } from './console/console-server';
 import { managementReadiness } from './health';
 
 void runService({
@@ -43,10 +44,11 @@ void runService({
     server.headersTimeout = 20_000;
     server.keepAliveTimeout = 75_000;
     ctx.logger.info({ port: config.PORT }, 'listening');
+    const consoleServer = await listenForConsole(app, config);
     return {
       stopDelayMs: config.STOP_DELAY_MS,
       async stop() {
-        await closeServer(server);
+        await Promise.all([server, consoleServer].map((each) => each && closeServer(each)));
         await ctx.close();
         await ops.close();
       },

@@ -12,6 +12,7 @@ import {
 } from '@glovebox/testing';
 import { controllers, createApp } from './app.module';
 import { loadManagementConfig } from './config';
+import { listenForConsole } from './console/console-server';
 import { createManagementContext, type ManagementContext } from './context';
 import { Conformance } from './openapi/spec-conform';
 import { openApiDocument } from './openapi/document';
@@ -32,6 +33,8 @@ export interface TestProcess {
   readonly ctx: ManagementContext;
   readonly app: NestExpressApplication;
   readonly port: number;
+  /** Of the console, where CONSOLE_PORT is set. */
+  readonly consolePort: number;
   readonly tenant: Required<NewTenant>;
   readonly foreign: Required<NewTenant>;
   get(path: string, key?: string): Test;
@@ -142,6 +145,7 @@ export async function startTestProcess(
   const app = await createApp(ctx);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
+  const consoleServer = await listenForConsole(app, config);
   const agent = supertest(app.getHttpServer());
   const conformance = new Conformance(openApiDocument(controllers));
   /** Every answer that a spec gets must be one that the documentation declares. */
@@ -170,6 +174,7 @@ export async function startTestProcess(
     ctx,
     app,
     port,
+    consolePort: (consoleServer?.address() as AddressInfo | undefined)?.port ?? 0,
     tenant,
     foreign,
     get: (path, key = tenant.management_key) => declared(agent.get(path)).set('SVC-API-KEY', key),
@@ -186,6 +191,8 @@ export async function startTestProcess(
     },
     inForce: (kind, id) => ctx.definitions.follower.fresh()?.find(kind, tenant.tenant_id, id),
     async close() {
+      consoleServer?.closeAllConnections();
+      consoleServer?.close();
       await app.close();
       await ctx.close();
     },

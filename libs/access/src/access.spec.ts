@@ -18,7 +18,7 @@ const rule = (changes: Partial<AccessRule>): AccessRule => ({
   ...changes,
 });
 const principal = (changes: Partial<Principal>): Principal => ({
-  applicationId: 'a',
+  actorId: 'a',
   tenantId: 't',
   type: 'private',
   permissions: [],

@@ -4,19 +4,28 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 27;
 const checksumLength = 6;
-const shape = new RegExp(`^key_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+const shape = new RegExp(`^(?:key|ses)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
+
+export const generateApiKey = (): string => generateKey('key_');
+
+/** Tells a mistyped key without a look-up. */
+export const isApiKey = (text: string): boolean => isKey('key_', text);
+
+/** The key of a session of the console. */
+export const generateSessionKey = (): string => generateKey('ses_');
+
+export const isSessionKey = (text: string): boolean => isKey('ses_', text);
 
 /**
  * A secret of 27 base62 characters (160 bits), and a checksum of six that tells a typo from a key.
  */
-export function generateApiKey(): string {
+function generateKey(prefix: 'key_' | 'ses_'): string {
   const secret = randomBase62(randomLength);
-  return `key_${secret}${checksum(secret)}`;
+  return `${prefix}${secret}${checksum(secret)}`;
 }
 
-/** Tells a mistyped key without a look-up. */
-export function isApiKey(text: string): boolean {
-  if (!shape.test(text)) return false;
+function isKey(prefix: 'key_' | 'ses_', text: string): boolean {
+  if (!text.startsWith(prefix) || !shape.test(text)) return false;
   const checksumAt = text.length - checksumLength;
   return text.slice(checksumAt) === checksum(text.slice(4, checksumAt));
 }

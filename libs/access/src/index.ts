@@ -1,5 +1,12 @@
 export type { Actor } from './actor';
-export { generateApiKey, generateProxyKey, isApiKey, isProxyKey } from './api-key';
+export {
+  generateApiKey,
+  generateProxyKey,
+  generateSessionKey,
+  isApiKey,
+  isProxyKey,
+  isSessionKey,
+} from './api-key';
 export {
   applicationTypes,
   mayHold,
@@ -12,9 +19,11 @@ export {
   grantFor,
   grantsFor,
   requirePermission,
+  ruleFor,
   type AccessRule,
   type ContainerGrant,
   type Principal,
   type Transform,
 } from './principal';
+export { isRole, personPrincipal, rolePermissions, roles, type Role } from './roles';
 export { applicationDeleted, invalidApiKey, missingProxyKey } from './refused-keys';

@@ -11,11 +11,12 @@ export interface AccessRule {
   readonly permissions: readonly Permission[];
 }
 
-/** An application of a tenant as it acts, with its permissions and rules. */
+/** An application or a person of a tenant as it acts, with its permissions and rules. */
 export interface Principal {
-  readonly applicationId: string;
+  /** Of the application, or of the person. */
+  readonly actorId: string;
   readonly tenantId: string;
-  readonly type: ApplicationType;
+  readonly type: ApplicationType | 'person';
   readonly permissions: readonly Permission[];
   readonly rules: readonly AccessRule[];
 }
@@ -30,12 +31,18 @@ function holds(principal: Principal, permission: Permission): boolean {
 
 export function requirePermission(principal: Principal, permission: Permission): void {
   if (holds(principal, permission)) return;
-  const [holder] = permissionCatalogue[permission].applicationTypes;
-  const never = `Applications of type ${principal.type} cannot hold it; use a ${holder} one.`;
   const needed = `The permission ${permission} is needed.`;
+  const hint = whyNever(principal.type, permission);
   throw new Problem('permission_denied', {
-    detail: mayHold(principal.type, permission) ? needed : `${needed} ${never}`,
+    detail: hint === undefined ? needed : `${needed} ${hint}`,
   });
+}
+
+function whyNever(type: Principal['type'], permission: Permission): string | undefined {
+  if (type === 'person') return 'Your role does not hold it.';
+  if (mayHold(type, permission)) return undefined;
+  const [holder] = permissionCatalogue[permission].applicationTypes;
+  return `Applications of type ${type} cannot hold it; use a ${holder} one.`;
 }
 
 export interface ContainerGrant {
@@ -49,16 +56,28 @@ export interface ContainerGrant {
  * container. The plain permission comes last.
  */
 export function grantsFor(principal: Principal, permission: Permission): ContainerGrant[] {
-  const grants: ContainerGrant[] = principal.rules
-    .filter((rule) => rule.permissions.includes(permission))
-    .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length)
-    .map(({ container, transform }) => ({ container, transform }));
+  const grants: ContainerGrant[] = rulesInOrder(principal, permission).map(
+    ({ container, transform }) => ({ container, transform }),
+  );
   if (principal.permissions.includes(permission)) {
     const transform = permission === 'token:use' ? 'reveal' : 'mask';
     grants.push({ container: '/', transform });
   }
   return grants;
 }
+
+const rulesInOrder = ({ rules }: Principal, permission: Permission): AccessRule[] =>
+  rules
+    .filter((rule) => rule.permissions.includes(permission))
+    .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length);
+
+/** The rule that decides. Undefined: the plain permission does, or nothing. */
+export const ruleFor = (
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): AccessRule | undefined =>
+  rulesInOrder(principal, permission).find((rule) => container.startsWith(rule.container));
 
 /** Containers end with a slash, so that a prefix of the text is a prefix of whole segments. */
 export function grantFor(

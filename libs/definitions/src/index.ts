@@ -24,6 +24,7 @@ export {
   appendTenantDeletion,
   listLog,
   readPayloads,
+  versionOf,
 } from './log';
 export {
   acceptDatabase,

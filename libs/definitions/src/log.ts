@@ -122,6 +122,15 @@ async function append(sql: Sql, entry: Omit<LogEntry, 'version'>): Promise<numbe
   return Number(row.version);
 }
 
+/** The version of a resource's newest definition, for a transaction that holds its row. */
+export async function versionOf(sql: Sql, kind: DefinitionKind, id: string): Promise<number> {
+  const [row] = await sql.query<{ version: string }>(
+    'SELECT version FROM definition_log WHERE kind = $1 AND id = $2',
+    [kind, id],
+  );
+  return Number(row?.version ?? 0);
+}
+
 /** One statement each would ask the server as often. One statement for all could time out. */
 const deletionsPerStatement = 10_000;
 

@@ -142,7 +142,7 @@ export class DefinitionSnapshot {
 export function principalOf(application: ApplicationDefinition): Principal | undefined {
   if (hasExpired(application)) return undefined;
   const { id, tenantId, type, permissions, rules } = application;
-  return { applicationId: id, tenantId, type, permissions, rules };
+  return { actorId: id, tenantId, type, permissions, rules };
 }
 
 /** The refusal of what needs a definition that this process is too old for. */

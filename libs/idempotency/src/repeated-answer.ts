@@ -26,7 +26,7 @@ export async function repeatedAnswer(
 ): Promise<Buffer> {
   const response = replay.isLarge ? await readAnswer(sql, replay) : replay.response;
   if (mayShowTokens(replay)) {
-    const { tenantId, applicationId: actorId } = actor.principal;
+    const { tenantId, actorId } = actor.principal;
     const use = { tenantId, actorId, operation: 'repeat', entityType, traceId: actor.traceId };
     const answer = { entityId, sights: replay.sights, isErased: response === null };
     await requireShown(sql, { use, principalOf }, answer, endOf(replay));

@@ -8,6 +8,7 @@ export const problemCatalogue = {
   invalid_expression: { status: 400, title: 'A detokenization expression is invalid.' },
   unknown_token: { status: 400, title: 'A token cannot be found.' },
   invalid_api_key: { status: 401, title: 'The API key is missing or not valid.' },
+  session_ended: { status: 401, title: 'There is no session of the console, or it has ended.' },
   permission_denied: { status: 403, title: 'The API key does not permit this.' },
   not_found: { status: 404, title: 'Not found.' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here.' },
@@ -25,8 +26,10 @@ export const problemCatalogue = {
     title: 'The application of the proxy or reactor is gone.',
   },
   data_gone: { status: 410, title: 'Data that the answer shows is gone.' },
+  precondition_failed: { status: 412, title: 'The resource has changed meanwhile.' },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
+  misdirected_request: { status: 421, title: 'The console does not answer under this name.' },
   invalid_code: { status: 422, title: 'The code cannot be used.' },
   idempotency_key_reused: {
     status: 422,

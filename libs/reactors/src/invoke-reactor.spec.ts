@@ -307,7 +307,7 @@ describe('code that calls req.svc', () => {
   it('acts as the application of its reactor', async () => {
     const { raw } = await run(tokenizing, { now: { reactor: asApplication, application } });
     expect(raw).toEqual(expect.any(String));
-    expect(await tokensOf(application.applicationId)).toContainEqual({ id: raw });
+    expect(await tokensOf(application.actorId)).toContainEqual({ id: raw });
   });
 
   it('ends with application_gone when the code does not catch that the application has gone', async () => {
@@ -381,12 +381,12 @@ describe('a value that a run returns to be tokenized', () => {
 
   it('is stored as the application of the reactor', async () => {
     const { tokens } = await run(code, { now: { reactor: asApplication, application } });
-    expect(await tokensOf(application.applicationId)).toContainEqual({ id: tokens });
+    expect(await tokensOf(application.actorId)).toContainEqual({ id: tokens });
   });
 
   it('is stored as the caller where the reactor has no application', async () => {
     const { tokens } = await run(code);
-    expect(await tokensOf(caller.applicationId)).toContainEqual({ id: tokens });
+    expect(await tokensOf(caller.actorId)).toContainEqual({ id: tokens });
   });
 
   it.each<[string, number, string, (decided: InvokedReactor) => Promise<InvokedReactor>]>([

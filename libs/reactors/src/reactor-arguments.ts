@@ -115,7 +115,7 @@ function useOfTokens(
 ): Use {
   return {
     tenantId: reactor.tenantId,
-    actorId: caller.applicationId,
+    actorId: caller.actorId,
     operation,
     entityType: 'reactor',
     entityId: reactor.id,

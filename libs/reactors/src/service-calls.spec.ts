@@ -29,7 +29,7 @@ function svcOf(
     permissions,
   };
   const application: Principal = {
-    applicationId: randomUUID(),
+    actorId: randomUUID(),
     tenantId,
     type: 'private',
     permissions: [],
@@ -166,7 +166,7 @@ it('every call without an application is answered with 409', async () => {
 });
 
 it('an internal error is logged by type and place, and its message is shown nowhere', async () => {
-  const application = { applicationId: randomUUID(), tenantId, type: 'private' } as const;
+  const application = { actorId: randomUUID(), tenantId, type: 'private' } as const;
   const principal = { ...application, permissions: ['token:create' as const], rules: [] };
   const away = connectDatabase({ url: spec.testDatabase.dataUrl, app: 'spec', connectionsMax: 1 });
   await away.close();

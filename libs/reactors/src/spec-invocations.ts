@@ -26,7 +26,7 @@ export function principal(permissions: readonly Permission[]): Principal {
     permissions: [...permissions],
   };
   return {
-    applicationId: randomUUID(),
+    actorId: randomUUID(),
     tenantId,
     type: 'private',
     permissions: [...permissions],
@@ -56,7 +56,7 @@ export const reactor: ReactorDefinition = {
 };
 export const asApplication: ReactorDefinition = {
   ...reactor,
-  applicationId: application.applicationId,
+  applicationId: application.actorId,
 };
 
 const copyOf = (decided: InvokedReactor): InvokedReactor =>

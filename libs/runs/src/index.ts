@@ -64,7 +64,7 @@ export {
   type HeldOfTenant,
 } from './held-rows';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
-export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';
+export { replayableDeliveries, requeue, requeueable, sendNow } from './replay-deliveries';
 export {
   claimRuns,
   fateOfUnopened,
@@ -89,7 +89,9 @@ export {
   countedRowsMax,
   countWaiting,
   depthOf,
+  queueOfTenant,
   tenantsWithDueRows,
   type QueueDepth,
   type QueueName,
+  type TenantQueue,
 } from './waiting-rows';

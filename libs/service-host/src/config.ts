@@ -112,6 +112,12 @@ export const port = (doc: string, fallback: number): Setting<number> => {
   return setting;
 };
 
+/** Unset: nothing listens. */
+export const optionalPort = (doc: string): Setting<number | undefined> => ({
+  ...port(doc, 0),
+  fallback: undefined,
+});
+
 export const flag = (doc: string, fallback: boolean): Setting<boolean> =>
   declare(doc, fallback, (value) => {
     if (value !== 'true' && value !== 'false') throw new Error('must be true or false');

@@ -6,6 +6,7 @@ export {
   integer,
   list,
   loadConfig,
+  optionalPort,
   optionalText,
   optionalUrl,
   port,

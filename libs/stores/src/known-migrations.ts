@@ -7,4 +7,6 @@ export const knownMigrations: readonly string[] = [
   'AddReaderVersions0000000000005',
   'MarkTheDatabase0000000000006',
   'RecordMigrations0000000000007',
+  'AddPeopleAndSessions0000000000008',
+  'FindByTraceAndCode0000000000010',
 ];

@@ -4,7 +4,14 @@ import type { Redis } from 'ioredis';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { buildInfo, every, type RepeatedWork } from '@glovebox/service-host';
 
-/** The word of a process about itself, for the doctor. */
+/** A runner, as it said to a process that it is connected to. */
+export interface LiveRunner {
+  readonly id: string;
+  readonly release: string;
+  readonly level: number;
+}
+
+/** The word of a process about itself, for the doctor and the overview. */
 export interface LiveProcess {
   readonly id: string;
   readonly app: string;
@@ -20,9 +27,14 @@ export interface LiveProcess {
   readonly toldMs: number;
   /** The connections to Postgres that it may open. */
   readonly connections: number;
+  /** The runners that it is connected to. */
+  readonly runners: readonly LiveRunner[];
+  /** When it said so, by its own clock. */
+  readonly at: number;
 }
 
 const everyMs = 2_000;
+const toldRunnersMax = 100;
 /** Processes of the same time share a key, which is gone soon after them: nobody has to clean up. */
 const spanMs = 30_000;
 
@@ -32,6 +44,7 @@ const keyOf = (now: number): string => `{glovebox}:processes:${Math.floor(now / 
 export function tellOfProcess(
   { redis, follower }: Pick<DefinitionConnection, 'redis' | 'follower'>,
   { app, connections }: Pick<LiveProcess, 'app' | 'connections'>,
+  runners: () => readonly LiveRunner[],
 ): RepeatedWork {
   const id = randomUUID();
   let key = keyOf(Date.now());
@@ -47,6 +60,8 @@ export function tellOfProcess(
       behind: follower.behind,
       toldMs: Math.round(follower.toldMsAgo),
       connections,
+      runners: runners().slice(0, toldRunnersMax),
+      at: Date.now(),
     };
     key = keyOf(Date.now());
     await redis

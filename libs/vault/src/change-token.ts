@@ -46,7 +46,7 @@ export async function updateToken(
   id: string,
   patch: unknown,
 ): Promise<TokenView> {
-  const { tenantId, applicationId } = actor.principal;
+  const { tenantId, actorId } = actor.principal;
   const row = await lockToken(sql, tenantId, id);
   requireGrant(actor, 'token:update', row.container);
   const change = await changeOf(sealer, actor.principal, row, patch);
@@ -57,7 +57,7 @@ export async function updateToken(
     requireGrant(actor, 'token:update', token.container);
     refuseToUnmask(actor.principal, row.container, token.container);
     const sealed = await sealRow(sealer, new KeyedHashes(sealer), tenantId, token);
-    await replaceRow(sql, { tenantId, modifiedBy: applicationId }, sealed);
+    await replaceRow(sql, { tenantId, modifiedBy: actorId }, sealed);
   }
   const look = {
     permission: 'token:update',
@@ -79,7 +79,7 @@ export async function requireChangeable(sql: Sql, actor: Actor, id: string): Pro
 }
 
 export async function deleteToken(sql: Sql, actor: Actor, id: string): Promise<void> {
-  const { tenantId, applicationId: actorId } = actor.principal;
+  const { tenantId, actorId } = actor.principal;
   const row = await lockToken(sql, tenantId, id);
   requireGrant(actor, 'token:delete', row.container);
   await deleteRow(sql, tenantId, id);

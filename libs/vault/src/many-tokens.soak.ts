@@ -16,7 +16,7 @@ const rounds = 1_500;
 
 const tenantId = randomUUID();
 const principal: Principal = {
-  applicationId: randomUUID(),
+  actorId: randomUUID(),
   tenantId,
   type: 'private',
   permissions: ['token:use'],
@@ -79,7 +79,7 @@ async function useSome({ vault, count }: Stock): Promise<number> {
   while (ids.size < tokensPerUse) ids.add(idOf(randomInt(count)));
   const use: Use = {
     tenantId,
-    actorId: principal.applicationId,
+    actorId: principal.actorId,
     operation: 'proxy.invoke',
     entityType: 'proxy',
     entityId: tenantId,

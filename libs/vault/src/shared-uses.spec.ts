@@ -16,7 +16,7 @@ beforeAll(() => {
 
 function principal(tenantId: string, rules: Partial<AccessRule>[] = []): Principal {
   return {
-    applicationId: randomUUID(),
+    actorId: randomUUID(),
     tenantId,
     type: 'private',
     permissions: rules.length > 0 ? [] : ['token:create', 'token:use', 'token:read'],
@@ -31,9 +31,9 @@ function principal(tenantId: string, rules: Partial<AccessRule>[] = []): Princip
   };
 }
 
-const useBy = ({ tenantId, applicationId }: Principal): Use => ({
+const useBy = ({ tenantId, actorId }: Principal): Use => ({
   tenantId,
-  actorId: applicationId,
+  actorId,
   operation: 'proxy.invoke',
   entityType: 'proxy',
   entityId: randomUUID(),

@@ -62,8 +62,8 @@ async function insert(
   tokens: readonly ValidToken[],
 ): Promise<Map<string, TokenView>> {
   if (rows.length === 0) return new Map();
-  const { tenantId, applicationId } = actor.principal;
-  const stored = await insertRows(sql, { tenantId, createdBy: applicationId }, rows);
+  const { tenantId, actorId } = actor.principal;
+  const stored = await insertRows(sql, { tenantId, createdBy: actorId }, rows);
   if (stored.length < rows.length) {
     throw new Problem('conflict', { detail: 'A token with this id exists already.' });
   }
@@ -71,7 +71,7 @@ async function insert(
     sql,
     {
       tenantId,
-      actorId: applicationId,
+      actorId,
       operation: 'token.create',
       entityType: 'token',
       outcome: 'success',

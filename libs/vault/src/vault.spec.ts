@@ -16,7 +16,7 @@ function principal(
   tenantId: string = randomUUID(),
 ): Principal {
   return {
-    applicationId: randomUUID(),
+    actorId: randomUUID(),
     tenantId,
     type: 'private',
     permissions,
@@ -41,7 +41,7 @@ const read = (who: Principal, id: string): Promise<TokenView> =>
   spec.vault.readToken(spec.data, { principal: who, traceId: 'trace' }, id);
 const useBy = (who: Principal): Use => ({
   tenantId: who.tenantId,
-  actorId: who.applicationId,
+  actorId: who.actorId,
   operation: 'proxy.invoke',
   entityType: 'proxy',
   entityId: randomUUID(),
@@ -83,7 +83,7 @@ describe('a stored token', () => {
     const plain = await read(who, created.id);
     expect(plain).toEqual({
       ...created,
-      modifiedBy: who.applicationId,
+      modifiedBy: who.actorId,
       modifiedAt: created.createdAt,
     });
     const revealing = principal([], [{ container: '/general/' }], who.tenantId);
@@ -153,7 +153,7 @@ describe('a use of tokens', () => {
     expect(lines).toMatchObject([
       {
         tenant_id: who.tenantId,
-        actor_id: who.applicationId,
+        actor_id: who.actorId,
         operation: 'proxy.invoke',
         entity_id: use.entityId,
         outcome: 'success',
@@ -250,11 +250,11 @@ describe('a read of a token', () => {
       status: 403,
       detail: 'The permission token:read is needed for the container /free/.',
     });
-    const { tenantId, applicationId } = who;
+    const { tenantId, actorId } = who;
     expect(await linesOf(traceId)).toMatchObject([
       {
         tenant_id: tenantId,
-        actor_id: applicationId,
+        actor_id: actorId,
         operation: 'token.read',
         entity_type: 'token',
         entity_id: id,

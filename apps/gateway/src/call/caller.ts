@@ -86,7 +86,7 @@ export function authenticate(
       : findByKey(ctx, key, isApiKey, (hash) => definitions.principalByKeyHash(hash));
   if (!found) throw invalidApiKey(key, req.rawHeaders);
   call.tenantId = found.owner.tenantId;
-  call.applicationId = found.owner.applicationId;
+  call.applicationId = found.owner.actorId;
   ctx.rates.countKey(call, found.hash);
   ctx.keyUses.note(found.hash);
   return found.owner;

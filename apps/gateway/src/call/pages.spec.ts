@@ -319,9 +319,9 @@ it('a page may send its key under an alias of the header', async () => {
 it('a listed page may read the errors of the front door itself', async () => {
   const { ctx } = gateway;
   const releases = [];
-  const { applicationId, tenantId } = ctx.follower.lastKnown.principalByKeyHash(
+  const { actorId: applicationId, tenantId } = ctx.follower.lastKnown.principalByKeyHash(
     ctx.keyHash(listedKey),
-  ) ?? { applicationId: '', tenantId: '' };
+  ) ?? { actorId: '', tenantId: '' };
   for (let nth = 0; nth < ctx.config.CALLS_PER_KEY_MAX; nth += 1) {
     ctx.shares.callsOfKeys.enter(applicationId);
     releases.push(() => ctx.shares.callsOfKeys.leave(applicationId));

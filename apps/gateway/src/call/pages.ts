@@ -89,7 +89,7 @@ export class Pages {
     const key = this.ctx.headers.read(req, 'api-key');
     if (key === undefined || !isApiKey(key)) return undefined;
     const caller = definitions.principalByKeyHash(this.ctx.keyHash(key));
-    return caller && definitions.find('application', caller.tenantId, caller.applicationId);
+    return caller && definitions.find('application', caller.tenantId, caller.actorId);
   }
 
   /**

@@ -53,7 +53,7 @@ export async function handleProxy(
   call.tenantId = proxy.tenantId;
   call.proxyId = proxy.id ?? undefined;
   call.destinationHost = destinationHostOf(proxy.destinationUrl);
-  const callerId = caller?.applicationId ?? proxy.id ?? '';
+  const callerId = caller?.actorId ?? proxy.id ?? '';
   const room = admitCall(ctx, res, call, { tenantId: proxy.tenantId, caller: callerId });
   if (isUpgrade(req)) refuseUpgrade(proxy);
   const head = { suffix, query, headers: forwardedHeaders(req.rawHeaders, ctx.headers) };
@@ -190,7 +190,7 @@ async function prepare(
   const spared = whole && (await sparedBy(proxy, head.headers, whole, room));
   const use = {
     tenantId: proxy.tenantId,
-    actorId: caller.applicationId,
+    actorId: caller.actorId,
     operation: 'proxy.invoke',
     entityType: 'proxy',
     entityId: proxy.id ?? 'ephemeral',

@@ -63,8 +63,8 @@ export async function handleReact(
   const decision = decideReactor(ctx.follower, definitions, (now) =>
     identify(ctx, req, now, reactorId, call),
   );
-  const { tenantId, applicationId } = decision.decided.caller;
-  const room = admitCall(ctx, res, call, { tenantId, caller: applicationId });
+  const { tenantId, actorId } = decision.decided.caller;
+  const room = admitCall(ctx, res, call, { tenantId, caller: actorId });
   const key = requireIdempotencyKey(ctx.headers.read(req, 'idempotency-key'));
   const { args, callbackUrl, timeoutMs, bytes } = await readInvocation(ctx, req, res, room);
   // Decided again: a body may take minutes to come, and a key may be revoked meanwhile.
@@ -127,7 +127,7 @@ async function runNow(
     kind: 'reactor',
     resourceId: reactor.id,
     traceId,
-    applicationId: caller.applicationId,
+    applicationId: caller.actorId,
     mode: 'sync',
   } as const;
   // Hot path: one literal. An object of spreads grows by a member at a time, and costs kilobytes.
@@ -167,7 +167,7 @@ async function acceptRun(
   noteTokens(call, await checkArguments(ctx, asked));
   const { reactor, caller, args, traceId } = asked;
   const { tenantId } = reactor;
-  const actorId = caller.applicationId;
+  const actorId = caller.actorId;
   const run = { tenantId, reactorId: reactor.id, actorId, args, callbackUrl, timeoutMs, traceId };
   const insert = (sql: Sql): Promise<string> =>
     insertRun(sql, ctx.sealer, run, ctx.config.RUNS_PENDING_MAX);

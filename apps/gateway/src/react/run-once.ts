@@ -122,7 +122,7 @@ async function claim(
   const [keyHash, bodyHash] = await Promise.all([keyedHash(sealer, key), keyedHash(sealer, body)]);
   const name: CallName = {
     tenantId,
-    applicationId: caller.applicationId,
+    applicationId: caller.actorId,
     path: `/reactors/${reactor.id}/react`,
     keyHash,
   };

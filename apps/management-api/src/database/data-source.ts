@@ -11,6 +11,8 @@ import { AddAllowedOrigins0000000000004 } from '../migrations/0004-add-allowed-o
 import { AddReaderVersions0000000000005 } from '../migrations/0005-add-reader-versions';
 import { MarkTheDatabase0000000000006 } from '../migrations/0006-mark-the-database';
 import { RecordMigrations0000000000007 } from '../migrations/0007-record-migrations';
+import { AddPeopleAndSessions0000000000008 } from '../migrations/0008-add-people-and-sessions';
+import { FindByTraceAndCode0000000000010 } from '../migrations/0010-find-by-trace-and-code';
 import { recorded } from '../migrations/migration';
 import { Proxy } from '../entities/proxy.entity';
 import { ReactorFormula } from '../entities/reactor-formula.entity';
@@ -27,6 +29,8 @@ export const migrations = [
   AddReaderVersions0000000000005,
   MarkTheDatabase0000000000006,
   RecordMigrations0000000000007,
+  AddPeopleAndSessions0000000000008,
+  FindByTraceAndCode0000000000010,
 ].map(recorded);
 
 /** TypeORM's pool. Tenants share its connections through `inTenant`. */

@@ -85,9 +85,16 @@ export function eachInTenant(dataSource: SharedDataSource, tenantId: string): Sq
 }
 
 /** Adds rows of several tenants in one statement, which sees the rows of none. */
-export const ofAllTenants = (dataSource: SharedDataSource): Sql => ({
+export const ofAllTenants = (dataSource: SharedDataSource): Sql =>
+  withoutTenant(dataSource, 'all tenants');
+
+/** Looks up what a tenant is found by. */
+export const ofNoTenant = (dataSource: SharedDataSource): Sql =>
+  withoutTenant(dataSource, 'no tenant');
+
+const withoutTenant = (dataSource: SharedDataSource, share: string): Sql => ({
   query: (statement, values) =>
-    dataSource.shares.hold('all tenants', async () => {
+    dataSource.shares.hold(share, async () => {
       const runner = dataSource.createQueryRunner();
       try {
         return await rowsOf(runner, statement, values);

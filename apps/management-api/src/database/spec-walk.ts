@@ -63,7 +63,7 @@ async function useOf(source: DataSource, url: string, given: ReadonlySet<string>
      FROM pg_class c JOIN pg_attribute ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped
      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
        AND attidentity = '' AND has_table_privilege($1, c.oid, 'INSERT')
-     ORDER BY array_position('{tenants,applications,reactor_formulas,tokens}', relname::text),
+     ORDER BY array_position('{tenants,people,applications,reactor_formulas,tokens}', relname::text),
        relname, attnum`,
     [role],
   );

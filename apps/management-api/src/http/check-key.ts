@@ -1,6 +1,7 @@
 import { invalidApiKey, isApiKey, type Principal } from '@glovebox/access';
 import type { DefinitionSnapshot } from '@glovebox/definitions';
 import type { Problem } from '@glovebox/problems';
+import { checkSession } from '../console/check-session';
 import type { ManagementContext } from '../context';
 import type { ApiRequest } from './request';
 
@@ -9,6 +10,7 @@ export function checkKey(
   ctx: ManagementContext,
   request: ApiRequest,
 ): Principal | Promise<Principal> {
+  if (request.isOfConsole) return checkSession(ctx, request);
   const keyHash = (request.keyHash ??= hashOf(ctx, request));
   const { follower } = ctx.definitions;
   const principalIn = (definitions: DefinitionSnapshot): Principal => {

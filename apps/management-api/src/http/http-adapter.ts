@@ -66,7 +66,8 @@ export class HttpAdapter extends ExpressAdapter {
 
   #paths(): string[] {
     const { stack } = this.getInstance<Routed>().router;
-    return [...new Set(stack.flatMap(({ route }) => (route ? [route.path] : [])))];
+    const paths = stack.flatMap(({ route }) => (route ? [route.path] : []));
+    return [...new Set(paths)].filter((path) => !path.startsWith('/console'));
   }
 
   #methodsAt(path: string): string[] {

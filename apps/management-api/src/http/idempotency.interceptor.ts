@@ -63,7 +63,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
   async #claim(request: ApiRequest, key: string, status: number) {
     const { sealer } = this.ctx;
-    const { tenantId, applicationId } = actorOf(request).principal;
+    const { tenantId, actorId: applicationId } = actorOf(request).principal;
     const [keyHash, bodyHash] = await Promise.all([
       keyedHash(sealer, key),
       keyedHash(sealer, JSON.stringify(request.body)),

@@ -31,8 +31,13 @@ export function observe({ headers, duration, callLog }: ManagementContext): Requ
 /** The path template of each route, of which there are a few. */
 const templates = new Map<string, string>();
 
-/** Readings of the log itself would fill it. */
-const isOwnReading = (template: string): boolean => /^\/calls(\/|$)/.test(template);
+/**
+ * Readings of the log itself, and of what is made of it, would fill it, and so would a page of the
+ * console that is left open.
+ */
+const isOwnReading = (template: string, { method, isOfConsole }: ApiRequest): boolean =>
+  /^\/(calls|overview)(\/|$)/.test(template) ||
+  (isOfConsole === true && /^(?:GET|HEAD)$/.test(method));
 
 function logCall(
   callLog: CallLog,
@@ -45,13 +50,13 @@ function logCall(
   if (!principal && problem?.code !== 'invalid_api_key') return;
   const template = templates.get(route) ?? pathTemplate(route);
   templates.set(route, template);
-  if (isOwnReading(template)) return;
+  if (isOwnReading(template, request)) return;
   const call = {
     method: request.method,
     traceId: request.traceId,
     startedAt,
     tenantId: principal?.tenantId,
-    applicationId: principal?.applicationId,
+    applicationId: principal?.type === 'person' ? undefined : principal?.actorId,
     proxyId: undefined,
     reactorId: undefined,
     decidedAt: request.decidedAt,

@@ -3,6 +3,8 @@ import type { Request } from 'express';
 import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
+import type { EntityTags } from './entity-tags';
+import type { Session } from '../console/sessions';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -11,6 +13,10 @@ export interface ApiRequest extends Request {
   /** The hash of the API key, set by checkKey and used to look up the caller again. */
   keyHash?: string;
   principal?: Principal;
+  /** It came to the listener of the console, which admits sessions alone. */
+  isOfConsole?: true;
+  /** Of a person, set by checkSession. */
+  session?: Session;
   /** When the caller, its permission and what the path names had been checked. */
   decidedAt?: number;
   /** The problem that it was answered with. */
@@ -19,6 +25,8 @@ export interface ApiRequest extends Request {
   claim?: Claim;
   /** The token that the call has made. */
   madeTokenId?: string;
+  /** Set by the guard where the resource has versions. */
+  tags?: EntityTags;
   /** The row that the path names, set by checkResource. */
   resource?: object;
 }
@@ -40,8 +48,9 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
-  const { tenantId, applicationId } = principal;
-  return { tenantId, actorId: applicationId, traceId, claim: request.claim };
+  const { tenantId, actorId } = principal;
+  const { claim, tags } = request;
+  return { tenantId, actorId, traceId, claim, tags };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

@@ -5,6 +5,7 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
@@ -17,6 +18,7 @@ export class ProxiesController {
   constructor(private readonly proxies: ProxiesService) {}
 
   @Post()
+  @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:create')
   create(@ChangedBy() author: Author, @Body() input: ProxyInput): Promise<ProxyResponse> {
@@ -30,6 +32,7 @@ export class ProxiesController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('proxy:read')
   @OfResource(Proxy)
   get(@LoadedResource() proxy: Proxy): Promise<ProxyResponse> {
@@ -37,6 +40,7 @@ export class ProxiesController {
   }
 
   @Put(':id')
+  @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:update')
   @OfResource(Proxy)
@@ -49,6 +53,7 @@ export class ProxiesController {
   }
 
   @Patch(':id')
+  @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @HttpCode(204)
   @RequirePermission('proxy:update')
@@ -62,6 +67,7 @@ export class ProxiesController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('proxy:delete')
   @OfResource(Proxy)

@@ -4,6 +4,7 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
@@ -16,6 +17,7 @@ export class ReactorsController {
   constructor(private readonly reactors: ReactorsService) {}
 
   @Post()
+  @Tagged()
   @RequirePermission('reactor:create')
   create(@ChangedBy() author: Author, @Body() input: CreateReactor): Promise<ReactorResponse> {
     return this.reactors.create(author, input);
@@ -28,6 +30,7 @@ export class ReactorsController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('reactor:read')
   @OfResource(Reactor)
   get(@LoadedResource() reactor: Reactor): Promise<ReactorResponse> {
@@ -35,6 +38,7 @@ export class ReactorsController {
   }
 
   @Put(':id')
+  @Tagged()
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
   update(
@@ -46,6 +50,7 @@ export class ReactorsController {
   }
 
   @Patch(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
@@ -58,6 +63,7 @@ export class ReactorsController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(Reactor)

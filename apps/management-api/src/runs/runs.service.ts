@@ -67,7 +67,7 @@ export class RunsService {
    * is to use its data. A large one waits for its turn.
    */
   async result(actor: Actor, reactorId: string, requestId: string): Promise<Buffer> {
-    const { tenantId, applicationId } = actor.principal;
+    const { tenantId, actorId: applicationId } = actor.principal;
     const id = requireId(requestId, 'result');
     const run = { tenantId, applicationId, reactorId, id };
     const row = await findResult(this.#statements(actor), run);
@@ -100,7 +100,7 @@ export class RunsService {
 
   async #requireShown(actor: Actor, id: string, row: ResultRow): Promise<void> {
     const { outcome, httpStatus, endedAt: at, hasWebhook, body } = row;
-    const { tenantId, applicationId: actorId } = actor.principal;
+    const { tenantId, actorId } = actor.principal;
     const definitions = await this.ctx.definitions.follower.current();
     const line = { operation: 'result.read', entityType: 'run', traceId: actor.traceId };
     await requireShown(

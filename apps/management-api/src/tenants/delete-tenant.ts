@@ -6,8 +6,8 @@ import type { Author } from '../changes/change';
 import type { ManagementContext } from '../context';
 import { asSql, inTenant } from '../database/in-tenant';
 
-/** Children come before their parents. Deleting applications cascades to their keys. */
-const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications'] as const;
+/** Children come before their parents. Deleting applications and people cascades to their keys. */
+const tables = ['reactors', 'reactor_formulas', 'proxies', 'applications', 'people'] as const;
 
 /**
  * Deletes a tenant at once, if the caller names it: its resources, its definitions in the data
@@ -48,7 +48,8 @@ export async function deleteTenant(
     });
     await sql.query(
       `DELETE FROM idempotency_keys
-       WHERE application_id IN (SELECT id FROM applications WHERE tenant_id = $1)`,
+       WHERE application_id IN (SELECT id FROM applications WHERE tenant_id = $1
+         UNION ALL SELECT id FROM people WHERE tenant_id = $1)`,
       [tenantId],
     );
     for (const table of tables) {

@@ -46,7 +46,7 @@ export class TenantsService {
 
   /** Shows the secret that signs now. Each showing is recorded in the audit log. */
   async showWebhookSecret({ principal, traceId }: Actor): Promise<WebhookSecretResponse> {
-    const { tenantId, applicationId: actorId } = principal;
+    const { tenantId, actorId } = principal;
     const tenant = await inTenant(this.ctx.dataSource, tenantId, async (manager) => {
       const found = await findTenant(manager, tenantId);
       await record(asSql(manager), {

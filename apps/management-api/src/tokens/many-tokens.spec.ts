@@ -53,7 +53,7 @@ function actorIn(container: string): Actor {
   const rule = { description: '', container, transform: 'mask', priority: 1 } as const;
   return {
     principal: {
-      applicationId: tenantId,
+      actorId: tenantId,
       tenantId,
       type: 'private',
       permissions: [],

@@ -375,7 +375,7 @@ describe('a run that nobody waits for', () => {
 
   it('ends while the connection is still being made', async () => {
     const path = join(folder, 'x2');
-    const server = createServer(() => undefined).listen(path);
+    const server = createServer((socket) => void socket.resume()).listen(path);
     closers.push(() => void server.close());
     await once(server, 'listening');
     const abort = new AbortController();

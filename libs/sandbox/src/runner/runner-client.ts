@@ -7,6 +7,7 @@ import type { RunOutcome } from '../outcome';
 import type { SpokenVersions } from '../protocol';
 import { processKey, type Cancellation, type RunHooks, type RunRequest } from '../run';
 import { cancelledOutcome, RunnerConnection, type ConnectionTimes } from './runner-connection';
+import type { RunnerWord } from './runner-word';
 import { parseRunnerSecret } from './runner-secret';
 
 export interface RunnerClient {
@@ -14,6 +15,8 @@ export interface RunnerClient {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome>;
   /** Tells whether at least one runner answers and can run code. */
   ready(): Promise<boolean>;
+  /** What the runners say of themselves that this side is connected to. */
+  words(): readonly RunnerWord[];
   close(): Promise<void>;
 }
 
@@ -80,6 +83,8 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
       const answers = await Promise.all(known.map(({ connection }) => connection.ping()));
       return answers.includes(true);
     },
+
+    words: () => runners.now.flatMap(({ connection }) => connection.word ?? []),
 
     close: () => runners.close(),
   };

@@ -18,6 +18,7 @@ import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
 import { describeRun, parseLogLine, type RunHooks, type RunRequest } from '../run';
+import { readRunnerWord, type RunnerWord } from './runner-word';
 import { readValue, UnreadableValue, writeValue } from '../values';
 
 interface OpenRun {
@@ -38,6 +39,7 @@ interface Answer {
 interface Link {
   readonly socket: Socket;
   readonly lanes: FrameLanes;
+  word: RunnerWord | undefined;
 }
 const ownLane = '';
 
@@ -81,6 +83,11 @@ export class RunnerConnection {
 
   get isOpen(): boolean {
     return this.link !== undefined && !this.isLeaving;
+  }
+
+  /** Undefined while there is no connection. */
+  get word(): RunnerWord | undefined {
+    return this.link?.word;
   }
 
   /**
@@ -165,12 +172,12 @@ export class RunnerConnection {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
-      const link: Link = { socket, lanes: new FrameLanes(socket) };
+      const link: Link = { socket, lanes: new FrameLanes(socket), word: undefined };
       let heartbeat: NodeJS.Timeout | undefined;
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        this.requireWelcome(frame);
+        link.word = this.requireWelcome(frame);
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
@@ -211,12 +218,12 @@ export class RunnerConnection {
   }
 
   /** A runner that speaks none of our versions answers with its own HELLO. */
-  private requireWelcome({ type, ...frame }: Frame): void {
+  private requireWelcome({ type, ...frame }: Frame): RunnerWord | undefined {
     const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
     const isAgreed = theirs !== undefined && agreedVersion(spokenVersions, theirs) !== undefined;
     if (type === 'READY' && isAgreed) {
       this.isForeign = false;
-      return;
+      return 'head' in frame ? readRunnerWord(frame.head) : undefined;
     }
     if (type === 'HELLO' && theirs && !this.isForeign) {
       this.isForeign = true;

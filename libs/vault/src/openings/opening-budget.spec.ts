@@ -12,7 +12,7 @@ let large: string[];
 let intricate: string[];
 
 const caller: Principal = {
-  applicationId: randomUUID(),
+  actorId: randomUUID(),
   tenantId: randomUUID(),
   type: 'private',
   permissions: ['token:create', 'token:update', 'token:use'],
@@ -29,7 +29,7 @@ const caller: Principal = {
 const actor = { principal: caller, traceId: 'trace' };
 const newUse = (): Use => ({
   tenantId: caller.tenantId,
-  actorId: caller.applicationId,
+  actorId: caller.actorId,
   operation: 'proxy.invoke',
   entityType: 'proxy',
   entityId: randomUUID(),

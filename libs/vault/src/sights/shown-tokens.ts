@@ -91,7 +91,7 @@ export async function readRows(
   tokenIds: readonly string[],
   atOnceMax: number,
 ): Promise<LookRow[]> {
-  const { tenantId, applicationId: actorId } = principal;
+  const { tenantId, actorId } = principal;
   const rows = await readLook(sql, {
     use: { tenantId, actorId, operation, entityType, entityId, traceId },
     grants: showingGrants(principal, permission),

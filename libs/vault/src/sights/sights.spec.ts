@@ -3,13 +3,13 @@ import type { Principal, Transform } from '@glovebox/access';
 import { parseSights, Sights } from './sights';
 
 const principal: Principal = {
-  applicationId: randomUUID(),
+  actorId: randomUUID(),
   tenantId: randomUUID(),
   type: 'private',
   permissions: ['token:use'],
   rules: [],
 };
-const { applicationId } = principal;
+const { actorId: applicationId } = principal;
 
 function seen(tokens: readonly (readonly [string, string, Transform])[]): Sights {
   const sights = new Sights();

@@ -48,7 +48,7 @@ export class Sights {
   readonly #containers = new Map<string, Sight>();
 
   see(
-    { applicationId }: Principal,
+    { actorId: applicationId }: Principal,
     permission: Permission,
     { id, container, transform, createdAt }: SeenToken,
   ): void {

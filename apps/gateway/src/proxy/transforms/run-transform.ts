@@ -66,7 +66,7 @@ export async function runTransform(
         kind: 'transform',
         resourceId: proxy.id ?? '',
         traceId: call.traceId,
-        applicationId: caller?.applicationId ?? null,
+        applicationId: caller?.actorId ?? null,
         mode: side,
       },
       runId,

@@ -21,7 +21,7 @@ function application(permissions: Permission[], container = '/'): Principal {
     transform: 'reveal',
     permissions,
   } as const;
-  return { applicationId: randomUUID(), tenantId, type: 'private', permissions: [], rules: [rule] };
+  return { actorId: randomUUID(), tenantId, type: 'private', permissions: [], rules: [rule] };
 }
 
 const collector = application(['token:create', 'token:read']);
@@ -58,12 +58,12 @@ it('a step makes the tokens that it describes from the data in the body, recorde
   expect(new Set(ids).size).toBe(2);
   const { database, vault } = gateway.ctx;
   const view = await vault.readToken(database.shareOf(tenantId), actor, ids[0] ?? '');
-  expect(view).toMatchObject({ ...token, data: card('4242'), createdBy: collector.applicationId });
+  expect(view).toMatchObject({ ...token, data: card('4242'), createdBy: collector.actorId });
   const lines = await gateway.asAdmin(
     `SELECT actor_id, trace_id FROM audit_log
      WHERE entity_id = '${ids[0]}' AND operation = 'token.create'`,
   );
-  expect(lines).toEqual([{ actor_id: collector.applicationId, trace_id: 'trace' }]);
+  expect(lines).toEqual([{ actor_id: collector.actorId, trace_id: 'trace' }]);
 });
 
 it('a step that deduplicates gives the same id for the same data, now and later', async () => {
