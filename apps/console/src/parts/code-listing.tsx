@@ -12,7 +12,7 @@ export function CodeListing({ code, failed }: { code: string; failed: Position |
   const to = isWhole || !failed ? lines.length : Math.min(lines.length, failed.line + around);
   return (
     <>
-      <div className="listing" role="region" aria-label="Code" tabIndex={0}>
+      <div className="listing" role="group" aria-label="Lines of the code" tabIndex={0}>
         {lines.slice(from - 1, to).map((text, index) => {
           const number = from + index;
           const isFailed = number === failed?.line;
