@@ -96,11 +96,11 @@ export class Oidc {
     const told = issuer.serverMetadata().userinfo_endpoint
       ? await oidc.fetchUserInfo(issuer, tokens.access_token, signed.sub)
       : {};
-    const claims = { ...told, ...signed } as typeof signed & Record<string, unknown>;
+    const claims: Readonly<Record<string, unknown>> = { ...told, ...signed };
     const { OIDC_CLAIM, OIDC_ROLES } = this.ctx.config;
     const found = roleOf(OIDC_ROLES, claims[OIDC_CLAIM]);
     if (!found) return 'no_role';
-    const { sub: subject, iss: issuedBy } = claims;
+    const { sub: subject, iss: issuedBy } = signed;
     const person = { ...found, issuer: issuedBy, subject, name: nameIn(claims) };
     return { code: await makeCode(this.ctx, person, { bindingHash: started.bindingHash }) };
   }

