@@ -21,8 +21,12 @@ import { openApiDocument, type OpenApiDocument } from './openapi/document';
 import { serveDocs } from './openapi/serve';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveriesService } from './deliveries/deliveries.service';
+import { DryRunsController } from './dry-runs/dry-runs.controller';
+import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
+import { OverviewController } from './overview/overview.controller';
+import { OverviewService } from './overview/overview.service';
 import { PermissionsController } from './permissions/permissions.controller';
 import { ProxiesController } from './proxies/proxies.controller';
 import { ProxiesService } from './proxies/proxies.service';
@@ -31,6 +35,7 @@ import { ReactorFormulasService } from './reactor-formulas/reactor-formulas.serv
 import { ReactorsController } from './reactors/reactors.controller';
 import { ReactorsService } from './reactors/reactors.service';
 import { ProxyRunsController, ReactorRunsController, RunsController } from './runs/runs.controller';
+import { RerunService } from './runs/rerun.service';
 import { RunsService } from './runs/runs.service';
 import { TenantsController } from './tenants/tenants.controller';
 import { TenantsService } from './tenants/tenants.service';
@@ -46,6 +51,8 @@ export const controllers: Type[] = [
   ReactorFormulasController,
   ReactorsController,
   ProxiesController,
+  OverviewController,
+  DryRunsController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -76,8 +83,11 @@ class AppModule {
         ReactorFormulasService,
         ReactorsService,
         ProxiesService,
+        OverviewService,
+        DryRunsService,
         CallsService,
         RunsService,
+        RerunService,
         DeliveriesService,
         TenantsService,
         LogsService,

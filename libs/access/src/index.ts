@@ -18,7 +18,9 @@ export {
 export {
   grantFor,
   grantsFor,
+  holds,
   requirePermission,
+  ruleFor,
   type AccessRule,
   type ContainerGrant,
   type Principal,

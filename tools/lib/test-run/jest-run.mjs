@@ -2,13 +2,16 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot } from '../repo.mjs';
 
+/** Its specs need a browser, and the whole product. */
+export const browserFolder = join('acceptance', 'browser');
+
 /** The folders of all Jest projects with their short names for `npm test -- NAME`. */
 export function jestProjects() {
   const nested = ['libs', 'apps'].flatMap((area) =>
     readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
   );
   const whole = ['acceptance', 'bench', 'k8s', 'tools'].map((name) => ({ name, folder: name }));
-  const all = [...nested, ...whole];
+  const all = [...nested, ...whole, { name: 'browser', folder: browserFolder }];
   return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
 }
 
@@ -30,8 +33,8 @@ export function jestCommand(folders, { resultFile, testMatch, workers = 2, more 
       `--testSequencer=${join(repoRoot, 'tools', 'lib', 'test-run', 'longest-first.mjs')}`,
       // Specs leave things in a worker that make its later ones slow: beyond this it starts anew.
       '--workerIdleMemoryLimit=500MB',
-      // The same time that Jest gives itself without workers.
-      '--workerGracefulExitTimeout=1000',
+      // tools/jest-environment.js has named what specs leave open. A busy machine may be slow to end.
+      '--workerGracefulExitTimeout=10000',
       // Jest ignores the time-out of a project's configuration when it runs several.
       '--testTimeout=30000',
       '--json',

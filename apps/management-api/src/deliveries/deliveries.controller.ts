@@ -1,5 +1,6 @@
 import type { Actor } from '@glovebox/access';
-import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Author } from '../changes/change';
 import { StrictMember } from '../http/body.interceptor';
 import { PeopleNeed, RequirePermission } from '../http/check-permission';
@@ -10,6 +11,7 @@ import {
   ReplayDeliveries,
   type DeliveryQuery,
   type DeliveryResponse,
+  type ReplayCount,
   type ReplayResponse,
 } from './deliveries.dto';
 import { DeliveriesService } from './deliveries.service';
@@ -36,8 +38,14 @@ export class DeliveriesController {
   @PeopleNeed('reactor:update')
   // A filter that is ignored would send again what it was meant to leave out.
   @StrictMember('filter')
-  replayAll(@ChangedBy() author: Author, @Body() input: ReplayDeliveries): Promise<ReplayResponse> {
-    return this.deliveries.replayAll(author, input);
+  replayAll(
+    @ChangedBy() author: Author,
+    @Body() input: ReplayDeliveries,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ReplayResponse | ReplayCount> {
+    if (input.dry_run !== true) return this.deliveries.replayAll(author, input);
+    response.status(200);
+    return this.deliveries.countReplayed(author, input);
   }
 
   @Post(':id/replay')

@@ -4,6 +4,7 @@ import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import type { Session } from '../console/sessions';
+import type { EntityTags } from './entity-tags';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -24,6 +25,8 @@ export interface ApiRequest extends Request {
   claim?: Claim;
   /** The token that the call has made. */
   madeTokenId?: string;
+  /** Set by the guard where the resource has versions. */
+  tags?: EntityTags;
   /** The row that the path names, set by checkResource. */
   resource?: object;
 }
@@ -46,7 +49,8 @@ export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionCon
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
   const { tenantId, actorId, type } = principal;
-  return { tenantId, actorId, traceId, claim: request.claim, isPerson: type === 'person' };
+  const { claim, tags } = request;
+  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

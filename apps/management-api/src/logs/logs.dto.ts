@@ -3,6 +3,7 @@ import { invalid } from '@glovebox/problems';
 import { queryReadBy } from '../http/request';
 import { QueryFilters } from '../lists/query-filters';
 import { readPage } from '../lists/listing';
+import { traceIdMax } from '../runs/runs.dto';
 import { isUuid } from '../validation/uuid';
 
 /** Selects lines of the audit log. Both dates are inclusive. */
@@ -10,6 +11,7 @@ export interface LogQuery extends PageQuery {
   readonly entityType: string | undefined;
   readonly entityId: string | undefined;
   readonly operation: string | undefined;
+  readonly traceId: string | undefined;
   readonly startDate: Date | undefined;
   readonly endDate: Date | undefined;
 }
@@ -54,7 +56,7 @@ export interface LogRow {
 
 export const LogListing = queryReadBy(readLogQuery);
 
-const filters = ['entity_type', 'entity_id', 'operation', 'start_date', 'end_date'];
+const filters = ['entity_type', 'entity_id', 'operation', 'trace_id', 'start_date', 'end_date'];
 
 const isLineId = (id: string): boolean => /^\d{1,18}$/.test(id);
 
@@ -71,6 +73,7 @@ export function readLogQuery(query: URLSearchParams): LogQuery {
     // The log has UUIDs in lower case, and other ids of tokens as they are.
     entityId: isUuid(entityId) ? entityId.toLowerCase() : entityId,
     operation: given.text('operation', textMax),
+    traceId: given.text('trace_id', traceIdMax),
     startDate: given.instant('start_date'),
     endDate: given.instant('end_date'),
   };

@@ -72,6 +72,7 @@ function linesInOrder(
     .add('entity_id =', query.entityId)
     .add('entity_type =', query.entityType)
     .add('operation =', query.operation)
+    .add('trace_id =', query.traceId)
     .add('at >=', query.startDate)
     .add('at <=', query.endDate);
   const place = after && `(${where.parameter(after.at)}, ${where.parameter(after.id)})`;

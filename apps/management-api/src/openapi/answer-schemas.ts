@@ -1,6 +1,7 @@
 import { applicationTypes, permissions } from '@glovebox/access';
 import { runtimes } from '@glovebox/sandbox';
 import { callAnswers } from './call-answer-schemas';
+import { dryRunAnswers } from './dry-run-operations';
 import { runAnswers } from './run-answer-schemas';
 import {
   flag,
@@ -270,6 +271,37 @@ export const answers: Schemas = {
   Token: shown(token),
   CreatedToken: made(token),
   TokenPage: pageOf('Token'),
+  Decision: {
+    ...object(
+      {
+        allowed: flag,
+        container: { ...text, description: 'That of the token, by which rules decide.' },
+        transform: {
+          type: 'string',
+          enum: ['reveal', 'mask', 'redact', null],
+          nullable: true,
+          description: 'How much of the data the application gets. Null: nothing covers the token.',
+        },
+        by: { type: 'string', enum: ['rule', 'permission', null], nullable: true },
+        reason: text,
+      },
+      {
+        rule: { ...rule, description: 'The one that decides.' },
+        shown: ref('Token'),
+      },
+    ),
+    example: {
+      allowed: true,
+      container: '/pci/high/',
+      transform: 'mask',
+      by: 'rule',
+      rule: {
+        ...{ description: '', priority: 1, container: '/pci/', transform: 'mask' },
+        permissions: ['token:read'],
+      },
+      reason: 'A rule for /pci/ of priority 1 gives the mask.',
+    },
+  },
   Tenant: shown(tenant),
   LogLine: {
     ...object(
@@ -303,6 +335,7 @@ export const answers: Schemas = {
     },
   },
   LogPage: pageOf('LogLine'),
+  ...dryRunAnswers,
   ...callAnswers,
   ...runAnswers,
   Permission: {

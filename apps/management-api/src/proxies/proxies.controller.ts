@@ -5,6 +5,7 @@ import type { Author } from '../changes/change';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
@@ -20,6 +21,7 @@ export class ProxiesController {
   constructor(private readonly proxies: ProxiesService) {}
 
   @Post()
+  @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:create')
   create(@ChangedBy() author: Author, @Body() input: ProxyInput): Promise<object> {
@@ -33,6 +35,7 @@ export class ProxiesController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('proxy:read')
   @OfResource(Proxy)
   get(@Caller() actor: Actor, @LoadedResource() proxy: Proxy): Promise<object> {
@@ -40,6 +43,7 @@ export class ProxiesController {
   }
 
   @Put(':id')
+  @Tagged()
   @NotForPeople(patchInstead)
   @FreeMembers('request_transforms', 'response_transforms')
   @RequirePermission('proxy:update')
@@ -53,6 +57,7 @@ export class ProxiesController {
   }
 
   @Patch(':id')
+  @Tagged()
   @FreeMembers('request_transforms', 'response_transforms')
   @HttpCode(204)
   @RequirePermission('proxy:update')
@@ -66,6 +71,7 @@ export class ProxiesController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('proxy:delete')
   @OfResource(Proxy)

@@ -4,6 +4,7 @@ import type { Author } from '../changes/change';
 import { NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
@@ -19,6 +20,7 @@ export class ReactorsController {
   constructor(private readonly reactors: ReactorsService) {}
 
   @Post()
+  @Tagged()
   @RequirePermission('reactor:create')
   create(@ChangedBy() author: Author, @Body() input: CreateReactor): Promise<object> {
     return this.reactors.create(author, input);
@@ -31,6 +33,7 @@ export class ReactorsController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('reactor:read')
   @OfResource(Reactor)
   get(@Caller() actor: Actor, @LoadedResource() reactor: Reactor): Promise<object> {
@@ -38,6 +41,7 @@ export class ReactorsController {
   }
 
   @Put(':id')
+  @Tagged()
   @NotForPeople(patchInstead)
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
@@ -50,6 +54,7 @@ export class ReactorsController {
   }
 
   @Patch(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:update')
   @OfResource(Reactor)
@@ -62,6 +67,7 @@ export class ReactorsController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(Reactor)
