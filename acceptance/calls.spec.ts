@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { call, create, reactorOf, runningProduct, until } from './product';
 import { startReceiver, type Receiver } from './receiver';
 
@@ -114,17 +116,35 @@ it('neither another tenant nor a key without log:read sees a call', async () => 
   expect(await read(`/calls?proxy_id=${proxy.id}`, other)).toMatchObject({ data: [] });
 });
 
-it('300 calls at once are counted to the last one, by lines and by minutes', async () => {
+it('the overview names the apps with their release, and the level of each runner', async () => {
+  let seen: Record<string, unknown> = {};
+  await until(async () => {
+    seen = await read('/overview');
+    return (seen.processes as unknown[]).length === 3 && (seen.runners as unknown[]).length > 0;
+  });
+  // Gateway and worker are connected to the same one.
+  expect(seen.runners).toHaveLength(1);
+  const apps = (seen.processes as { app: string; version: string }[]).map(({ app }) => app);
+  expect(new Set(apps)).toEqual(new Set(['gateway', 'management-api', 'worker']));
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  for (const runner of seen.runners as unknown[]) {
+    expect(runner).toMatchObject({ version, level: expect.any(Number) as number });
+  }
+});
+
+it('1,000 mixed calls are counted to the last one, by lines, by minutes and in the overview', async () => {
   const busy = await proxyTo(receiver.url);
   const parts = Array.from({ length: 10 }, async () => {
-    for (let nth = 0; nth < 30; nth += 1) await called('/', busy.key);
+    for (let nth = 0; nth < 100; nth += 1) await called(nth % 4 === 0 ? '/refuses' : '/', busy.key);
   });
   await Promise.all(parts);
   const sumOf = (entries: unknown, member: string): number =>
     (entries as Record<string, number>[]).reduce((sum, entry) => sum + (entry[member] ?? 0), 0);
   await until(async () => {
     const { data } = await read(`/calls/summary?proxy_id=${busy.id}`);
-    return sumOf(data, 'calls') === 300;
+    return sumOf(data, 'calls') === 1_000;
   }, 20_000);
   let lines = 0;
   let after = '';
@@ -135,5 +155,10 @@ it('300 calls at once are counted to the last one, by lines and by minutes', asy
     lines += sumOf(data, 'count');
     after = (pagination as { after?: string }).after ?? '';
   } while (after !== '');
-  expect(lines).toBe(300);
+  expect(lines).toBe(1_000);
+  const { resources } = await read('/overview');
+  const shown = (resources as Record<string, unknown>[]).find(
+    ({ proxy_id }) => proxy_id === busy.id,
+  );
+  expect(shown).toMatchObject({ name: 'calls', calls: 1_000, failed: 250 });
 }, 60_000);

@@ -4,19 +4,21 @@ import { median, percentile } from './lib/figures.cjs';
 import { endOnSignal, withProduct } from './lib/product.mjs';
 import { runBench } from './lib/results.mjs';
 
-export const about = 'lists and searches among 10,000,000 rows (L1) [--quick] [--write]';
+export const about = 'lists and searches among 10,000,000 rows (L1, L2) [--quick] [--write]';
 
 const bench = {
   name: 'lists',
   heading: 'Lists of many rows',
-  goals: ['L1'],
+  goals: ['L1', 'L2'],
   placement:
     'A tenant with so many tokens and as many lines in its audit log, and a twentieth of both for another ' +
     'tenant. One caller, over HTTP, one call after another: page 1, page 1,000 and the page behind the cursor ' +
     'of page 1,000, 20 entries each. Milliseconds per call, median and 99th percentile. Beside the goals, a ' +
-    'page behind nine tenths of the rows, and those that follow it by number.',
+    'page behind nine tenths of the rows, and those that follow it by number. Then 1,000,000 calls of a week of ' +
+    'that tenant, and as many counts.',
 };
 const rowsOf = { whole: 10_000_000, quick: 300_000 };
+const callsOf = { whole: 1_000_000, quick: 100_000 };
 
 /** @typedef {{ path: string, body?: object, key: string }} List */
 
@@ -42,6 +44,21 @@ export const run = (args) =>
           console.log(`${title} ${median(times).toFixed(1)} ms`);
         }
       }
+      await fillCalls(dev, quick ? callsOf.quick : callsOf.whole);
+      for (const [what, path] of Object.entries(readings)) {
+        const times = await timesOf(dev, { path, key: dev.adminKey }, calls);
+        details[what] = times;
+        const title = `${what}: p99 (p50 ${median(times).toFixed(1)} ms)`;
+        checks.push(check('L2', title, percentile(times, 0.99), ['≤', 300], ' ms'));
+        console.log(`${title} ${percentile(times, 0.99).toFixed(1)} ms`);
+      }
+      for (const hours of [1, 24, 168]) {
+        const path = `/overview?hours=${hours}`;
+        const [first = 0] = await timesOf(dev, { path, key: dev.adminKey }, 1, 0);
+        details[path] = first;
+        checks.push(check('L2', `GET ${path}, the first time`, first, undefined, ' ms'));
+        console.log(`GET ${path}, the first time ${first.toFixed(1)} ms`);
+      }
       for (const [what, list] of Object.entries(await listsOf(dev))) {
         if (!isLong.has(what)) continue;
         const far = await measureFar(dev, list, Math.floor((rows * 0.9) / 20), calls);
@@ -54,6 +71,13 @@ export const run = (args) =>
     });
     return { checks, details };
   });
+
+/** What is asked of the log of calls. */
+const readings = {
+  'GET /calls': '/calls',
+  'GET /calls, those that failed': '/calls?outcome=failed&outcome=destination_error',
+  'GET /calls, a code': '/calls?code=destination_unreachable',
+};
 
 const isLong = new Set(['GET /tokens', 'GET /tokens, metadata of all', 'GET /logs']);
 
@@ -109,9 +133,18 @@ async function measure({ managementUrl }, list, place, calls) {
     const { pagination } = await callOnce(managementUrl, withPage(list, page));
     if (pagination.after) page = { after: pagination.after };
   }
-  const asked = withPage(list, page);
+  return timesOf({ managementUrl }, withPage(list, page), calls);
+}
+
+/**
+ * @param {Pick<import('../tools/lib/types.js').Dev, 'managementUrl'>} dev
+ * @param {List} asked
+ * @param {number} calls
+ * @param {number} [before] calls that are not measured
+ */
+async function timesOf({ managementUrl }, asked, calls, before = 5) {
   const times = [];
-  for (let count = -5; count < calls; count += 1) {
+  for (let count = -before; count < calls; count += 1) {
     const startedAt = performance.now();
     await callOnce(managementUrl, asked);
     if (count >= 0) times.push(performance.now() - startedAt);
@@ -242,6 +275,42 @@ async function fill(dev, rows) {
       [tenant, other, rows],
     );
     await query('VACUUM ANALYZE tokens, token_terms, token_counts, audit_log');
+  } finally {
+    await database.end();
+  }
+}
+
+/**
+ * Calls of a week, one in 10,000 of which failed, and as many counts.
+ *
+ * @param {import('../tools/lib/types.js').Dev} dev
+ * @param {number} rows
+ */
+async function fillCalls(dev, rows) {
+  const database = new pg.Client({ connectionString: dev.databaseUrls.admin });
+  await database.connect();
+  const id = `overlay(lowest_id_at(moment)::text PLACING right(gen_random_uuid()::text, 21) FROM 16)::uuid`;
+  const source = `generate_series(1, $2::int) n, LATERAL (SELECT now() - n * interval '7 days' / $2 AS moment,
+    n % 10000 = 0 AS rare, md5((n % 100)::text)::uuid AS proxy) m`;
+  try {
+    console.log(`${rows} calls, and counts of calls`);
+    await database.query(
+      `INSERT INTO calls (tenant_id, id, method, path, outcome, status, code, proxy_id, trace_id,
+         ended_ms, token_ids, count, created_at)
+       SELECT $1, ${id}, 'POST', '/proxy', CASE WHEN rare THEN 'failed' ELSE 'completed' END, 200,
+         CASE WHEN rare THEN 'destination_unreachable' END, proxy, 'bench', 5, '{}', 1, moment
+       FROM ${source}`,
+      [dev.tenantId, rows],
+    );
+    await database.query(
+      `INSERT INTO call_summary (tenant_id, id, minute, path, proxy_id, outcome, calls, duration_ms,
+         latencies, created_at)
+       SELECT $1, ${id}, date_trunc('minute', moment), '/proxy', proxy,
+         CASE WHEN n % 2 = 0 THEN 'failed' ELSE 'completed' END, 16, 1, array_fill(1, '{16}'), moment
+       FROM ${source}`,
+      [dev.tenantId, rows],
+    );
+    await database.query('VACUUM ANALYZE calls, call_summary');
   } finally {
     await database.end();
   }

@@ -304,6 +304,7 @@ export const walks: Readonly<Record<string, Walk>> = {
       return ask(product, 'POST', '/webhook-deliveries/replay', body, product.adminKey);
     },
   },
+  'calls.dto.codeMax': listed((size) => `/calls?code=${'x'.repeat(size)}`, 'adminKey'),
   'calls.dto.pathMax': listed((size) => `/calls/summary?resource=${'x'.repeat(size)}`, 'adminKey'),
   'runs.dto.traceIdMax': listed((size) => `/runs?trace_id=${'x'.repeat(size)}`, 'adminKey'),
   'json-scanner.jsonValuesMax': posted(

@@ -132,6 +132,7 @@ export async function createGatewayContext(
     schema,
     config,
     postgresAwayMaxMs: config.POSTGRES_AWAY_MAX_MS,
+    runners: () => runner.words(),
     logger,
     onFault,
   });

@@ -203,7 +203,7 @@ it('net.Server.close leaves the connections of an HTTP server open, for libs/ser
   await closed;
 });
 
-it('Redis.socketTimeoutTimer is the timer of an unanswered command, for libs/definitions/src/connect.ts', async () => {
+it('Redis.socketTimeoutTimer is the timer of an unanswered command, for libs/store-urls/src/connect-redis.ts', async () => {
   const silent = createServer((socket) => void sockets.push(socket));
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');

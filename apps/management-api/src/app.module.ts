@@ -7,6 +7,7 @@ import { ApplicationsController } from './applications/applications.controller';
 import { ApplicationsService } from './applications/applications.service';
 import { CallsController } from './calls/calls.controller';
 import { CallsService } from './calls/calls.service';
+import { RevealsController } from './console/reveals.controller';
 import { SessionController } from './console/session.controller';
 import { serveSignIn } from './console/sign-in';
 import { provideContext, type ManagementContext } from './context';
@@ -24,6 +25,8 @@ import { DryRunsController } from './dry-runs/dry-runs.controller';
 import { DryRunsService } from './dry-runs/dry-runs.service';
 import { LogsController } from './logs/logs.controller';
 import { LogsService } from './logs/logs.service';
+import { OverviewController } from './overview/overview.controller';
+import { OverviewService } from './overview/overview.service';
 import { PermissionsController } from './permissions/permissions.controller';
 import { ProxiesController } from './proxies/proxies.controller';
 import { ProxiesService } from './proxies/proxies.service';
@@ -49,6 +52,7 @@ export const controllers: Type[] = [
   ReactorsController,
   ProxiesController,
   DryRunsController,
+  OverviewController,
   CallsController,
   RunsController,
   ReactorRunsController,
@@ -59,7 +63,7 @@ export const controllers: Type[] = [
   TokensController,
   TokenizeController,
 ];
-const consoleControllers: Type[] = [SessionController];
+const consoleControllers: Type[] = [SessionController, RevealsController];
 interceptBodies([...controllers, ...consoleControllers]);
 
 @Module({})
@@ -80,6 +84,7 @@ class AppModule {
         ReactorsService,
         ProxiesService,
         DryRunsService,
+        OverviewService,
         CallsService,
         RunsService,
         RerunService,

@@ -43,6 +43,8 @@ export interface ManagementContext {
   readonly keyUses: KeyUses;
   /** Null: switched off. */
   readonly callRate: RateLimit | null;
+  /** Values that a person has shown to themselves. */
+  readonly revealRate: RateLimit | null;
   readonly vault: Vault;
   readonly bodies: BodyShares;
   readonly pageBytes: Shares;
@@ -55,6 +57,8 @@ export interface ManagementContext {
 }
 
 const token = 'ManagementContext';
+
+const revealsPerMinute = 10;
 
 /** Injects the context into guards and services. */
 export const Context = (): ParameterDecorator => Inject(token);
@@ -133,6 +137,13 @@ export async function createManagementContext(
   });
 
   const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
+  const revealRate = createRateLimit({
+    name: 'reveals',
+    perMinute: revealsPerMinute,
+    redis: stores.definitions.redis,
+    onFault: onFault('reveals were not counted together'),
+  });
+
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -155,6 +166,7 @@ export async function createManagementContext(
     keyHash: stores.keyHash,
     keyUses: stores.keyUses,
     callRate,
+    revealRate,
     vault,
     bodies,
     pageBytes,
@@ -165,6 +177,7 @@ export async function createManagementContext(
     async close() {
       callRate?.close();
       dryRuns.close();
+      revealRate?.close();
       await callLog.stop();
       await stores.close();
       await searches.close();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,8 @@ export interface RunnerContext {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly metrics: RunnerMetrics;
+  /** Of this process. */
+  readonly id: string;
   /** One beside the pool, which nobody hands out or ends. */
   startSandbox(runtime: Runtime): SandboxProcess;
   readonly pool: SandboxPool;
@@ -93,6 +96,7 @@ export async function createContext(
       logger,
       registry,
       metrics: createMetrics(registry, pool, level),
+      id: randomUUID(),
       startSandbox,
       pool,
       runtimes: offered,

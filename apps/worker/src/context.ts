@@ -74,7 +74,14 @@ export async function createWorkerContext(
     ...config.RUNNER_URLS,
     `${config.HOST}:${config.OPS_PORT}`,
   ]);
-  const stores = await connectStores({ app: 'worker', schema, config, logger, onFault });
+  const stores = await connectStores({
+    app: 'worker',
+    schema,
+    config,
+    runners: () => runner.words(),
+    logger,
+    onFault,
+  });
   const database = connectDatabase({
     url: databaseUrl,
     app: 'worker',

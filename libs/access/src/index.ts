@@ -20,6 +20,7 @@ export {
   grantsFor,
   holds,
   requirePermission,
+  ruleFor,
   type AccessRule,
   type ContainerGrant,
   type Principal,

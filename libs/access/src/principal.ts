@@ -56,16 +56,28 @@ export interface ContainerGrant {
  * container. The plain permission comes last.
  */
 export function grantsFor(principal: Principal, permission: Permission): ContainerGrant[] {
-  const grants: ContainerGrant[] = principal.rules
-    .filter((rule) => rule.permissions.includes(permission))
-    .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length)
-    .map(({ container, transform }) => ({ container, transform }));
+  const grants: ContainerGrant[] = rulesInOrder(principal, permission).map(
+    ({ container, transform }) => ({ container, transform }),
+  );
   if (principal.permissions.includes(permission)) {
     const transform = permission === 'token:use' ? 'reveal' : 'mask';
     grants.push({ container: '/', transform });
   }
   return grants;
 }
+
+const rulesInOrder = ({ rules }: Principal, permission: Permission): AccessRule[] =>
+  rules
+    .filter((rule) => rule.permissions.includes(permission))
+    .sort((a, b) => a.priority - b.priority || b.container.length - a.container.length);
+
+/** The rule that decides. Undefined: the plain permission does, or nothing. */
+export const ruleFor = (
+  principal: Principal,
+  permission: Permission,
+  container: string,
+): AccessRule | undefined =>
+  rulesInOrder(principal, permission).find((rule) => container.startsWith(rule.container));
 
 /** Containers end with a slash, so that a prefix of the text is a prefix of whole segments. */
 export function grantFor(

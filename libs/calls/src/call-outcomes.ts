@@ -9,6 +9,9 @@ import type { Problem } from '@glovebox/problems';
 export const callOutcomes = ['completed', 'destination_error', 'failed', 'left'] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
+/** The outcomes of a call that its caller would call a failure. */
+export const failedOutcomes = ['failed', 'destination_error'] as const;
+
 /** The end of a call, as the server that answered it saw it. */
 interface EndOfCall {
   /** Undefined where the caller left before an answer. */

@@ -8,7 +8,9 @@ export interface CallQuery extends CursorQuery {
   readonly reactorId: string | undefined;
   readonly applicationId: string | undefined;
   readonly status: number | undefined;
-  readonly outcome: CallOutcome | undefined;
+  readonly code: string | undefined;
+  /** None: calls of every outcome. */
+  readonly outcomes: readonly CallOutcome[];
   readonly traceId: string | undefined;
 }
 
@@ -51,21 +53,32 @@ export const callsById = `SELECT id, method, path, outcome, status,
     created_at AS "createdAt"
   FROM calls WHERE tenant_id = $2 AND id = ANY ($1)`;
 
-/** The ids of a part of the log: one more than the part has, if there is one. */
+/**
+ * The ids of a part of the log: one more than the part has, if there is one. The newest calls of each
+ * outcome are looked up by themselves, because one index has those of one outcome in order.
+ */
 export async function findCallIds(sql: Sql, tenantId: string, query: CallQuery): Promise<string[]> {
-  const selected = new Conditions()
-    .add('tenant_id =', tenantId)
-    .add('proxy_id =', query.proxyId)
-    .add('reactor_id =', query.reactorId)
-    .add('application_id =', query.applicationId)
-    .add('status =', query.status)
-    .add('outcome =', query.outcome)
-    .add('trace_id =', query.traceId)
-    .addRange(query);
-  const limit = selected.parameter(query.size + 1);
+  const shared = new Conditions();
+  const limit = `ORDER BY id DESC LIMIT ${shared.parameter(query.size + 1)}`;
+  const outcomes = query.outcomes.length > 0 ? query.outcomes : [undefined];
+  const parts = outcomes.map((outcome) => {
+    const selected = new Conditions(shared)
+      .add('tenant_id =', tenantId)
+      .add('proxy_id =', query.proxyId)
+      .add('reactor_id =', query.reactorId)
+      .add('application_id =', query.applicationId)
+      .add('status =', query.status)
+      .add('code =', query.code)
+      .add('outcome =', outcome)
+      .add('trace_id =', query.traceId)
+      .addRange(query);
+    return `(SELECT id FROM calls WHERE ${selected} ${limit})`;
+  });
   const rows = await sql.query<{ id: string }>(
-    `SELECT id FROM calls WHERE ${selected} ORDER BY id DESC LIMIT ${limit}`,
-    selected.values,
+    parts.length === 1
+      ? `${parts[0]}`
+      : `SELECT id FROM (${parts.join(' UNION ALL ')}) found ${limit}`,
+    shared.values,
   );
   return rows.map(({ id }) => id);
 }

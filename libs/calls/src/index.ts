@@ -1,5 +1,6 @@
 export { CallLog, callTokensMax, unknownPath, type EndedCall } from './call-log';
-export { callOutcomes } from './call-outcomes';
+export { countCalls, percentileOf, type CallCounts, type ResourceCounts } from './call-counts';
+export { callOutcomes, failedOutcomes } from './call-outcomes';
 export { latencyBoundsMs } from './call-summary';
 export {
   callsById,

@@ -31,6 +31,12 @@ export class Conditions {
       .add('id <', to && lowestIdAt(to.getTime() + 1));
   }
 
+  /** A condition whose values are parameters already. */
+  addTest(test: string): this {
+    this.#tests.push(test);
+    return this;
+  }
+
   parameter(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;

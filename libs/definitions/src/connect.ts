@@ -85,17 +85,11 @@ export function connectDefinitions(options: {
       writers.stop();
       await signs.stop();
       await follower.stop();
-      disconnect(redis);
-      disconnect(subscriber);
+      redis.disconnect();
+      subscriber.disconnect();
       await sql.close();
     },
   };
-}
-
-/** ioredis keeps the timer of an unanswered command running, which keeps the process alive. */
-function disconnect(redis: Redis): void {
-  redis.disconnect();
-  clearTimeout(redis['socketTimeoutTimer']);
 }
 
 const reconnectSoon = (tries: number): number => Math.min(tries * 50, 500);

@@ -22,8 +22,10 @@ export {
   appendDefinition,
   appendDeletion,
   appendTenantDeletion,
+  isUnderstood,
   listLog,
   readPayloads,
+  versionOf,
 } from './log';
 export {
   acceptDatabase,

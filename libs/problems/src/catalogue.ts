@@ -26,6 +26,7 @@ export const problemCatalogue = {
     title: 'The application of the proxy or reactor is gone.',
   },
   data_gone: { status: 410, title: 'Data that the answer shows is gone.' },
+  precondition_failed: { status: 412, title: 'The resource has changed meanwhile.' },
   payload_too_large: { status: 413, title: 'The payload is too large.' },
   unsupported_media_type: { status: 415, title: 'The media type is not supported.' },
   misdirected_request: { status: 421, title: 'The console does not answer under this name.' },

@@ -35,6 +35,8 @@ interface Selection extends Partial<Omit<CursorQuery, 'size'>> {
   readonly status?: DeliveryStatus | undefined;
   readonly reactorId?: string | undefined;
   readonly receiver?: string | undefined;
+  /** The call that started the run. A webhook has the id of its run. */
+  readonly traceId?: string | undefined;
 }
 
 /** Selects the webhooks with these ids, of a tenant. */
@@ -61,8 +63,14 @@ export async function findDeliveryIds(
 }
 
 function selected(where: Conditions, tenantId: string, selection: Selection): Conditions {
+  where.add('tenant_id =', tenantId);
+  if (selection.traceId !== undefined) {
+    const run = new Conditions(where)
+      .add('tenant_id =', tenantId)
+      .add('trace_id =', selection.traceId);
+    where.addTest(`id IN (SELECT id FROM ended_runs WHERE ${run})`);
+  }
   return where
-    .add('tenant_id =', tenantId)
     .add('status =', selection.status)
     .add('reactor_id =', selection.reactorId)
     .add('receiver =', selection.receiver)

@@ -65,7 +65,7 @@ export {
 } from './held-rows';
 export { openKeptRun, type Keeping, type KeptRun } from './kept-arguments';
 export { remindOfRuns, runQueue, workerAliveKey } from './reminders';
-export { replayableDeliveries, requeue, sendNow } from './replay-deliveries';
+export { replayableDeliveries, requeue, requeueable, sendNow } from './replay-deliveries';
 export type { Arguments } from './run-columns';
 export {
   claimRuns,
@@ -90,7 +90,9 @@ export {
   countedRowsMax,
   countWaiting,
   depthOf,
+  queueOfTenant,
   tenantsWithDueRows,
   type QueueDepth,
   type QueueName,
+  type TenantQueue,
 } from './waiting-rows';

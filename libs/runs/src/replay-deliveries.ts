@@ -50,6 +50,20 @@ export async function requeue(
   return rows.map(({ id }) => id);
 }
 
+/** The ids of those that `requeue` would put back at this moment. */
+export async function requeueable(
+  sql: Sql,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM ended_deliveries
+     WHERE tenant_id = $1 AND id = ANY ($2) AND body IS NOT NULL`,
+    [tenantId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Makes webhooks that wait for their next attempt due at once, with all their retries ahead. Leaves
  * out those that are due already, or that a worker sends.

@@ -96,3 +96,41 @@ export async function countWaiting(sql: Sql, tenantId: string, max: number): Pro
   );
   return row?.waiting ?? 0;
 }
+
+/** What a tenant has in a queue. No number is above `countedRowsMax`. */
+export interface TenantQueue {
+  /** Waits, or is sent at the moment. */
+  readonly pending: number;
+  /** Those of the pending whose last attempt failed. */
+  readonly failing: number;
+  readonly running: number;
+  readonly held: number;
+  /** When the oldest row that nobody has taken was due. Null: none is. */
+  readonly oldestDueAt: Date | null;
+}
+
+/** Counts a tenant's own rows, each kind from an index. */
+export async function queueOfTenant(
+  sql: Sql,
+  tenantId: string,
+  queue: QueueName,
+): Promise<TenantQueue> {
+  const { table, due, isIdle } = queues[queue];
+  const isFailing = queue === 'deliveries' ? 'attempts > 0' : 'false';
+  const first = (status: string, order: string): string =>
+    `(SELECT * FROM ${table} WHERE tenant_id = $1 AND status = '${status}' ${order}
+      LIMIT ${countedRowsMax}) rows`;
+  const [row] = await sql.query<TenantQueue>(
+    `SELECT p.pending, p.failing,
+       (SELECT count(*)::int FROM ${first('running', '')}) AS running,
+       (SELECT count(*)::int FROM ${first('held', 'ORDER BY tenant_id, id')}) AS held,
+       (SELECT min(${due}) FROM ${table}
+        WHERE tenant_id = $1 AND status = 'pending' AND ${due} <= now() ${isIdle}) AS "oldestDueAt"
+     FROM (
+       SELECT count(*)::int AS pending, (count(*) FILTER (WHERE ${isFailing}))::int AS failing
+       FROM ${first('pending', `ORDER BY tenant_id, ${due}`)}) p`,
+    [tenantId],
+  );
+  if (!row) throw new Error('A count has one row');
+  return row;
+}

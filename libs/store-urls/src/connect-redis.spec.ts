@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import {
   startRedis,
@@ -100,6 +101,37 @@ it.each([
     }
   },
   60_000,
+);
+
+it.each([
+  ['a client', (client: Redis) => client],
+  ['its duplicate, as BullMQ makes one', (client: Redis) => client.duplicate()],
+])(
+  'the deadline of an unanswered command ends with its connection, and spares the next one: %s',
+  async (_, clientOf) => {
+    const server = await started(startRedis());
+    const socketTimeout = 400;
+    const options = { maxRetriesPerRequest: null, socketTimeout, retryStrategy: () => 10 };
+    const place = { REDIS_URL: secret(server.url) };
+    const first = connectRedis(place, options, () => undefined);
+    const client = clientOf(first);
+    clients.push(first, client);
+    await client.ping();
+    const other = connect(place);
+    const id = String(await client.client('ID'));
+    const waits = client.blpop('nothing', 0.3).catch(() => undefined);
+    await waitFor(() => client['socketTimeoutTimer'] !== undefined);
+    const kill = () => other.client('KILL', 'ID', id).catch(() => 0);
+    await waitFor(async () => (await kill()) === 1);
+    await waits;
+    const again = once(client, 'close').then(() => 'closed again');
+    const calm = waitFor(async () => (await client.ping()) === 'PONG')
+      .then(() => sleep(2 * socketTimeout))
+      .then(() => 'still open');
+    expect(await Promise.race([again, calm])).toBe('still open');
+    client.disconnect();
+    await waitFor(() => client['socketTimeoutTimer'] === undefined);
+  },
 );
 
 it('login, database and TLS are those of the URL, with and without sentinels', () => {

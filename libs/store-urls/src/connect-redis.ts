@@ -33,7 +33,20 @@ export function connectRedis(
       : new Redis({ ...options, ...watchedBy(sentinels, place) });
   const shown = sentinels.length === 0 ? withoutLogin(url) : sentinels.join(', ');
   redis.on('error', (error) => onError(trustFault(`Redis at ${shown}`, error) ?? error));
-  return redis;
+  // BullMQ makes a second client for the command that waits.
+  redis.duplicate = (changes) => endTimer(Redis.prototype.duplicate.call(redis, changes));
+  return endTimer(redis);
+}
+
+/**
+ * ioredis keeps the timer of an unanswered command when its connection closes. The timer would keep
+ * the process alive, and break the next connection when it is up.
+ */
+function endTimer(redis: Redis): Redis {
+  return redis.on('close', () => {
+    clearTimeout(redis['socketTimeoutTimer']);
+    redis['socketTimeoutTimer'] = undefined;
+  });
 }
 
 function watchedBy(sentinels: readonly string[], place: RedisPlace): RedisOptions {

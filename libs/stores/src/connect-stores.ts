@@ -7,7 +7,7 @@ import {
 import { createKeyHash, parseKeyRing, Sealer, type KeyHash, type KeyRing } from '@glovebox/seal';
 import type { Logger, Secret } from '@glovebox/service-host';
 import type { RedisPlace } from '@glovebox/store-urls';
-import { tellOfProcess } from './live-processes';
+import { tellOfProcess, type LiveRunner } from './live-processes';
 import { schemaConnections, type SchemaWatch } from './schema-watch';
 
 /** The connections that every process with a key ring opens to Postgres and Redis. */
@@ -32,6 +32,8 @@ export async function connectStores(options: {
   };
   /** Connections to Postgres beside those for what tenants ask for. */
   readonly moreConnections?: number;
+  /** The runners that the process is connected to. */
+  readonly runners?: () => readonly LiveRunner[];
   /** See connectDefinitions. */
   readonly writes?: boolean;
   readonly postgresAwayMaxMs?: number;
@@ -39,7 +41,7 @@ export async function connectStores(options: {
   readonly onFault: (what: string) => (error: unknown) => void;
 }): Promise<Stores> {
   const { app, schema, config, writes = false, postgresAwayMaxMs = 0, logger, onFault } = options;
-  const { moreConnections = 0 } = options;
+  const { moreConnections = 0, runners = () => [] } = options;
   const databaseUrl = config.DATABASE_URL.reveal();
   const ring = parseKeyRing(config.KEY_RING.reveal());
   const sealer = new Sealer(ring, dataKeyTable(schema.sql));
@@ -63,7 +65,7 @@ export async function connectStores(options: {
   });
   const connections =
     config.DATABASE_CONNECTIONS + schemaConnections + definitionConnections + moreConnections;
-  const telling = tellOfProcess(definitions, { app, connections });
+  const telling = tellOfProcess(definitions, { app, connections }, runners);
   const close = async (): Promise<void> => {
     await telling.stop();
     await definitions.close();

@@ -9,4 +9,5 @@ export const knownMigrations: readonly string[] = [
   'RecordMigrations0000000000007',
   'AddPeopleAndSessions0000000000008',
   'KeepArgumentsOfRuns0000000000009',
+  'FindByTraceAndCode0000000000010',
 ];

@@ -4,7 +4,14 @@ import type { Redis } from 'ioredis';
 import type { DefinitionConnection } from '@glovebox/definitions';
 import { buildInfo, every, type RepeatedWork } from '@glovebox/service-host';
 
-/** The word of a process about itself, for the doctor. */
+/** A runner, as it said to a process that it is connected to. */
+export interface LiveRunner {
+  readonly id: string;
+  readonly release: string;
+  readonly level: number;
+}
+
+/** The word of a process about itself, for the doctor and the overview. */
 export interface LiveProcess {
   readonly id: string;
   readonly app: string;
@@ -17,12 +24,19 @@ export interface LiveProcess {
   readonly epoch: string | undefined;
   readonly definitions: number;
   readonly behind: number;
+  /** What keeps it from serving them. Processes of 0.1.0 do not tell. */
+  readonly loading?: string | undefined;
   readonly toldMs: number;
   /** The connections to Postgres that it may open. */
   readonly connections: number;
+  /** The runners that it is connected to. */
+  readonly runners: readonly LiveRunner[];
+  /** When it said so, by its own clock. */
+  readonly at: number;
 }
 
 const everyMs = 2_000;
+const toldRunnersMax = 100;
 /** Processes of the same time share a key, which is gone soon after them: nobody has to clean up. */
 const spanMs = 30_000;
 
@@ -32,6 +46,7 @@ const keyOf = (now: number): string => `{glovebox}:processes:${Math.floor(now / 
 export function tellOfProcess(
   { redis, follower }: Pick<DefinitionConnection, 'redis' | 'follower'>,
   { app, connections }: Pick<LiveProcess, 'app' | 'connections'>,
+  runners: () => readonly LiveRunner[],
 ): RepeatedWork {
   const id = randomUUID();
   let key = keyOf(Date.now());
@@ -45,8 +60,11 @@ export function tellOfProcess(
       epoch: follower.head?.epoch,
       definitions: follower.head?.version ?? 0,
       behind: follower.behind,
+      loading: follower.loading,
       toldMs: Math.round(follower.toldMsAgo),
       connections,
+      runners: runners().slice(0, toldRunnersMax),
+      at: Date.now(),
     };
     key = keyOf(Date.now());
     await redis
@@ -56,8 +74,12 @@ export function tellOfProcess(
       .exec();
   };
   const telling = every(everyMs, tell, { onFault: () => undefined, atOnce: true });
+  // A process that starts is not connected yet.
+  const tellAtOnce = (): void => void tell().catch(() => undefined);
+  redis.on('ready', tellAtOnce);
   return {
     async stop() {
+      redis.off('ready', tellAtOnce);
       await telling.stop();
       await redis.hdel(key, id).catch(() => undefined);
     },

@@ -1,4 +1,5 @@
 export type { FoundParts } from './search/find-tokens';
+export { judgedPermissions, type TokenVerdict } from './judge-token';
 export { OpeningBudget } from './openings/opening-budget';
 export { decideShowing, requireShown, type Showing } from './sights/shown-again';
 export type { Viewer } from './sights/shown-tokens';

@@ -5,6 +5,7 @@ import { notFound, Problem } from '@glovebox/problems';
 import type { Sealer } from '@glovebox/seal';
 import { deleteToken, requireChangeable, updateToken } from './change-token';
 import { refuseUnwieldy } from './document-bounds';
+import { judgeToken, type TokenVerdict } from './judge-token';
 import { findTokens, type FoundParts, type FoundTokens } from './search/find-tokens';
 import { LargeOpenings } from './openings/large-openings';
 import {
@@ -60,6 +61,15 @@ export class Vault {
     const [shown] = await showTokens(sql, this.sealer, actor, look, [id], this.largeOpenings);
     if (!shown) throw notFound('token');
     return shown;
+  }
+
+  /** Says what an application may do with a token, without revealing it to who asks. */
+  judgeToken(
+    sql: Sql,
+    asking: Actor,
+    asked: { application: Principal; permission: Permission; tokenId: string },
+  ): Promise<TokenVerdict> {
+    return judgeToken(sql, this.sealer, asking, asked, this.largeOpenings);
   }
 
   /** Lists a page whose tokens are kept in memory together. */

@@ -30,8 +30,8 @@ export function jestCommand(folders, { resultFile, testMatch, workers = 2, more 
       `--testSequencer=${join(repoRoot, 'tools', 'lib', 'test-run', 'longest-first.mjs')}`,
       // Specs leave things in a worker that make its later ones slow: beyond this it starts anew.
       '--workerIdleMemoryLimit=500MB',
-      // The same time that Jest gives itself without workers.
-      '--workerGracefulExitTimeout=1000',
+      // tools/jest-environment.js has named what specs leave open. A busy machine may be slow to end.
+      '--workerGracefulExitTimeout=10000',
       // Jest ignores the time-out of a project's configuration when it runs several.
       '--testTimeout=30000',
       '--json',

@@ -101,7 +101,8 @@ describe('a destination that cannot be connected to', () => {
     let connections = 0;
     const server = createTcpServer((socket) => {
       connections += 1;
-      socket.on('error', () => undefined).end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      socket.on('error', () => undefined).resume();
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
     });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -102,7 +102,7 @@ function invokedIn(definitions: DefinitionSnapshot, order: ReactorRehearsal): In
 }
 
 /** Keeps back what the code would have stored as tokens, unless it acts as its application. */
-class HeldBackTokens implements RunnerClient {
+class HeldBackTokens implements Pick<RunnerClient, 'run'> {
   hasRun = false;
   returned: unknown = {};
 
@@ -119,7 +119,4 @@ class HeldBackTokens implements RunnerClient {
     const { tokenize: _, ...rest } = this.returned as { readonly tokenize?: unknown };
     return { ...outcome, value: rest };
   }
-
-  ready = (): Promise<boolean> => this.runner.ready();
-  close = (): Promise<void> => Promise.resolve();
 }

@@ -3,6 +3,7 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import type { ApplicationKeyResponse } from './application-keys.dto';
 import { ApplicationKeysService } from './application-keys.service';
 import { Application } from '../entities/application.entity';
@@ -14,6 +15,7 @@ export class ApplicationKeysController {
 
   @Post('regenerate')
   @HttpCode(200)
+  @Tagged()
   @RequirePermission('application:update')
   @OfResource(Application)
   regenerate(

@@ -1,9 +1,10 @@
 import type { Actor } from '@glovebox/access';
 import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put } from '@nestjs/common';
 import type { Author } from '../changes/change';
-import { AnyCaller, RequirePermission } from '../http/check-permission';
+import { AnyCaller, NotForPeople, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
 import { Application } from '../entities/application.entity';
@@ -16,6 +17,7 @@ import {
   type ApplicationListQuery,
   type ApplicationResponse,
 } from './applications.dto';
+import { AskDecision, type DecisionResponse } from './decisions.dto';
 import { ApplicationsService } from './applications.service';
 
 @Controller('applications')
@@ -23,6 +25,7 @@ export class ApplicationsController {
   constructor(private readonly applications: ApplicationsService) {}
 
   @Post()
+  @Tagged()
   @RequirePermission('application:create')
   create(
     @ChangedBy() author: Author,
@@ -40,11 +43,13 @@ export class ApplicationsController {
   /** Declared before `:id`, which would match `key` as an id. */
   @Get('key')
   @AnyCaller()
+  @NotForPeople('A person has no application.')
   own(@Caller() actor: Actor): Promise<ApplicationResponse> {
     return this.applications.own(actor);
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('application:read')
   @OfResource(Application)
   get(@LoadedResource() application: Application): ApplicationResponse {
@@ -52,6 +57,7 @@ export class ApplicationsController {
   }
 
   @Put(':id')
+  @Tagged()
   @RequirePermission('application:update')
   @OfResource(Application)
   update(
@@ -63,6 +69,7 @@ export class ApplicationsController {
   }
 
   @Patch(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('application:update')
   @OfResource(Application)
@@ -74,7 +81,21 @@ export class ApplicationsController {
     return this.applications.patch(author, id, patch);
   }
 
+  /** A question: it changes nothing, and is asked by POST to keep ids of tokens out of URLs. */
+  @Post(':id/decisions')
+  @HttpCode(200)
+  @RequirePermission('application:read')
+  @OfResource(Application)
+  decide(
+    @Caller() actor: Actor,
+    @LoadedResource() application: Application,
+    @Body() input: AskDecision,
+  ): Promise<DecisionResponse> {
+    return this.applications.decide(actor, application, input);
+  }
+
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('application:delete')
   @OfResource(Application)

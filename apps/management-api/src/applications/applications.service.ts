@@ -7,10 +7,11 @@ import {
   type ApplicationType,
   type Permission,
 } from '@glovebox/access';
-import { invalid } from '@glovebox/problems';
+import { invalid, Problem } from '@glovebox/problems';
 import { change, type Author, type ChangeOutcome } from '../changes/change';
 import { changeRow } from '../changes/change-row';
 import { Context, type ManagementContext } from '../context';
+import { eachInTenant } from '../database/in-tenant';
 import { readRow } from '../database/read-row';
 import { listResources } from '../lists/list-resources';
 import type { Page } from '../lists/page';
@@ -26,6 +27,7 @@ import {
   type ApplicationResponse,
   type CreateApplication,
 } from './applications.dto';
+import { toDecisionResponse, type AskDecision, type DecisionResponse } from './decisions.dto';
 import { issueApplication, toApplicationDefinition } from './issue-application';
 import { keepManager } from './keep-manager';
 import { refuseUsed } from './users-of-application';
@@ -63,7 +65,7 @@ export class ApplicationsService {
   async own({ principal: { tenantId, actorId } }: Actor): Promise<ApplicationResponse> {
     const found = await readRow(this.ctx.dataSource, Application, { tenantId, id: actorId });
     if (!found) throw applicationDeleted();
-    return toApplicationResponse(found, 'read');
+    return toApplicationResponse(found.row, 'read');
   }
 
   update(author: Author, id: string, input: UpdateApplication): Promise<ApplicationResponse> {
@@ -79,6 +81,22 @@ export class ApplicationsService {
       const input = patchedDto(UpdateApplication, toApplicationInput(application), patch);
       return input ? replace(manager, author, application, input) : { result: undefined };
     });
+  }
+
+  /** Asks the definitions of the moment, as each call of the application does. */
+  async decide(
+    actor: Actor,
+    { id, tenantId }: Application,
+    { token_id, permission }: AskDecision,
+  ): Promise<DecisionResponse> {
+    const { dataSource, definitions, vault } = this.ctx;
+    const application = (await definitions.follower.current()).principal(tenantId, id);
+    if (!application) {
+      throw new Problem('conflict', { detail: 'The application has expired: it may do nothing.' });
+    }
+    const asked = { application, permission, tokenId: token_id };
+    const sql = eachInTenant(dataSource, tenantId);
+    return toDecisionResponse(await vault.judgeToken(sql, actor, asked));
   }
 
   /** With `isForced`, reactors and proxies that use the application stay and act as nobody. */

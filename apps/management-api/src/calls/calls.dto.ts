@@ -58,11 +58,13 @@ export interface CallSummaryResponse {
 }
 
 const pathMax = 200;
+const codeMax = 64;
 const callFilters = [
   'proxy_id',
   'reactor_id',
   'application_id',
   'status',
+  'code',
   'outcome',
   'trace_id',
 ] as const;
@@ -78,7 +80,8 @@ export const CallListing = queryReadBy((query): CallQuery => {
     reactorId: filters.uuid('reactor_id'),
     applicationId: filters.uuid('application_id'),
     status: filters.status('status'),
-    outcome: filters.oneOf('outcome', callOutcomes),
+    code: filters.text('code', codeMax),
+    outcomes: filters.someOf('outcome', callOutcomes),
     traceId: filters.text('trace_id', traceIdMax),
   };
   if (Object.keys(errors).length > 0) throw invalid(errors);
@@ -153,7 +156,7 @@ const phasesOf = ({ decidedMs, askedMs, answeredMs }: CallRow, endedMs: number) 
   ended_ms: endedMs,
 });
 
-const given = <Name extends string, Value>(
+export const given = <Name extends string, Value>(
   name: Name,
   value: Value | null,
 ): { [Key in Name]?: Value } =>

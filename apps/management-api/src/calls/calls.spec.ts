@@ -103,12 +103,24 @@ describe('the list of calls', () => {
     ['application_id', 'application_id', randomUUID()],
     ['status', 'status', 503],
     ['outcome', 'outcome', 'left'],
+    ['code', 'code', 'no_capacity'],
     ['trace_id', 'trace_id', 'order-7'],
   ])('%s selects calls', async (filter, column, value) => {
     await data.call(tenantId);
     const wanted = await data.call(tenantId, { [column]: value });
     expect(await idsOf(`?${filter}=${value}`)).toEqual([wanted]);
     expect(await idsOf(`?${filter}=`)).toHaveLength(2);
+  });
+
+  it('several outcomes select the calls of each, in one order', async () => {
+    const now = Date.now();
+    const ids: string[] = [];
+    for (const [nth, outcome] of ['failed', 'left', 'destination_error', 'failed'].entries()) {
+      ids.unshift(await data.call(tenantId, { outcome }, timeOrderedId(now - 10_000 + nth)));
+    }
+    const query = '?outcome=failed&outcome=destination_error';
+    expect(await idsOf(query)).toEqual([ids[0], ids[1], ids[3]]);
+    expect(await idsOf(`${query}&size=1&after=${ids[0]}`)).toEqual([ids[1]]);
   });
 
   it('from and to select calls by the time of their end, both inclusive', async () => {
@@ -126,6 +138,8 @@ describe('the list of calls', () => {
     ['status=20', 'status'],
     ['status=abc', 'status'],
     ['outcome=bad', 'outcome'],
+    ['outcome=failed&outcome=bad', 'outcome'],
+    [`code=${'x'.repeat(65)}`, 'code'],
     ['from=yesterday', 'from'],
     ['size=101', 'size'],
     ['after=x', 'after'],
@@ -138,7 +152,7 @@ describe('the list of calls', () => {
 
 it('a call of another tenant is neither listed nor found nor counted', async () => {
   const id = await data.call(api.foreign.tenant_id, { trace_id: 'theirs' });
-  await count(api.foreign.tenant_id);
+  await data.count(api.foreign.tenant_id);
   expect((await list()).data).toEqual([]);
   expect((await list('?trace_id=theirs')).data).toEqual([]);
   expect((await api.get(`/calls/${id}`)).status).toBe(404);
@@ -149,8 +163,8 @@ it('a call of another tenant is neither listed nor found nor counted', async () 
 it('the management role sees no call without a tenant, and those of its tenant without a condition', async () => {
   await data.call(tenantId);
   await data.call(api.foreign.tenant_id);
-  await count(tenantId);
-  await count(api.foreign.tenant_id);
+  await data.count(tenantId);
+  await data.count(api.foreign.tenant_id);
   for (const table of ['calls', 'call_summary']) {
     const statement = `SELECT DISTINCT tenant_id FROM ${table}`;
     expect(await api.ctx.dataSource.query(statement)).toEqual([]);
@@ -240,30 +254,13 @@ describe('calls of the management API', () => {
     await traced('/calls', 'own');
     await traced(`/calls/${timeOrderedId()}`, 'own');
     await traced('/calls/summary', 'own');
+    await traced('/overview', 'own');
     await traced('/tenants/self', 'later');
     await logged('later');
     expect((await list('?trace_id=stranger')).data).toEqual([]);
     expect((await list('?trace_id=own')).data).toEqual([]);
   });
 });
-
-async function count(
-  owner: string,
-  columns: Readonly<Record<string, unknown>> = {},
-  minute = new Date(Date.now() - 60_000),
-): Promise<void> {
-  const row = {
-    ...{ tenant_id: owner, id: timeOrderedId(minute.getTime()), minute, path: '/proxy' },
-    ...{ outcome: 'completed', calls: 1, duration_ms: 2, created_at: minute },
-    latencies: Array.from({ length: 16 }, (_, nth) => (nth === 1 ? 1 : 0)),
-    ...columns,
-  };
-  const places = Object.keys(row).map((_, nth) => `$${nth + 1}`);
-  await data.database.query(
-    `INSERT INTO call_summary (${Object.keys(row).join(', ')}) VALUES (${places.join(', ')})`,
-    Object.values(row),
-  );
-}
 
 const summary = async (query = ''): Promise<unknown> => {
   const answer = await api.get(`/calls/summary${query}`);
@@ -277,9 +274,9 @@ describe('the summary of calls', () => {
 
   it('adds up what each process has counted, the newest minute first', async () => {
     const proxyId = randomUUID();
-    await count(tenantId, { proxy_id: proxyId, calls: 3, duration_ms: 10.25 }, at);
-    await count(tenantId, { proxy_id: proxyId, calls: 4, duration_ms: 20.5 }, at);
-    await count(
+    await data.count(tenantId, { proxy_id: proxyId, calls: 3, duration_ms: 10.25 }, at);
+    await data.count(tenantId, { proxy_id: proxyId, calls: 4, duration_ms: 20.5 }, at);
+    await data.count(
       tenantId,
       { path: '/tokens/{id}', outcome: 'failed' },
       new Date(at.getTime() + 60_000),
@@ -309,8 +306,8 @@ describe('the summary of calls', () => {
     ['resource', 'path', '/tokens'],
     ['outcome', 'outcome', 'left'],
   ])('%s selects counts', async (filter, column, value) => {
-    await count(tenantId, {}, at);
-    await count(tenantId, { [column]: value, calls: 5 }, at);
+    await data.count(tenantId, {}, at);
+    await data.count(tenantId, { [column]: value, calls: 5 }, at);
     const { data: entries } = (await summary(
       `?${range}&${filter}=${encodeURIComponent(value)}`,
     )) as { data: { calls: number }[] };
@@ -318,7 +315,7 @@ describe('the summary of calls', () => {
   });
 
   it('shows the last hour by default, and calls of this API a few seconds after their end', async () => {
-    await count(tenantId, {}, at);
+    await data.count(tenantId, {}, at);
     const before = (await summary()) as { data: { minute: string }[] };
     expect(before.data.map(({ minute }) => new Date(minute))).not.toContainEqual(at);
     await api.get('/tenants/self');
@@ -335,7 +332,7 @@ describe('the summary of calls', () => {
   it('shows each minute of a day once, whatever its place', async () => {
     const minutes = [0, 1, 9, 10, 11, 29, 30, 31, 700, 1_438, 1_439, 1_440];
     for (const minute of minutes) {
-      await count(tenantId, { calls: minute + 1 }, new Date(at.getTime() - minute * 60_000));
+      await data.count(tenantId, { calls: minute + 1 }, new Date(at.getTime() - minute * 60_000));
     }
     const { data: entries } = (await summary(
       '?from=2026-01-30T12:00:00Z&to=2026-01-31T12:00:00Z',

@@ -4,6 +4,7 @@ import { record, type Sql } from '@glovebox/database';
 import { appendDefinition, appendDeletion, type Definition } from '@glovebox/definitions';
 import { Problem } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
+import type { EntityTags } from '../http/entity-tags';
 import { asSql, inTenant } from '../database/in-tenant';
 import { storeOutcome, type Claim } from '@glovebox/idempotency';
 
@@ -13,8 +14,12 @@ export interface Author {
   /** Null for the operator's command line, which is no application. */
   readonly actorId: string | null;
   readonly traceId: string;
+  /** A person of the console, who is shown no secrets. */
+  readonly isPerson?: boolean;
   /** The claim of a call that came with an idempotency key. */
   readonly claim: Claim | undefined;
+  /** What the caller says of versions of the resource, and is told of them. */
+  readonly tags?: EntityTags | undefined;
 }
 
 type Deletion = Pick<Definition, 'kind' | 'id'>;
@@ -45,8 +50,8 @@ export async function change<Result>(
   action: Action,
   work: (manager: EntityManager) => Promise<ChangeOutcome<Result>>,
 ): Promise<Result> {
-  const { tenantId } = author;
-  const { result, version } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
+  const { tenantId, tags } = author;
+  const { result, version, id } = await inTenant(ctx.dataSource, tenantId, async (manager) => {
     const sql = asSql(manager);
     await holdTenant(sql, author);
     const { result, definitions = [], deletions = [] } = await work(manager);
@@ -70,9 +75,10 @@ export async function change<Result>(
       version = await appendDeletion(sql, { kind, id, tenantId });
     }
     if (before) await refuseOverfull(ctx, sql, tenantId, before);
-    return { result, version };
+    return { result, version, id: definitions[0]?.id };
   });
   if (version !== undefined) await ctx.definitions.announce(version);
+  if (version !== undefined && id !== undefined) tags?.tell({ id, version });
   return result;
 }
 

@@ -121,7 +121,7 @@ it.each([Application, ReactorFormula, Reactor, Proxy])(
       manager.findOneByOrFail(entity, { tenantId }),
     );
     const { id } = known;
-    expect(await readRow(dataSource, entity, { tenantId, id })).toStrictEqual(known);
+    expect((await readRow(dataSource, entity, { tenantId, id }))?.row).toStrictEqual(known);
     const foreign = api.foreign.tenant_id;
     expect(await readRow(dataSource, entity, { tenantId: foreign, id })).toBeUndefined();
   },

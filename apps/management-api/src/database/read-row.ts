@@ -10,17 +10,23 @@ interface Reading {
   readonly columns: readonly ColumnMetadata[];
 }
 
+const versionColumn = 'version_of_definition';
+
 /** One statement per entity: TypeORM takes longer to build a statement than to run it. */
 const readings = new WeakMap<ResourceEntity, Reading>();
 
-/** Reads a row of the tenant by id in one round trip, mapped as TypeORM maps it. */
+/**
+ * Reads a row of the tenant by id in one round trip, mapped as TypeORM maps it, with the version of
+ * its definition.
+ */
 export async function readRow<Entity extends ResourceEntity>(
   dataSource: SharedDataSource,
   entity: Entity,
   { tenantId, id }: { tenantId: string; id: string },
-): Promise<InstanceType<Entity> | undefined> {
+): Promise<{ readonly row: InstanceType<Entity>; readonly version: number } | undefined> {
   const { statement, columns } = readingOf(dataSource, entity);
-  const [row] = await eachInTenant(dataSource, tenantId).query<Row>(statement, [tenantId, id]);
+  const values = [tenantId, id, entity.kind];
+  const [row] = await eachInTenant(dataSource, tenantId).query<Row>(statement, values);
   if (!row) return undefined;
   const found = new entity();
   for (const column of columns) {
@@ -30,7 +36,7 @@ export async function readRow<Entity extends ResourceEntity>(
     ) as unknown;
     column.setEntityValue(found, value);
   }
-  return found as InstanceType<Entity>;
+  return { row: found as InstanceType<Entity>, version: Number(row[versionColumn]) };
 }
 
 function readingOf(dataSource: SharedDataSource, entity: ResourceEntity): Reading {
@@ -38,7 +44,9 @@ function readingOf(dataSource: SharedDataSource, entity: ResourceEntity): Readin
   if (known) return known;
   const { columns, tablePath } = dataSource.getMetadata(entity);
   const names = columns.map(({ databaseName }) => `"${databaseName}"`).join(', ');
-  const statement = `SELECT ${names} FROM ${tablePath} WHERE tenant_id = $1 AND id = $2`;
+  const statement = `SELECT ${names}, (SELECT version FROM definition_log
+      WHERE kind = $3 AND id = $2) AS ${versionColumn}
+    FROM ${tablePath} WHERE tenant_id = $1 AND id = $2`;
   const reading = { statement, columns };
   readings.set(entity, reading);
   return reading;

@@ -1,8 +1,9 @@
 import type { Actor } from '@glovebox/access';
-import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import type { Author } from '../changes/change';
 import { StrictMember } from '../http/body.interceptor';
-import { RequirePermission } from '../http/check-permission';
+import { PeopleNeed, RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy } from '../http/request';
 import type { Page } from '../lists/page';
 import {
@@ -10,6 +11,7 @@ import {
   ReplayDeliveries,
   type DeliveryQuery,
   type DeliveryResponse,
+  type ReplayCount,
   type ReplayResponse,
 } from './deliveries.dto';
 import { DeliveriesService } from './deliveries.service';
@@ -33,15 +35,23 @@ export class DeliveriesController {
   @Post('replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   // A filter that is ignored would send again what it was meant to leave out.
   @StrictMember('filter')
-  replayAll(@ChangedBy() author: Author, @Body() input: ReplayDeliveries): Promise<ReplayResponse> {
-    return this.deliveries.replayAll(author, input);
+  replayAll(
+    @ChangedBy() author: Author,
+    @Body() input: ReplayDeliveries,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ReplayResponse | ReplayCount> {
+    if (input.dry_run !== true) return this.deliveries.replayAll(author, input);
+    response.status(200);
+    return this.deliveries.countReplayed(author, input);
   }
 
   @Post(':id/replay')
   @HttpCode(202)
   @RequirePermission('tenant:update')
+  @PeopleNeed('reactor:update')
   replay(@ChangedBy() author: Author, @Param('id') id: string): Promise<ReplayResponse> {
     return this.deliveries.replay(author, id);
   }

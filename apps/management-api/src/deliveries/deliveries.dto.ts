@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import {
+  IsBoolean,
   IsIn,
   IsInt,
   IsObject,
@@ -16,6 +17,7 @@ import { deliveryStatuses, type DeliveryRow, type DeliveryStatus } from '@gloveb
 import { queryReadBy } from '../http/request';
 import { readCursorQuery } from '../lists/cursor';
 import { QueryFilters } from '../lists/query-filters';
+import { traceIdMax } from '../runs/runs.dto';
 import { IsInstant, TextLength, WithoutNul } from '../validation/decorators';
 
 /** One attempt, as the worker recorded it. No status: there was no answer. */
@@ -33,6 +35,7 @@ export interface DeliveryQuery extends CursorQuery {
   readonly status: DeliveryStatus | undefined;
   readonly reactorId: string | undefined;
   readonly host: string | undefined;
+  readonly traceId: string | undefined;
 }
 
 export interface DeliveryResponse {
@@ -58,6 +61,11 @@ export interface ReplayResponse {
   matched: number;
   queued: number;
   gone: number;
+}
+
+/** The webhooks that would be sent again. */
+export interface ReplayCount {
+  count: number;
 }
 
 const hostMax = 255;
@@ -100,11 +108,16 @@ export class ReplayDeliveries {
   @Min(1)
   @Max(replayedMax)
   limit?: number;
+
+  /** Counts them, and sends none. */
+  @IsOptional()
+  @IsBoolean()
+  dry_run?: boolean;
 }
 
 export const DeliveryListing = queryReadBy(readDeliveryQuery);
 
-const names = ['status', 'reactor_id', 'host'];
+const names = ['status', 'reactor_id', 'host', 'trace_id'];
 
 function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
   const errors: Record<string, string[]> = {};
@@ -114,6 +127,7 @@ function readDeliveryQuery(query: URLSearchParams): DeliveryQuery {
     status: filters.oneOf('status', deliveryStatuses),
     reactorId: filters.uuid('reactor_id'),
     host: filters.text('host', hostMax),
+    traceId: filters.text('trace_id', traceIdMax),
   };
   if (Object.keys(errors).length > 0) throw invalid(errors);
   return result;

@@ -13,6 +13,7 @@ import {
   receiverOf,
   replayableDeliveries,
   requeue,
+  requeueable,
   sendNow,
   webhookPlace,
   type DeliveryRow,
@@ -30,9 +31,13 @@ import {
   toDeliveryResponse,
   type DeliveryQuery,
   type DeliveryResponse,
+  type ReplayCount,
   type ReplayDeliveries,
   type ReplayResponse,
 } from './deliveries.dto';
+
+type SentAgain = Pick<ReplayResponse, 'queued' | 'gone'>;
+
 /** Webhooks that are decided in one statement: each may show a thousand tokens. */
 const decidedAtOnce = 20;
 
@@ -84,9 +89,31 @@ export class DeliveriesService {
   }
 
   /** Sends the newest of the ended webhooks that match again, except those without a body. */
-  async replayAll(
+  replayAll(author: Author, input: ReplayDeliveries): Promise<ReplayResponse> {
+    return this.#replayMatching(author, input, (sql, ids) =>
+      this.#sendAgain(author, sql, ids, requeue),
+    );
+  }
+
+  /** Decides as a replay does, and takes the records of it back: no data is used. */
+  async countReplayed(author: Author, input: ReplayDeliveries): Promise<ReplayCount> {
+    const { queued } = await this.#replayMatching(
+      { ...author, claim: undefined },
+      input,
+      async (sql, ids) => {
+        await sql.query('SAVEPOINT before_replay');
+        const counted = await this.#sendAgain(author, sql, ids, requeueable);
+        await sql.query('ROLLBACK TO SAVEPOINT before_replay');
+        return counted;
+      },
+    );
+    return { count: queued };
+  }
+
+  async #replayMatching(
     author: Author,
     { filter, limit = replayedMax }: ReplayDeliveries,
+    sendAgain: (sql: Sql, ids: readonly string[]) => Promise<SentAgain>,
   ): Promise<ReplayResponse> {
     const { tenantId } = author;
     const { status, reactor_id: reactorId, from, to } = filter;
@@ -99,8 +126,7 @@ export class DeliveriesService {
     };
     return this.#replay(author, async (sql, free) => {
       const ids = await endedDeliveries(sql, tenantId, selection, limit);
-      const replayed = await this.#sendAgain(author, sql, ids.slice(0, free), requeue);
-      return { matched: ids.length, ...replayed };
+      return { matched: ids.length, ...(await sendAgain(sql, ids.slice(0, free))) };
     });
   }
 
@@ -113,7 +139,7 @@ export class DeliveriesService {
     sql: Sql,
     ids: readonly string[],
     makeDue: typeof requeue,
-  ): Promise<Pick<ReplayResponse, 'queued' | 'gone'>> {
+  ): Promise<SentAgain> {
     const definitions = await this.ctx.definitions.follower.current();
     const line = { operation: 'webhook_delivery.replay', entityType: 'webhook_delivery' };
     const showing: Showing = {

@@ -112,6 +112,20 @@ describe('webhooks', () => {
     for (const [query, ids] of cases) expect([query, await idsOf(query)]).toEqual([query, ids]);
   });
 
+  it('are found by the trace id of the call that started their run', async () => {
+    const ids: string[] = [];
+    for (const ended of [{ status: 'failed' } as const, undefined]) {
+      const id = await data.run(tenantId, {}, { mode: 'async', traceId: 'order-7' });
+      ids.unshift(await data.webhook(tenantId, { id, ...(ended ? { ended } : {}) }));
+    }
+    await data.webhook(tenantId);
+    const foreign = await data.run(api.foreign.tenant_id, {}, { traceId: 'order-7' });
+    await data.webhook(tenantId, { id: foreign });
+    expect(await idsOf('?trace_id=order-7')).toEqual(ids);
+    expect(await idsOf('?trace_id=order-7&status=failed')).toEqual([ids[1]]);
+    expect(await idsOf('?trace_id=order')).toEqual([]);
+  });
+
   it.each([
     ['after=1', 'after'],
     ['status=done', 'status'],
@@ -124,7 +138,8 @@ describe('webhooks', () => {
     ['from=now', 'from'],
     ['to=2026-13-01T00:00:00Z', 'to'],
     ['size=101', 'size'],
-    ['trace_id=1', 'trace_id'],
+    [`trace_id=${'x'.repeat(65)}`, 'trace_id'],
+    ['trace=1', 'trace'],
   ])('are not listed for %s: 400', async (query, member) => {
     const { status, body } = await get(`/webhook-deliveries?${query}`);
     expect([status, Object.keys(body.errors as object)]).toEqual([400, [member]]);
@@ -338,6 +353,43 @@ describe('the replay of a webhook', () => {
     expect(new Set(await idsOf('?status=failed'))).toEqual(new Set([erased, others[1], others[2]]));
   });
 
+  it('by filter says before how many it would send, and then sends and records none', async () => {
+    const reactorId = randomUUID();
+    for (let nth = 0; nth < 5; nth += 1) {
+      await data.webhook(tenantId, { reactorId, ended: { status: 'failed' } });
+    }
+    const erased = { reactorId, body: null, ended: { status: 'failed' } } as const;
+    await data.webhook(tenantId, erased);
+    const gone = { applicationId: randomUUID(), permission: 'token:use' } as const;
+    const sight = {
+      ...gone,
+      container: '/',
+      transform: 'reveal',
+      ids: ['x'],
+      madeAt: [1],
+    } as const;
+    const unopened = await data.webhook(tenantId, {
+      ...{ reactorId, sights: [sight], ended: { status: 'failed' } },
+    });
+    const filter = { status: 'failed', reactor_id: reactorId };
+    const count = (body: object) => post('/replay', { filter, dry_run: true, ...body });
+    const failed = await idsOf('?status=failed');
+    expect(await count({})).toEqual({ status: 200, body: { count: 5 } });
+    expect(await count({ limit: 3 })).toEqual({ status: 200, body: { count: 1 } });
+    expect(await count({ filter: { ...filter, host: 'b.example' } })).toEqual({
+      ...{ status: 200, body: { count: 0 } },
+    });
+    expect(await idsOf('?status=failed')).toEqual(failed);
+    const lines = `/logs?operation=webhook_delivery.replay&entity_id=${unopened}`;
+    expect((await get(lines)).body.data).toEqual([]);
+    const key = { 'SVC-IDEMPOTENCY-KEY': 'counted' };
+    const body = { filter, dry_run: true };
+    await api.post('/webhook-deliveries/replay', body).set(key);
+    expect(await post('/replay', { filter, dry_run: false })).toEqual(replayed(7, 5, 1));
+    const again = await api.post('/webhook-deliveries/replay', body).set(key);
+    expect([again.status, again.body]).toEqual([200, { count: 0 }]);
+  });
+
   it('by filter takes a span of time', async () => {
     const at = (date: number): string => timeOrderedId(Date.UTC(2026, 0, date));
     for (const date of [1, 2, 3]) {
@@ -374,6 +426,7 @@ describe('the replay of a webhook', () => {
     ['a limit of none', { filter: {}, limit: 0 }, 'limit'],
     ['a limit above 1,000', { filter: {}, limit: 1_001 }, 'limit'],
     ['half a limit', { filter: {}, limit: 1.5 }, 'limit'],
+    ['half a dry run', { filter: {}, dry_run: 'true' }, 'dry_run'],
   ])('by filter is refused for %s: 400', async (_, body, member) => {
     const refused = await post('/replay', body);
     expect([refused.status, Object.keys(refused.body.errors as object)]).toEqual([400, [member]]);

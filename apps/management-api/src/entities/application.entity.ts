@@ -8,6 +8,7 @@ import { Tenant } from './tenant.entity';
 @Index('applications_newest', { synchronize: false })
 export class Application extends Resource {
   static readonly noun = 'application';
+  static readonly kind = 'application';
 
   @Column('text')
   type!: ApplicationType;

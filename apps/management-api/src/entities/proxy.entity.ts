@@ -15,6 +15,7 @@ export interface TransformEntry {
 @Index('proxies_newest', { synchronize: false })
 export class Proxy extends Resource {
   static readonly noun = 'proxy';
+  static readonly kind = 'proxy';
 
   /** Sealed rather than hashed, because it is shown again, unlike an API key. */
   @Column('bytea')

@@ -24,6 +24,7 @@ interface ParameterEntry {
 @Index('reactor_formulas_newest', { synchronize: false })
 export class ReactorFormula extends Resource {
   static readonly noun = 'reactor formula';
+  static readonly kind = 'formula';
 
   @Column('text')
   type!: 'private';

@@ -10,6 +10,7 @@ import { Tenant } from './tenant.entity';
 @Index('reactors_of_formula', { synchronize: false })
 export class Reactor extends Resource {
   static readonly noun = 'reactor';
+  static readonly kind = 'reactor';
 
   @Column('uuid', { name: 'formula_id' })
   @ForeignKey(() => ReactorFormula, { name: 'reactors_formula_fk' })

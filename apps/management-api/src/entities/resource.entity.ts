@@ -1,3 +1,4 @@
+import type { DefinitionKind } from '@glovebox/definitions';
 import { Column, PrimaryColumn } from 'typeorm';
 
 /** The columns that every resource of a tenant has. */
@@ -29,4 +30,6 @@ export interface ResourceEntity {
   new (): Resource;
   /** How errors name a row. */
   readonly noun: string;
+  /** Of its definitions. */
+  readonly kind: DefinitionKind;
 }

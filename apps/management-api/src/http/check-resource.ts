@@ -1,7 +1,7 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
 import { notFound } from '@glovebox/problems';
 import type { ManagementContext } from '../context';
-import type { ResourceEntity } from '../entities/resource.entity';
+import type { Resource, ResourceEntity } from '../entities/resource.entity';
 import { readRow } from '../database/read-row';
 import { isUuid } from '../validation/uuid';
 import { actorOf, type ApiRequest } from './request';
@@ -23,7 +23,7 @@ export async function checkResource(
   { dataSource }: ManagementContext,
   request: ApiRequest,
   entity: ResourceEntity,
-): Promise<object> {
+): Promise<{ readonly row: Resource; readonly version: number }> {
   const { id } = request.params;
   if (!isUuid(id)) throw notFound(entity.noun);
   const { tenantId } = actorOf(request).principal;

@@ -1,9 +1,11 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Response } from 'express';
 import { Context, type ManagementContext } from '../context';
 import { checkKey } from './check-key';
 import { checkMediaType } from './check-media-type';
 import { checkPermission } from './check-permission';
 import { checkResource, resourceOf } from './check-resource';
+import { EntityTags, isTagged } from './entity-tags';
 import { requestOf } from './request';
 
 /**
@@ -21,9 +23,15 @@ export class ChecksGuard implements CanActivate {
     if (request.keyHash !== undefined) this.ctx.callRate?.count(request.keyHash);
     checkPermission(request.principal, handler);
     checkMediaType(request);
+    if (isTagged(handler)) {
+      const response = context.switchToHttp().getResponse<Response>();
+      request.tags = new EntityTags(this.ctx.keyHash, response, request.headers['if-match']);
+    }
     const entity = resourceOf(handler);
     if (entity) {
-      request.resource = await checkResource(this.ctx, request, entity);
+      const { row, version } = await checkResource(this.ctx, request, entity);
+      request.resource = row;
+      if (request.method === 'GET') request.tags?.tell({ id: row.id, version });
       request.principal = await checkKey(this.ctx, request);
       checkPermission(request.principal, handler);
     }

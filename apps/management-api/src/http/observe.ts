@@ -31,9 +31,13 @@ export function observe({ headers, duration, callLog }: ManagementContext): Requ
 /** The path template of each route, of which there are a few. */
 const templates = new Map<string, string>();
 
-/** Readings of the log itself would fill it, and so would a page of the console that is left open. */
+/**
+ * Readings of the log itself, and of what is made of it, would fill it, and so would a page of the
+ * console that is left open.
+ */
 const isOwnReading = (template: string, { method, isOfConsole }: ApiRequest): boolean =>
-  /^\/calls(\/|$)/.test(template) || (isOfConsole === true && /^(?:GET|HEAD)$/.test(method));
+  /^\/(calls|overview)(\/|$)/.test(template) ||
+  (isOfConsole === true && /^(?:GET|HEAD)$/.test(method));
 
 function logCall(
   callLog: CallLog,

@@ -38,6 +38,8 @@ export class ProblemFilter implements ExceptionFilter {
       response.setHeader('retry-after', String(problem.retryAfterSeconds));
     }
     if (problem.allow) response.setHeader('allow', problem.allow.join(', '));
+    // It was of the answer that there would have been.
+    response.removeHeader('etag');
     discardRest(request);
     response.status(problem.status).json(problem.body());
   }

@@ -4,6 +4,7 @@ import type { Actor, Principal } from '@glovebox/access';
 import type { Problem } from '@glovebox/problems';
 import type { Author } from '../changes/change';
 import type { Session } from '../console/sessions';
+import type { EntityTags } from './entity-tags';
 import type { Claim } from '@glovebox/idempotency';
 
 /** A request with the findings of the steps before the handler. */
@@ -24,6 +25,8 @@ export interface ApiRequest extends Request {
   claim?: Claim;
   /** The token that the call has made. */
   madeTokenId?: string;
+  /** Set by the guard where the resource has versions. */
+  tags?: EntityTags;
   /** The row that the path names, set by checkResource. */
   resource?: object;
 }
@@ -45,8 +48,9 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 export const ChangedBy = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
   const request = requestOf(context);
   const { principal, traceId } = actorOf(request);
-  const { tenantId, actorId } = principal;
-  return { tenantId, actorId, traceId, claim: request.claim };
+  const { tenantId, actorId, type } = principal;
+  const { claim, tags } = request;
+  return { tenantId, actorId, traceId, claim, tags, isPerson: type === 'person' };
 });
 
 /** The claim of the call, for a handler whose outcome its service stores itself. */

@@ -6,7 +6,7 @@ import { givenValues } from './listing';
 type Errors = Record<string, string[]>;
 
 /**
- * Reads the filters of a list, each given once at most. An empty one is no filter. What is wrong with
+ * Reads the filters of a list, most of them given once at most. An empty one is no filter. What is wrong with
  * one goes to `errors`.
  */
 export class QueryFilters {
@@ -48,6 +48,14 @@ export class QueryFilters {
       known.includes(value) ? undefined : `must be ${choice(values)}`,
     );
     return values.find((value) => value === text);
+  }
+
+  /** Values of which an entry may have any. None: it may have every other as well. */
+  someOf<Value extends string>(name: string, values: readonly Value[]): Value[] {
+    const given = new Set(givenValues(this.query, name));
+    const some = values.filter((value) => given.delete(value));
+    if (given.size > 0) this.errors[name] = [`must be ${choice(values)}`];
+    return some;
   }
 
   #once(name: string, faultOf: (text: string) => string | undefined): string | undefined {

@@ -107,6 +107,18 @@ describe('GET /logs', () => {
     expect((await api.get('/logs?size=100')).text).not.toContain(secret);
   });
 
+  it('filters by the trace id of a call', async () => {
+    const traced = (traceId: string) =>
+      api.post('/tokens', { data: 1 }, api.tenant.private_key).set('SVC-TRACE-ID', traceId);
+    const { id } = (await traced('order-7')).body as { id: string };
+    await traced('order-8');
+    expect(await lines('?trace_id=order-7')).toMatchObject([
+      { operation: 'token.create', entity_id: id, trace_id: 'order-7' },
+    ]);
+    expect(await lines('?trace_id=order-7&operation=token.read')).toEqual([]);
+    expect(await lines('?trace_id=order-7', api.foreign.management_key)).toEqual([]);
+  });
+
   it('filters by operation, type and dates, both included', async () => {
     const before = new Date(Date.now() - 1).toISOString();
     await api.post('/tokens', { data: 1 }, api.tenant.private_key);
@@ -161,6 +173,7 @@ describe('GET /logs', () => {
     ['?end_date=2026-01-01T00:00:00Z&end_date=2026-01-01T00:00:00Z', 'end_date'],
     ['?operation=a&operation=b', 'operation'],
     ['?entity_type=%00', 'entity_type'],
+    [`?trace_id=${'x'.repeat(65)}`, 'trace_id'],
     [`?entity_id=${'x'.repeat(401)}`, 'entity_id'],
     ['?page=0', 'page'],
     ['?size=101', 'size'],
@@ -190,7 +203,7 @@ describe('a tenant with 50,000 lines of 400,000', () => {
          CASE WHEN n % 80000 = 0 THEN 'reactor.delete'
            ELSE (ARRAY['token.read', 'proxy.invoke'])[1 + n % 16 / 8] END,
          CASE WHEN n % 80000 = 0 THEN 'reactor' ELSE 'proxy' END,
-         CASE WHEN n % 5000 = 0 THEN $3 ELSE gen_random_uuid()::text END, 'success', 't'
+         CASE WHEN n % 5000 = 0 THEN $3 ELSE gen_random_uuid()::text END, 'success', 'trace-' || n / 4
        FROM generate_series(1, 400000) n`,
       [api.tenant.tenant_id, api.foreign.tenant_id, entityId],
     );
@@ -205,6 +218,8 @@ describe('a tenant with 50,000 lines of 400,000', () => {
     `entity_id=${entityId}`,
     `start_date=${new Date(Date.now() - 3_600_000).toISOString()}&operation=token.read`,
     'operation=reactor.delete',
+    'trace_id=trace-20000',
+    'trace_id=nothing',
     'entity_type=reactor',
   ])(
     'reads the lines before the end of the page and 10,001 to count them, for the query %j',

@@ -271,6 +271,37 @@ export const answers: Schemas = {
   Token: shown(token),
   CreatedToken: made(token),
   TokenPage: pageOf('Token'),
+  Decision: {
+    ...object(
+      {
+        allowed: flag,
+        container: { ...text, description: 'That of the token, by which rules decide.' },
+        transform: {
+          type: 'string',
+          enum: ['reveal', 'mask', 'redact', null],
+          nullable: true,
+          description: 'How much of the data the application gets. Null: nothing covers the token.',
+        },
+        by: { type: 'string', enum: ['rule', 'permission', null], nullable: true },
+        reason: text,
+      },
+      {
+        rule: { ...rule, description: 'The one that decides.' },
+        shown: ref('Token'),
+      },
+    ),
+    example: {
+      allowed: true,
+      container: '/pci/high/',
+      transform: 'mask',
+      by: 'rule',
+      rule: {
+        ...{ description: '', priority: 1, container: '/pci/', transform: 'mask' },
+        permissions: ['token:read'],
+      },
+      reason: 'A rule for /pci/ of priority 1 gives the mask.',
+    },
+  },
   Tenant: shown(tenant),
   LogLine: {
     ...object(
@@ -283,11 +314,18 @@ export const answers: Schemas = {
         trace_id: text,
         created_at: instant,
       },
-      { actor_id: uuid, token_ids: listOf(text), destination_host: text },
+      {
+        actor_id: uuid,
+        actor: object({ type: oneOf(['person', 'application']), id: uuid }, { name: text }),
+        token_ids: listOf(text),
+        destination_host: text,
+        reason: text,
+      },
     ),
     example: {
       id: '4711',
       actor_id: example.application,
+      actor: { type: 'application', id: example.application, name: 'management' },
       operation: 'proxy.create',
       entity_type: 'proxy',
       entity_id: example.id,

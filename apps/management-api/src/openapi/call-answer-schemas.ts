@@ -20,7 +20,87 @@ const resource = {
 const proxyId = '4a7e2f60-91c3-4d58-b7aa-3e1f0c9d8b21';
 const time = '2026-01-31T12:00:00.000Z';
 
+const counts = { calls: whole, failed: whole };
+const figures = {
+  p50_ms: {
+    ...number,
+    description:
+      'Half of the calls took at most this long, within the accuracy of the classes of ' +
+      '`GET /calls/summary`. 60000 stands for everything longer. Absent without calls.',
+  },
+  p95_ms: number,
+};
+const oldestDue = {
+  oldest_due_at: { ...instant, description: 'Absent where nothing is overdue.' },
+};
+
 export const callAnswers: Schemas = {
+  Overview: object(
+    {
+      from: instant,
+      to: instant,
+      hours: whole,
+      bucket_minutes: { ...whole, description: 'The length of a bucket of `series`.' },
+      totals: object(counts, figures),
+      resources: listOf(
+        object(
+          {
+            resource: { ...text, description: 'The template of the path.' },
+            calls: whole,
+            failed: {
+              ...whole,
+              description: 'With the outcome `failed` or `destination_error`.',
+            },
+          },
+          {
+            ...resource,
+            name: { ...text, description: 'Of the proxy or reactor, unless it was deleted.' },
+            ...figures,
+          },
+        ),
+      ),
+      series: {
+        ...listOf(object({ at: instant, ...counts })),
+        description: 'Every bucket of the time, the oldest first. The last is under way.',
+      },
+      waiting: object({
+        counted_max: { ...whole, description: 'A number that is as large stands for it or more.' },
+        runs: object({ pending: whole, running: whole, held: whole }, oldestDue),
+        deliveries: object(
+          {
+            pending: whole,
+            failing: { ...whole, description: 'Those of the pending whose last attempt failed.' },
+            held: whole,
+          },
+          oldestDue,
+        ),
+      }),
+      failures: { ...listOf(ref('Call')), description: 'The newest five calls that failed.' },
+    },
+    {
+      truncated: flag,
+      processes: {
+        ...listOf(
+          object({
+            id: uuid,
+            app: text,
+            version: text,
+            definition_lag: {
+              ...whole,
+              description: 'Changes of definitions that it knows of and has not applied.',
+            },
+            seen_at: instant,
+          }),
+        ),
+        description: 'Absent while nobody knows, because Redis does not answer.',
+      },
+      runners: {
+        ...listOf(object({ id: uuid, version: text, level: whole })),
+        description:
+          'Those that gateways and workers are connected to, with the level of their sandboxes.',
+      },
+    },
+  ),
   Call: {
     ...object(
       {

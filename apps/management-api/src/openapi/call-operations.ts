@@ -1,6 +1,7 @@
 import { callOutcomes } from '@glovebox/calls';
 import { summaryEntriesMax } from '../calls/calls.service';
 import { summaryHoursMax } from '../calls/calls.dto';
+import { overviewHours, overviewResourcesMax } from '../overview/overview.dto';
 import { page } from './list-queries';
 import type { OperationText } from './operation-text';
 import { instant, oneOf, text, uuid, whole } from './schema';
@@ -8,10 +9,25 @@ import { instant, oneOf, text, uuid, whole } from './schema';
 const ofResource = {
   proxy_id: { description: 'Only calls through this proxy.', schema: uuid },
   reactor_id: { description: 'Only calls of this reactor.', schema: uuid },
-  outcome: { description: 'Only calls with this outcome.', schema: oneOf(callOutcomes) },
 };
+const outcome = { description: 'Only calls with this outcome.', schema: oneOf(callOutcomes) };
 
 export const callOperations: Readonly<Record<string, OperationText>> = {
+  'GET /overview': {
+    id: 'getOverview',
+    summary: 'Get what happened lately, what waits, and the state of the processes',
+    description:
+      `At most ${overviewResourcesMax} resources are shown, those with the most failures first, then those ` +
+      'with the most calls: `truncated: true` says that there are others. `totals` and `series` have all ' +
+      'calls. Counts are up to 10 seconds old, and those that took long to add up are shown for a while.',
+    answer: 'Overview',
+    query: {
+      hours: {
+        description: 'The length of the time that is counted.',
+        schema: { ...oneOf(overviewHours), default: '1' },
+      },
+    },
+  },
   'GET /calls': {
     id: 'listCalls',
     summary: 'List calls, those that ended last first',
@@ -26,6 +42,12 @@ export const callOperations: Readonly<Record<string, OperationText>> = {
       from: { description: 'Not ended before this time.', schema: instant },
       to: { description: 'Not ended after this time.', schema: instant },
       ...ofResource,
+      outcome: {
+        description: 'Only calls with this outcome. Repeat it for several.',
+        schema: oneOf(callOutcomes),
+        many: true,
+      },
+      code: { description: 'Only calls that failed with this code.', schema: text },
       application_id: { description: 'Only calls of this application.', schema: uuid },
       status: {
         description: 'Only calls that were answered with this status.',
@@ -54,6 +76,7 @@ export const callOperations: Readonly<Record<string, OperationText>> = {
       },
       to: { description: 'The last minute. Now by default.', schema: instant },
       ...ofResource,
+      outcome,
       resource: {
         description: 'Only calls of this path, such as `/proxy` or `/tokens/{id}`.',
         schema: text,

@@ -11,6 +11,7 @@ import {
   flag,
   ref,
   replayHeaderSchemas,
+  tagHeader,
   text,
   unknownMembersHeader,
   uuid,
@@ -57,6 +58,7 @@ const tags = [
   { name: 'Applications', description: 'Callers, with their keys and permissions.' },
   { name: 'Permissions', description: 'All permissions that an application may hold.' },
   { name: 'Tenants', description: 'The tenant of the caller.' },
+  { name: 'Overview', description: 'What happened lately, and what waits.' },
   { name: 'Calls', description: 'The log of calls, and their counts by minute.' },
   { name: 'Runs', description: 'Runs of code: those of reactors, and those of transforms.' },
   {
@@ -101,6 +103,10 @@ export const nameOf = ({ method, path }: Pick<ApiRoute, 'method' | 'path'>): str
 const hasBody = ({ method }: Pick<ApiRoute, 'method'>): boolean =>
   ['POST', 'PUT', 'PATCH'].includes(method);
 
+/** Takes If-Match. */
+const isConditional = ({ isTagged, method }: ApiRoute): boolean =>
+  isTagged && ['PUT', 'PATCH', 'DELETE'].includes(method);
+
 function operation(route: ApiRoute, words: OperationText, requests: RequestSchemas): Schema {
   const { permission } = route;
   const needs = permission ? [`Needs the permission \`${permission}\`.`] : [];
@@ -108,6 +114,7 @@ function operation(route: ApiRoute, words: OperationText, requests: RequestSchem
   const headers = [
     ...(route.method === 'POST' ? ['idempotencyKey'] : []),
     ...(hasBody(route) ? ['strict'] : []),
+    ...(isConditional(route) ? ['ifMatch'] : []),
     'traceId',
   ];
   const body = requestBody(route, words, requests);
@@ -172,7 +179,10 @@ function queryParameter([name, { description, schema, many }]: [string, Query[st
   };
 }
 
-function success({ method, status }: ApiRoute, { summary, answer }: OperationText): Schema {
+function success(
+  { method, status, isTagged }: ApiRoute,
+  { summary, answer }: OperationText,
+): Schema {
   const schema = typeof answer === 'string' ? ref(answer) : answer;
   return {
     description: summary,
@@ -180,6 +190,7 @@ function success({ method, status }: ApiRoute, { summary, answer }: OperationTex
       'SVC-TRACE-ID': { schema: text },
       ...(method === 'POST' ? replayHeaderSchemas : {}),
       ...(hasBody({ method }) ? unknownMembersHeader : {}),
+      ...(isTagged && method !== 'DELETE' ? tagHeader : {}),
     },
     ...(schema && status !== 204 ? { content: { 'application/json': { schema } } } : {}),
   };
@@ -200,6 +211,7 @@ function errorsOf(route: ApiRoute, { errors = [] }: OperationText): number[] {
       ...(route.path.includes('{') ? [404] : []),
       ...(hasBody(route) ? [413, 415] : []),
       ...(route.method === 'POST' ? [409, 422] : []),
+      ...(isConditional(route) ? [412] : []),
       ...errors,
     ]),
   ].sort((a, b) => a - b);
@@ -261,6 +273,10 @@ const parameters: Schemas = {
     'SVC-IDEMPOTENCY-KEY',
     'A call with a key and body that were sent before is not executed again.',
     { ...text, minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  ),
+  ifMatch: header(
+    'If-Match',
+    'Tags of versions, or `*`. Nothing is changed unless the resource is in one of these versions.',
   ),
   strict: {
     ...header('SVC-STRICT', 'Whether members of the body that nothing reads are refused.'),

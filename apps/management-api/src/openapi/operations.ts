@@ -88,6 +88,15 @@ export const operations: Readonly<Record<string, OperationText>> = {
     },
     errors: [409],
   },
+  'POST /applications/{id}/decisions': {
+    id: 'decideForApplication',
+    summary: 'Ask what the application may do with a token, and what it would see',
+    description:
+      'Decided by the rules that decide on its calls. Nothing is revealed: `shown` has the mask where the ' +
+      'application would get the data, and is absent unless the caller itself may read the token.',
+    answer: 'Decision',
+    body: { token_id: 'c9a1b7c2-3f4e-4e0b-8f61-2f9f6a7c5d11', permission: 'token:read' },
+  },
   'POST /applications/{id}/regenerate': {
     id: 'regenerateApplicationKey',
     summary: 'Create a new key and revoke all others',
@@ -242,6 +251,7 @@ export const operations: Readonly<Record<string, OperationText>> = {
       entity_type: { description: 'Only lines about this kind of entity.', schema: text },
       entity_id: { description: 'Only lines about this entity.', schema: text },
       operation: { description: 'Only lines of this operation.', schema: text },
+      trace_id: { description: 'Only lines of this call.', schema: text },
       start_date: { description: 'Not before this time.', schema: instant },
       end_date: { description: 'Not after this time.', schema: instant },
     },

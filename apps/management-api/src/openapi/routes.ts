@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common/constants';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum';
 import { permissionOf } from '../http/check-permission';
+import { isTagged } from '../http/entity-tags';
 import { membersOf, type Dto } from '../validation/dto-members';
 
 /** An operation, as a controller declares it. */
@@ -16,6 +17,8 @@ export interface ApiRoute {
   readonly path: string;
   readonly status: number;
   readonly permission: string | undefined;
+  /** Its answers have an ETag. */
+  readonly isTagged: boolean;
   /** The DTO class of the body. */
   readonly body: Dto | undefined;
 }
@@ -40,6 +43,7 @@ function routeOf(controller: Type, name: string): ApiRoute {
     ),
     status: Number(metadata(HTTP_CODE_METADATA, handler) ?? (method === 'POST' ? 201 : 200)),
     permission: handler && permissionOf(handler),
+    isTagged: handler !== undefined && isTagged(handler),
     body: bodyOf(controller, name),
   };
 }

@@ -206,4 +206,5 @@ export const runAnswers: Schemas = {
     ...object({ matched: whole, queued: whole, gone: whole }),
     example: { matched: 41, queued: 40, gone: 1 },
   },
+  ReplayCount: { ...object({ count: whole }), example: { count: 40 } },
 };

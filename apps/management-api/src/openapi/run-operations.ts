@@ -83,6 +83,7 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
       status: { description: 'Only webhooks with this status.', schema: oneOf(deliveryStatuses) },
       reactor_id: { description: 'Only webhooks of this reactor.', schema: uuid },
       host: { description: 'Only webhooks to this host, without a port.', schema: text },
+      trace_id: { description: 'Only webhooks of runs of this call.', schema: text },
     },
   },
   'GET /webhook-deliveries/{id}': {
@@ -103,8 +104,14 @@ export const runOperations: Readonly<Record<string, OperationText>> = {
     summary: 'Send ended webhooks again, the newest first',
     description:
       'Takes the newest `limit` webhooks that match, 1,000 by default. `queued` leaves out those ' +
-      'whose body was erased, and those whose data could not be opened now, which `gone` counts.',
+      'whose body was erased, and those whose data could not be opened now, which `gone` counts. With ' +
+      '`dry_run`, nothing is sent or recorded.',
     answer: 'Replayed',
+    otherwise: {
+      status: 200,
+      description: 'The number that would be sent again: with `dry_run`',
+      answer: 'ReplayCount',
+    },
     body: { filter: { status: 'failed', host: 'shop.example' }, limit: 100 },
   },
 };

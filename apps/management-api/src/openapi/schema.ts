@@ -33,6 +33,11 @@ export const unknownMembersHeader = {
   },
 } as const;
 
+/** The header of answers that show or change a resource which has versions. */
+export const tagHeader = {
+  ETag: { description: 'The version of the resource, for If-Match.', schema: text },
+} as const;
+
 export const whole: Schema = { type: 'integer' };
 /** Any JSON, null included. */
 export const json: Schema = {};

@@ -4,6 +4,7 @@ import type { Author } from '../changes/change';
 import { RequirePermission } from '../http/check-permission';
 import { Caller, ChangedBy, LoadedResource } from '../http/request';
 import { OfResource } from '../http/check-resource';
+import { Tagged } from '../http/entity-tags';
 import { Listing, type ListQuery } from '../lists/listing';
 import type { Page } from '../lists/page';
 import type { MergePatch } from '../validation/patched-dto';
@@ -16,6 +17,7 @@ export class ReactorFormulasController {
   constructor(private readonly formulas: ReactorFormulasService) {}
 
   @Post()
+  @Tagged()
   @RequirePermission('reactor:create')
   create(@ChangedBy() author: Author, @Body() input: FormulaInput): Promise<FormulaResponse> {
     return this.formulas.create(author, input);
@@ -28,6 +30,7 @@ export class ReactorFormulasController {
   }
 
   @Get(':id')
+  @Tagged()
   @RequirePermission('reactor:read')
   @OfResource(ReactorFormula)
   get(@LoadedResource() formula: ReactorFormula): FormulaResponse {
@@ -35,6 +38,7 @@ export class ReactorFormulasController {
   }
 
   @Put(':id')
+  @Tagged()
   @RequirePermission('reactor:update')
   @OfResource(ReactorFormula)
   update(
@@ -46,6 +50,7 @@ export class ReactorFormulasController {
   }
 
   @Patch(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:update')
   @OfResource(ReactorFormula)
@@ -58,6 +63,7 @@ export class ReactorFormulasController {
   }
 
   @Delete(':id')
+  @Tagged()
   @HttpCode(204)
   @RequirePermission('reactor:delete')
   @OfResource(ReactorFormula)

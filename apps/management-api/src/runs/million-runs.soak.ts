@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connectDatabase, type Database } from '@glovebox/database';
 import { every } from '@glovebox/service-host';
 import { useTestApi } from '../spec-api';
+import { fillLog, idOf, moments } from '../spec-filled-log';
 import { DataPlane } from './spec-data-plane';
 
 const rows = 1_000_000;
@@ -32,24 +33,11 @@ async function timed<Result>(name: string, work: () => Promise<Result>): Promise
   return result;
 }
 
-/** Makes a partition for each of the days, and fills them evenly. In parts, for their time limit. */
-async function fill(log: string, insert: string, ago: number): Promise<void> {
-  const first = (Math.floor(Date.now() / dayMs) - ago) * dayMs;
-  for (let day = 0; day < days; day += 1) {
-    const starts = new Date(first + day * dayMs);
-    await owner.query(
-      `SELECT make_partition($1, $2, $3)
-       WHERE NOT EXISTS (SELECT FROM log_partitions WHERE log = $1 AND ends_at = $3)`,
-      [log, starts, new Date(starts.getTime() + dayMs)],
-    );
-    await api.admin.query(insert, [api.tenant.tenant_id, starts, Math.ceil(rows / days)]);
-  }
-  await api.admin.query(`VACUUM ANALYZE ${log}`);
-}
+const fill = (log: string, insert: string, firstDaysAgo: number): Promise<void> =>
+  fillLog({ owner, admin: api.admin }, log, insert, {
+    ...{ tenantId: api.tenant.tenant_id, rows, days, firstDaysAgo },
+  });
 
-const idOf = `overlay(lowest_id_at(moment)::text PLACING right(gen_random_uuid()::text, 21) FROM 16)::uuid`;
-const moments = `generate_series(1, $3) nth, LATERAL (
-  SELECT $2::timestamptz + nth * interval '1 day' / ($3 + 1) AS moment) m`;
 const resources = Array.from({ length: 10 }, () => randomUUID());
 const runs = `
   INSERT INTO ended_runs (tenant_id, id, kind, resource_id, mode, status, outcome, http_status,

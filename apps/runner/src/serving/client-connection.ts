@@ -22,7 +22,7 @@ import {
   type SpokenVersions,
   type UnreadOutcome,
 } from '@glovebox/sandbox';
-import { describeError } from '@glovebox/service-host';
+import { buildInfo, describeError } from '@glovebox/service-host';
 import { CallRefused, type CallAnswer } from '../run/call-refused';
 import type { RunnerContext } from '../context';
 import { RunCancellation } from './run-cancellation';
@@ -145,7 +145,8 @@ export class ClientConnection {
     clearTimeout(this.helloTimer);
     this.isWelcome = true;
     this.socket.setTimeout(clientSilenceMs, () => this.socket.destroy());
-    this.send(ownLane, 'READY', { version });
+    const { id, level } = this.ctx;
+    this.send(ownLane, 'READY', { version, id, release: buildInfo.version, level });
   }
 
   /** A client of another release learns why, and which versions it would have to speak. */

@@ -7,6 +7,7 @@ import type { RunOutcome } from '../outcome';
 import type { SpokenVersions } from '../protocol';
 import { processKey, type Cancellation, type RunHooks, type RunRequest } from '../run';
 import { cancelledOutcome, RunnerConnection, type ConnectionTimes } from './runner-connection';
+import type { RunnerWord } from './runner-word';
 import { parseRunnerSecret } from './runner-secret';
 
 export interface RunnerClient {
@@ -14,6 +15,8 @@ export interface RunnerClient {
   run(request: RunRequest, hooks: RunHooks): Promise<RunOutcome>;
   /** Tells whether at least one runner answers and can run code. */
   ready(): Promise<boolean>;
+  /** What the runners say of themselves that this side is connected to. */
+  words(): readonly RunnerWord[];
   close(): Promise<void>;
 }
 
@@ -55,8 +58,11 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
 
   const runAnywhere: RunnerClient['run'] = async (request, hooks) => {
     let refused: RunOutcome & { readonly kind: 'no_capacity' } = { kind: 'no_capacity' };
-    for (const { connection } of choicesFor(request, await runners.afterFirstAnswers())) {
-      const isOpen = connection.isOpen || (await unlessAborted(connection.open(), hooks.signal));
+    const known = await runners.afterFirstAnswers();
+    for (const { connection } of choicesFor(request, known)) {
+      const isAnyOpen = known.some((runner) => runner.connection.isOpen);
+      const open = () => (isAnyOpen ? connection.open() : connection.openSoon());
+      const isOpen = connection.isOpen || (await unlessAborted(open(), hooks.signal));
       if (hooks.signal?.aborted) return cancelledOutcome;
       // Without a connection nothing has started: the next runner may have the run.
       if (!isOpen) continue;
@@ -80,6 +86,8 @@ export function createRunnerClient(options: RunnerClientOptions): RunnerClient {
       const answers = await Promise.all(known.map(({ connection }) => connection.ping()));
       return answers.includes(true);
     },
+
+    words: () => runners.now.flatMap(({ connection }) => connection.word ?? []),
 
     close: () => runners.close(),
   };

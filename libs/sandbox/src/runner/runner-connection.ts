@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describeCallError } from '../call-error';
 import { callTooLarge, svcCallsMax, svcMembersMax } from '../call-limits';
 import {
@@ -25,6 +26,7 @@ import type { LargeCalls } from '../large-calls';
 import type { OpenSocket } from './open-socket';
 import { parseOutcome, readOutcome, type RunOutcome } from '../outcome';
 import { describeRun, parseLogLine, type RunHooks, type RunRequest } from '../run';
+import { readRunnerWord, type RunnerWord } from './runner-word';
 import { readValue, UnreadableValue, writeValue } from '../values';
 
 interface OpenRun {
@@ -47,6 +49,7 @@ interface Link {
   readonly lanes: FrameLanes;
   /** Zero until the runner has welcomed us. */
   version: number;
+  word: RunnerWord | undefined;
 }
 const ownLane = '';
 
@@ -74,7 +77,7 @@ export class RunnerConnection {
   private readonly pings = new Map<number, (ready: boolean) => void>();
   private lastId = 0;
   private failures = 0;
-  private notBefore = 0;
+  private failedAt = -Infinity;
   private isClosed = false;
   private onIdle: (() => void) | undefined;
   private isForeign = false;
@@ -92,14 +95,27 @@ export class RunnerConnection {
     return this.link !== undefined && !this.isLeaving;
   }
 
+  /** Undefined while there is no connection. */
+  get word(): RunnerWord | undefined {
+    return this.link?.word;
+  }
+
   /**
    * Resolves to true once the runner and this side trust each other. False at once while a failure is recent.
    */
-  open(): Promise<boolean> {
-    if (this.isOpen) return Promise.resolve(true);
-    if (this.isClosed || this.isLeaving || performance.now() < this.notBefore)
-      return Promise.resolve(false);
-    this.opening ??= this.establish().finally(() => (this.opening = undefined));
+  async open(): Promise<boolean> {
+    const backOff = Math.min(backOffMs.most, backOffMs.first * 2 ** (this.failures - 1));
+    return performance.now() < this.failedAt + backOff ? this.isOpen : this.openSoon();
+  }
+
+  /**
+   * For a call that has no other runner: tries again after the shortest back-off, however often the
+   * runner has failed. All who wait share one attempt.
+   */
+  async openSoon(): Promise<boolean> {
+    if (this.isOpen) return true;
+    if (this.isClosed || this.isLeaving) return false;
+    this.opening ??= this.attempt().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
@@ -168,6 +184,12 @@ export class RunnerConnection {
     this.drop(link);
   }
 
+  private async attempt(): Promise<boolean> {
+    const waitMs = this.failedAt + backOffMs.first - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+    return !this.isClosed && this.establish();
+  }
+
   private establish(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = this.openSocket((proof) => {
@@ -176,12 +198,12 @@ export class RunnerConnection {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, keepAliveMs);
       const timer = setTimeout(() => socket.destroy(), this.times.connectTimeoutMs);
-      const link: Link = { socket, lanes: new FrameLanes(socket), version: 0 };
+      const link: Link = { socket, lanes: new FrameLanes(socket), version: 0, word: undefined };
       let heartbeat: NodeJS.Timeout | undefined;
       let missed = 0;
       const decoder = new FrameDecoder((frame) => {
         if (this.link === link) return this.onFrame(frame);
-        link.version = this.requireWelcome(frame);
+        Object.assign(link, this.requireWelcome(frame));
         clearTimeout(timer);
         this.failures = 0;
         if (this.isClosed) socket.destroy();
@@ -215,31 +237,29 @@ export class RunnerConnection {
         clearTimeout(timer);
         clearInterval(heartbeat);
         if (this.link === link) this.drop(link);
-        else this.postpone();
+        else {
+          this.failures += 1;
+          this.failedAt = performance.now();
+        }
         resolve(false);
       });
     });
   }
 
-  /** Returns the version to speak. A runner that speaks none of ours answers with its own HELLO. */
-  private requireWelcome({ type, ...frame }: Frame): number {
+  /** Returns what was agreed. A runner that speaks none of our versions answers with its own HELLO. */
+  private requireWelcome({ type, ...frame }: Frame): Pick<Link, 'version' | 'word'> {
     const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
     const version = theirs && agreedVersion(spokenVersions, theirs);
     if (type === 'READY' && version !== undefined) {
       this.isForeign = false;
-      return version;
+      const word = 'head' in frame ? readRunnerWord(frame.head) : undefined;
+      return { version, word };
     }
     if (type === 'HELLO' && theirs && !this.isForeign) {
       this.isForeign = true;
       this.onForeign(theirs);
     }
     throw new FrameError('the runner did not welcome us');
-  }
-
-  private postpone(): void {
-    const delay = Math.min(backOffMs.most, backOffMs.first * 2 ** this.failures);
-    this.failures += 1;
-    this.notBefore = performance.now() + delay;
   }
 
   /** Nothing is under way. */
