@@ -6,7 +6,7 @@ import {
   type FormulaDefinition,
   type ReactorDefinition,
 } from '@glovebox/definitions';
-import { createRunnerClient } from '@glovebox/sandbox';
+import { createRunnerClient, type RunnerClient } from '@glovebox/sandbox';
 import { parseKeyRing, Sealer } from '@glovebox/seal';
 import { createTestDatabase, startRunner, type TestDatabase } from '@glovebox/testing';
 import { TokenUses, Vault } from '@glovebox/vault';
@@ -83,7 +83,7 @@ export class SpecInvocations {
   }
 
   readonly database: Database;
-  context: ReactorContext;
+  context: ReactorContext & { readonly runner: RunnerClient };
 
   constructor(
     readonly testDatabase: TestDatabase,
