@@ -53,7 +53,10 @@ it('code is tried on arguments before it is saved, and is no run of its reactor'
   });
   const runs = await call('GET', `${baseUrl}/reactors/${id}/runs`, { key: adminKey });
   expect(runs.body.data).toEqual([]);
-  expect(await auditLines('reactor.dry_run', id)).toMatchObject([{ entity_id: id }, { entity_id: id }]);
+  expect(await auditLines('reactor.dry_run', id)).toMatchObject([
+    { entity_id: id },
+    { entity_id: id },
+  ]);
   const saved = await call('POST', `${baseUrl}/reactors/${id}/react`, {
     key: privateKey,
     body: {},
