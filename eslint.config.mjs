@@ -47,6 +47,8 @@ const apps = {
   worker: everyLibrary,
   // The runner holds nothing: no database, no keys, no vault.
   runner: ['egress', 'sandbox', 'service-host', 'wire', 'shares', 'problems'],
+  // A page in the browser: it knows the API, and nothing that is behind it.
+  console: [],
 };
 
 /** Packages that only some projects may import. */
@@ -54,6 +56,10 @@ const reserved = [
   { packages: ['@nestjs/*', 'typeorm'], for: ['app:management-api'] },
   { packages: ['pg'], for: ['lib:database', 'lib:testing', 'app:management-api'] },
   { packages: ['http-proxy'], for: ['app:gateway'] },
+  {
+    packages: ['react', 'react-dom', '@tanstack/*', '@codemirror/*', 'uplot'],
+    for: ['app:console'],
+  },
   // A foreign client, for specs alone.
   { packages: ['undici'], for: ['app:gateway', 'lib:http1'] },
 ];
@@ -84,6 +90,7 @@ const testFiles = [
   '**/*.soak.ts',
   '**/*.nodes.ts',
   '**/*.clients.ts',
+  '**/*.screenshots.ts',
 ];
 
 /** The tables of runs and webhooks (docs/adr/0062-one-library-owns-runs-and-webhooks.md). */
@@ -110,7 +117,7 @@ export default tseslint.config(
     ],
   },
   {
-    files: ['apps/**/*.ts', 'libs/**/*.ts', 'acceptance/**/*.ts', 'k8s/**/*.ts'],
+    files: ['apps/**/*.{ts,tsx}', 'libs/**/*.ts', 'acceptance/**/*.ts', 'k8s/**/*.ts'],
     extends: [tseslint.configs.base],
     plugins: { '@nx': nx },
     languageOptions: {
@@ -135,6 +142,15 @@ export default tseslint.config(
       'no-console': 'error',
       'no-restricted-imports': ['error', { paths: ['@glovebox/testing'] }],
       'no-restricted-properties': ['error', environment],
+    },
+  },
+  {
+    files: ['apps/console/**/*.{ts,tsx}'],
+    languageOptions: {
+      parserOptions: {
+        project: './apps/console/tsconfig.json',
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
   },
   {

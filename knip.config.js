@@ -3,13 +3,15 @@
  * There, the index of a library may offer a part for specs of others to use.
  */
 const isProduction = process.argv.includes('--production');
-const specs = '*.{spec,faults,soak,skew,nodes,clients}.{ts,mjs,js}';
+const specs = '*.{spec,faults,soak,skew,nodes,clients,screenshots}.{ts,mjs,js}';
 const jestSettings = '**/jest.{config,preset,setup}.js';
 
 module.exports = {
   include: ['files', 'exports', 'types'],
   entry: [
     'apps/*/src/*main.ts!',
+    'apps/console/src/main.tsx!',
+    'apps/console/vite.config.mjs!',
     '{tools,docker}/*.mjs!',
     // Knip takes tools/test.mjs for a test.
     'tools/lib/test-run/*.mjs!',
@@ -20,7 +22,7 @@ module.exports = {
     jestSettings,
   ],
   project: [
-    '{apps,docker,libs,tools}/**/*.{ts,mjs,js}!',
+    '{apps,docker,libs,tools}/**/*.{ts,tsx,mjs,js}!',
     '{acceptance,bench,k8s}/**/*.{ts,mjs,cjs,js}',
     `!**/{spec-*,*.cases.ts,jest*.js,${specs}}!`,
     '!**/{property,__fixtures__}/**!',

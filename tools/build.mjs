@@ -17,21 +17,38 @@ import { repoRoot } from './lib/repo.mjs';
 import { script, Trouble } from './lib/progress.mjs';
 import { swcOptions } from './swc-options.js';
 
+export const consoleRoot = 'apps/console';
+
 /**
  * Bundles every app of the list in one process; `roots` are folders like apps/gateway.
  *
  * @param {readonly string[]} roots
  */
 async function buildApps(roots) {
+  if (roots.includes(consoleRoot)) await buildConsole();
+  const bundled = roots.filter((root) => root !== consoleRoot);
+  if (bundled.length === 0) return;
   // Imported here, so that this module can be loaded before anything is installed.
   const { build, stop } = await import('esbuild');
   const { transform } = await import('@swc/core');
   try {
-    await Promise.all(roots.map((root) => buildApp(root, build, transform)));
+    await Promise.all(bundled.map((root) => buildApp(root, build, transform)));
   } finally {
     // esbuild keeps a process for the next build.
     await stop();
   }
+}
+
+/** The page in the browser: Vite builds it, and nothing of the libraries is in it. */
+async function buildConsole() {
+  const hash = sourceHash(consoleRoot);
+  const { build } = await import('vite');
+  const configFile = join(repoRoot, consoleRoot, 'vite.config.mjs');
+  await build({ configFile, logLevel: 'warn' }).catch((error) => {
+    throw new Trouble(`The build of ${consoleRoot} failed: ${error.message}`);
+  });
+  writeBuild(consoleRoot);
+  writeFileSync(hashFile(consoleRoot), hash);
 }
 
 /**
@@ -117,13 +134,14 @@ const hashFile = (root) => join(repoRoot, 'dist', root, '.build-hash');
  */
 function sourceHash(root) {
   const hash = createHash('sha256');
-  const files = [root, 'libs']
+  const folders = root === consoleRoot ? [root] : [root, 'libs'];
+  const files = folders
     .flatMap((folder) =>
       readdirSync(join(repoRoot, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
         join(folder, file),
       ),
     )
-    .filter((file) => /[/\\]src[/\\].*\.(ts|json)$/.test(file))
+    .filter((file) => sources(root).test(file))
     .filter((file) => !/node_modules|\.(spec|faults|soak)\.ts$/.test(file))
     .sort();
   const builtBy = [
@@ -142,6 +160,12 @@ function sourceHash(root) {
   }
   return hash.digest('hex');
 }
+
+/** @param {string} root */
+const sources = (root) =>
+  root === consoleRoot
+    ? /[/\\](src[/\\].*\.(tsx?|css|svg)|index\.html|vite\.config\.mjs)$/
+    : /[/\\]src[/\\].*\.(ts|json)$/;
 
 /** @returns {Record<string, string>} */
 export function aliases() {
@@ -188,7 +212,7 @@ function decorators(transform) {
 const help = `
 usage: node tools/build.mjs apps/NAME [apps/NAME …]
 
-Bundles every entry point of the apps into dist/apps/NAME.`;
+Bundles every entry point of the apps into dist/apps/NAME, and the console with Vite.`;
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   await script(help, async (args) => {

@@ -1,7 +1,7 @@
 // npm test: every check of the repository on services that live as long as the run.
 import { requireNode, script, seconds, Trouble } from './lib/progress.mjs';
 import { jestProjects } from './lib/test-run/jest-run.mjs';
-import { TestRun } from './lib/test-run/test-run.mjs';
+import { pictures, TestRun } from './lib/test-run/test-run.mjs';
 
 const help = `
 npm test                      format, lint, types, build, every Jest project, acceptance
@@ -9,9 +9,10 @@ npm test -- PROJECT …         build and the tests of these projects alone (e.g
                               arguments that begin with - go to Jest: npm test -- vault -t=masks
 npm run test:faults           **/*.faults.ts: what happens when processes and stores die
 npm run test:soak             **/*.soak.ts: long runs
-npm run test:clients          **/*.clients.ts: what needs a program that no bare machine has, such as Chromium
+npm run test:clients          **/*.clients.ts: what needs a program that no bare machine has, such as Prometheus
 npm run test:skew             **/*.skew.ts: the newest release and this one at work together
 node tools/test.mjs nodes     **/*.nodes.ts: what needs the npm registry, a part of npm run test:nodes
+npm run console:screenshots   **/*.screenshots.ts: the pictures of docs/console
 
 Postgres and Redis are started for the run and thrown away (DATABASE_URL and REDIS_URL win).
 The last line is "N passed, N failed"; the exit code is 0 only when nothing failed.`;
@@ -27,6 +28,7 @@ const kinds = {
   clients: { testMatch: '**/*.clients.ts', minutes: 20 },
   skew: { testMatch: '**/*.skew.ts', minutes: 20 },
   nodes: { testMatch: '**/*.nodes.ts', minutes: 20 },
+  screenshots: { testMatch: pictures, minutes: 10 },
 };
 
 await script(help, async (args) => {

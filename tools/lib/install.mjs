@@ -84,7 +84,7 @@ export async function fetchRuntime(folder) {
  *
  * @param {string} folder
  */
-function removeLeftovers(folder) {
+export function removeLeftovers(folder) {
   for (const name of readdirSync(folder)) {
     const [, pid] = /^\.fetching-(\d+)-/.exec(name) ?? [];
     if (pid !== undefined && identify(Number(pid)).startedAt === '') {
@@ -112,7 +112,7 @@ const hasBinary = (folder) =>
  * @param {string} to
  * @param {() => boolean} isThere
  */
-function moveUnlessThere(from, to, isThere) {
+export function moveUnlessThere(from, to, isThere) {
   try {
     renameSync(from, to);
   } catch (error) {

@@ -54,7 +54,7 @@ it('one refusal names all ports that others have, who has them, and what helps',
   ]);
   if (existsSync('/proc/net/tcp')) expect(lines[1]).toContain(`process ${process.pid} (`);
   const proposed = Number(lines[3]?.split(' ').at(-1));
-  for (const port of [proposed, proposed + 1]) servers.push(await listenOn(port));
+  for (const port of [proposed, proposed + 1, proposed + 4]) servers.push(await listenOn(port));
   for (const server of servers) server.close();
 });
 

@@ -136,7 +136,6 @@ export async function createManagementContext(
     onFault: onFault('calls were not counted together'),
   });
 
-  const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
   const revealRate = createRateLimit({
     name: 'reveals',
     perMinute: revealsPerMinute,
@@ -144,6 +143,7 @@ export async function createManagementContext(
     onFault: onFault('reveals were not counted together'),
   });
 
+  const dryRuns = new DryRunGateway(config.GATEWAY_URL, await Tickets.by(stores.sealer));
   const callLog = new CallLog({ sql: ofAllTenants(dataSource), registry, logger });
 
   return {
@@ -176,8 +176,8 @@ export async function createManagementContext(
     dryRuns,
     async close() {
       callRate?.close();
-      dryRuns.close();
       revealRate?.close();
+      dryRuns.close();
       await callLog.stop();
       await stores.close();
       await searches.close();

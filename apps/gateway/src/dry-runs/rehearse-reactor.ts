@@ -107,7 +107,7 @@ class HeldBackTokens implements Pick<RunnerClient, 'run'> {
   returned: unknown = {};
 
   constructor(
-    private readonly runner: RunnerClient,
+    private readonly runner: Pick<RunnerClient, 'run'>,
     private readonly stores: boolean,
   ) {}
 

@@ -246,14 +246,16 @@ export class RunnerConnection {
     });
   }
 
-  /** Returns what was agreed. A runner that speaks none of our versions answers with its own HELLO. */
+  /**
+   * Returns the version to speak, and what the runner says of itself. A runner that speaks none of
+   * ours answers with its own HELLO.
+   */
   private requireWelcome({ type, ...frame }: Frame): Pick<Link, 'version' | 'word'> {
     const theirs = 'head' in frame ? spokenBy(frame.head) : undefined;
     const version = theirs && agreedVersion(spokenVersions, theirs);
     if (type === 'READY' && version !== undefined) {
       this.isForeign = false;
-      const word = 'head' in frame ? readRunnerWord(frame.head) : undefined;
-      return { version, word };
+      return { version, word: 'head' in frame ? readRunnerWord(frame.head) : undefined };
     }
     if (type === 'HELLO' && theirs && !this.isForeign) {
       this.isForeign = true;

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startReceiver, type Receiver } from './receiver';
-import { whileShown } from './chromium';
-import { call, create, runningProduct } from './product';
-
-// A browser takes some seconds to start, and more on a busy machine.
-jest.setTimeout(120_000);
+import type { Page } from 'playwright-core';
+import { call, create, runningProduct } from '../product';
+import { startReceiver, type Receiver } from '../receiver';
+import { startBrowser, type OpenBrowser } from './browser';
 
 const product = runningProduct();
 const { baseUrl, privateKey } = product;
@@ -25,63 +23,63 @@ interface Seen {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A site with one page, which reports to it. */
+/** A site with one page. */
 interface Site {
   readonly origin: string;
-  /** Shows the page in a browser. Returns what the page reports. */
-  shows(page: string): Promise<unknown>;
+  /** Shows the page in the browser. */
+  shows(html: string): Promise<Page>;
   close(): Promise<void>;
 }
 
 async function startSite(): Promise<Site> {
-  let page = '';
-  const server = await startReceiver((res, { method }) => {
-    res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
-    res.end(method === 'GET' ? page : '');
+  let shown = '<!doctype html><title>shop</title>';
+  const server = await startReceiver((res) => {
+    res.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(shown);
   });
-  const report = async (): Promise<unknown> => {
-    for (;;) {
-      const { url, body } = await server.next();
-      if (url === '/report') return JSON.parse(body);
-    }
-  };
+  const page = await opened.browser.newPage();
   return {
     origin: server.url,
-    async shows(shown) {
-      page = shown;
-      return whileShown(server.url, report);
+    async shows(html) {
+      shown = html;
+      await page.goto(server.url);
+      return page;
     },
-    close: () => server.close(),
+    async close() {
+      await page.close();
+      await server.close();
+    },
   };
 }
 
 /** Runs in the page. */
-const script = async (baseUrl: string, calls: readonly PageCall[]): Promise<void> => {
+const script = async (given: string): Promise<Seen[]> => {
+  const [origin, calls] = JSON.parse(given) as [string, readonly PageCall[]];
   const seen: Seen[] = [];
   for (const { path, init } of calls) {
     try {
-      const answer = await fetch(baseUrl + path, init);
+      const answer = await fetch(origin + path, init);
       const headers = Object.fromEntries(answer.headers);
       seen.push({ status: answer.status, text: await answer.text(), headers });
     } catch (error) {
       seen.push({ error: (error as Error).name });
     }
   }
-  await fetch('/report', { method: 'POST', body: JSON.stringify(seen) });
+  return seen;
 };
 
 /** Shows a page that makes these calls. Returns what it saw. */
 async function callsOf(site: Site, calls: readonly PageCall[]): Promise<readonly Seen[]> {
-  const args = JSON.stringify([baseUrl, calls]).replaceAll('<', '\\u003c');
-  const run = `<script>(${script.toString()})(...${args})</script>`;
-  return (await site.shows(`<!doctype html><title>shop</title>${run}`)) as Seen[];
+  const page = await site.shows('<!doctype html><title>shop</title>');
+  return page.evaluate(script, JSON.stringify([baseUrl, calls]));
 }
 
+let opened: OpenBrowser;
 let shop: Site;
 let other: Site;
 let shopKey: string;
 
 beforeAll(async () => {
+  opened = await startBrowser();
   [shop, other] = await Promise.all([startSite(), startSite()]);
   const page = { type: 'public', permissions: ['token:create', 'token:update'] };
   const [made] = await Promise.all([
@@ -91,7 +89,10 @@ beforeAll(async () => {
   ]);
   shopKey = String(made.key);
 });
-afterAll(() => Promise.all([shop.close(), other.close()]));
+afterAll(async () => {
+  await Promise.all([shop.close(), other.close()]);
+  await opened.close();
+});
 
 const send = (
   method: string,
@@ -156,20 +157,15 @@ it('a listed page creates, changes and tokenizes, and reads answers, errors and 
 });
 
 it('the page of docs/tokens.md stores what its visitor types', async () => {
-  const text = readFileSync(join(__dirname, '../docs/tokens.md'), 'utf8');
+  const text = readFileSync(join(__dirname, '../../docs/tokens.md'), 'utf8');
   const [, documented = ''] = /```html\n([^]*?)```/.exec(text) ?? [];
-  const page = documented
-    .replace('https://vault.example', baseUrl)
-    .replace('key_of_the_application', shopKey);
-  const visitor = `<script>
-    const form = document.querySelector('form');
-    const output = form.querySelector('output');
-    const report = () => fetch('/report', { method: 'POST', body: JSON.stringify(output.value) });
-    new MutationObserver(report).observe(output, { childList: true });
-    form.number.value = '4242424242424242';
-    form.requestSubmit();
-  </script>`;
-  const id = String(await shop.shows(page + visitor));
+  const page = await shop.shows(
+    documented.replace('https://vault.example', baseUrl).replace('key_of_the_application', shopKey),
+  );
+  await page.fill('[name=number]', '4242424242424242');
+  await page.click('button');
+  await page.waitForFunction("document.querySelector('output').value");
+  const id = await page.textContent('output');
   const stored = await call('GET', `${baseUrl}/tokens/${id}`, { key: privateKey });
   expect(stored.body).toMatchObject({ type: 'card_number', data: 'XXXXXXXXXXXX4242' });
 });

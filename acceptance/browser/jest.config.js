@@ -1,0 +1,1 @@
+module.exports = { displayName: 'browser', preset: '../../jest.preset.js' };
